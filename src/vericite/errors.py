@@ -1,0 +1,81 @@
+"""Everything VeriCite raises on purpose.
+
+A message says what was expected, what was found and what to do next.
+
+VeriCiteError
+├── InputError              the user's input cannot be used (exit code 2)
+│   ├── RecordError         one record of a file; knows file, line and field
+│   └── UnknownNameError    a protocol, judge or corpus that does not exist
+├── ModelError              a model folder cannot be used
+│   ├── ModelMissingError   a file of the folder is not there
+│   ├── ModelHashError      a file is not the one its card describes
+│   └── ModelCardError      the card, or what it promises of the weights, is wrong
+└── MissingExtraError       an optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class VeriCiteError(Exception):
+    """Base of every error VeriCite raises on purpose."""
+
+
+class InputError(VeriCiteError):
+    """The user's input cannot be used."""
+
+
+class RecordError(InputError):
+    """One record of a file cannot be used.
+
+    Attributes:
+        path: The file, or a name such as ``<stdin>``.
+        line: The line, counted from 1.
+        field: The field at fault, dotted (``documents.0.id``), or None where the line as a whole is.
+        problem: What was expected and what was found.
+    """
+
+    def __init__(self, path: Path | str, line: int, field: str | None, problem: str) -> None:
+        self.path = str(path)
+        self.line = line
+        self.field = field
+        self.problem = problem
+        where = f"{path}, line {line}" + (f", field {field}" if field else "")
+        super().__init__(f"{where}: {problem}")
+
+
+class UnknownNameError(InputError):
+    """A name that is in no registry; the message lists the names there are."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"expected a {kind} out of {', '.join(names)}; found {name!r}.{hint}")
+
+
+class ModelError(VeriCiteError):
+    """A model folder cannot be used."""
+
+
+class ModelMissingError(ModelError):
+    """A file of a model folder is not there."""
+
+
+class ModelHashError(ModelError):
+    """A model file is not the one its card describes."""
+
+
+class ModelCardError(ModelError):
+    """The card of a model is malformed, or the weights do not do what it says."""
+
+
+class MissingExtraError(VeriCiteError):
+    """An optional dependency is not installed; the message gives the line that installs it."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs the extra [{extra}]. Install it: pip install 'vericite[{extra}]'")

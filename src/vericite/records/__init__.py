@@ -1,0 +1,38 @@
+"""The frozen values that flow through VeriCite: question, evidence, answer, verdicts, run."""
+
+from vericite.records.answer import Answer, Citation, Claim
+from vericite.records.base import SCHEMA_VERSION, Record, Span
+from vericite.records.document import Document, Section, Sentence
+from vericite.records.jsonl import parse_record, read_jsonl, to_json, try_read_jsonl, write_jsonl
+from vericite.records.question import Evidence, Question, QuestionType
+from vericite.records.run import CheckedAnswer, Provenance, Run, Summary, UncitedClaim
+from vericite.records.verdict import EvidenceSpan, Label, Verdict, VerificationFailure
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Answer",
+    "CheckedAnswer",
+    "Citation",
+    "Claim",
+    "Document",
+    "Evidence",
+    "EvidenceSpan",
+    "Label",
+    "Provenance",
+    "Question",
+    "QuestionType",
+    "Record",
+    "Run",
+    "Section",
+    "Sentence",
+    "Span",
+    "Summary",
+    "UncitedClaim",
+    "Verdict",
+    "VerificationFailure",
+    "parse_record",
+    "read_jsonl",
+    "to_json",
+    "try_read_jsonl",
+    "write_jsonl",
+]

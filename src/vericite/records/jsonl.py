@@ -1,0 +1,94 @@
+"""Records in JSON Lines files, out and back without loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from vericite.errors import InputError, RecordError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse_record(kind: type[Model], line: str, path: Path | str, number: int) -> Model:
+    """Read one line as a record.
+
+    Raises:
+        RecordError: The line is no such record; names the file, the line and the field.
+    """
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        raise RecordError(path, number, *_first_problem(error)) from None
+
+
+def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
+    """Stream the records of a file, empty lines skipped.
+
+    Raises:
+        InputError: The file cannot be read.
+        RecordError: A line is no such record.
+    """
+    for item in try_read_jsonl(kind, path):
+        if isinstance(item, RecordError):
+            raise item
+        yield item
+
+
+def try_read_jsonl(kind: type[Model], path: Path) -> Iterator[Model | RecordError]:
+    """Stream the records of a file; a line that is no such record comes out as its error.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    for number, line in _lines(path):
+        try:
+            yield parse_record(kind, line, path, number)
+        except RecordError as error:
+            yield error
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        # utf-8-sig: a file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").strip()
+                if line:
+                    yield number, line
+    except OSError as error:
+        raise InputError(f"expected a readable file; found {path}: {error.strerror}") from None
+
+
+def write_jsonl(records: Iterable[BaseModel], file: IO[str]) -> None:
+    """Write each record as one line."""
+    for record in records:
+        file.write(to_json(record) + "\n")
+
+
+def to_json(record: BaseModel) -> str:
+    """A record as one line of JSON."""
+    return record.model_dump_json()
+
+
+def _first_problem(error: ValidationError) -> tuple[str | None, str]:
+    """The field and the wording of the first of pydantic's complaints, and how many more there are."""
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    field = ".".join(str(part) for part in first["loc"]) or None
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return field, _wording(first) + more
+
+
+def _wording(problem: Any) -> str:
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        return "expected only the fields of this record; found an unknown one"
+    if problem["type"] in {"missing", "json_invalid"} or problem["type"] == "value_error":
+        return message
+    found = json.dumps(problem["input"], ensure_ascii=False, default=str)
+    return f"{message}; found {found if len(found) <= 80 else found[:77] + '...'}"

@@ -1,0 +1,103 @@
+"""Checked answers, and whole runs from question to verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from pydantic import Field
+
+from vericite.records.answer import Answer
+from vericite.records.base import SCHEMA_VERSION, Record
+from vericite.records.question import Evidence, Question
+from vericite.records.verdict import Verdict, VerificationFailure
+
+
+class Provenance(Record):
+    """What made a result, precisely enough to make it again.
+
+    ``parts`` maps a stage (``judge``, ``splitter``, ``retriever`` ...) to the signature of what filled it.
+    """
+
+    version: str
+    protocol: str | None = None
+    parts: Mapping[str, str] = {}
+    seed: int | None = None
+    schema_version: int = SCHEMA_VERSION
+
+
+class UncitedClaim(Record):
+    """A claim that cites nothing."""
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Summary(Record):
+    """Counts over one answer or many; every share is kept as its numerator and denominator.
+
+    A citation is one thing judged: under most protocols a pair of a claim and a document.
+    ``judged`` are those with a label that counts: supported, contradicted or irrelevant.
+    """
+
+    claims: int = 0
+    uncited: int = 0
+    citations: int = 0
+    supported: int = 0
+    contradicted: int = 0
+    irrelevant: int = 0
+    dangling: int = 0
+    abstained: int = 0
+    failed: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Citations with a label that counts."""
+        return self.supported + self.contradicted + self.irrelevant
+
+    def __add__(self, other: Summary) -> Summary:
+        """The counts of both."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Summary(**{name: mine[name] + theirs[name] for name in mine})
+
+    @classmethod
+    def of(
+        cls,
+        claims: int,
+        uncited: int,
+        verdicts: tuple[Verdict, ...],
+        failures: tuple[VerificationFailure, ...],
+    ) -> Self:
+        """Count the verdicts on an answer of so many claims."""
+        counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0}
+        for verdict in verdicts:
+            counts["abstained" if verdict.abstained else verdict.label] += 1
+        return cls(
+            claims=claims,
+            uncited=uncited,
+            citations=len(verdicts) + len(failures),
+            failed=len(failures),
+            **counts,
+        )
+
+
+class CheckedAnswer(Record):
+    """What ``check`` says of one answer; one line of its output."""
+
+    id: str
+    verdicts: tuple[Verdict, ...]
+    failures: tuple[VerificationFailure, ...] = ()
+    uncited: tuple[UncitedClaim, ...] = ()
+    summary: Summary
+    provenance: Provenance
+
+
+class Run(Record):
+    """A question's way through the pipeline: what was found, answered and judged."""
+
+    question: Question
+    evidence: tuple[Evidence, ...]
+    answer: Answer
+    checked: CheckedAnswer
+    provenance: Provenance

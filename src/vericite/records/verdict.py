@@ -1,0 +1,60 @@
+"""Verdicts: what a protocol says of a claim and the sources it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from vericite.records.base import Record
+
+Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
+"""What every protocol's own label is mapped to. ``dangling``: the source cited does not exist."""
+
+
+class EvidenceSpan(Record):
+    """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
+
+    ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the title.
+    """
+
+    document: str
+    sentence: int | None
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Verdict(Record):
+    """The judgement on one claim against the sources judged together for it.
+
+    ``label`` is the common label, ``native`` what the protocol itself calls it (its papers have two
+    to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked.
+    ``evidence`` lists the passages that carry the verdict, the strongest first. An ``abstained`` verdict is
+    not counted: ``reasons`` says why.
+    """
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    markers: tuple[int, ...]
+    documents: tuple[str, ...]
+    label: Label
+    native: str
+    probabilities: Mapping[str, float] = {}
+    evidence: tuple[EvidenceSpan, ...] = ()
+    abstained: bool = False
+    reasons: tuple[str, ...] = ()
+    protocol: str
+
+
+class VerificationFailure(Record):
+    """A judgement that could not be made. It is counted as a failure, never as a label."""
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    markers: tuple[int, ...]
+    documents: tuple[str, ...]
+    reason: str
+    protocol: str
