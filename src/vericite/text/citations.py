@@ -1,0 +1,399 @@
+"""Citation markers in answers, ``[1]``, ``[2][3]``, ``[2, 3]``, ``[1-3]``: read, written, put on claims.
+
+What is a marker is decided by form alone: one to three digit numbers, lists and ranges of them, in square
+brackets. So an interval that looks like a citation is read as one: "a score of [0-10]", "[1, 5] mm".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from vericite.records import Answer, Citation, Claim, Document, Span
+from vericite.text.sentences import split_sentences
+
+_GAP = r"\s{0,3}"
+# Three digits at most: [2019] is a year and [12345678] a PubMed id, and nobody cites a thousand sources.
+_NUMBER = r"\d{1,3}"
+_ITEM = rf"{_NUMBER}(?:{_GAP}[-‐‑–—−]{_GAP}{_NUMBER})?"
+_LIST = rf"{_GAP}{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM})*{_GAP}"
+# [1,2,4]triazolo[4,3-a]pyridine: glued to the small letters of a ring system, the numbers are positions.
+_RING = r"(?![a-z]{0,20}(?:azol|azin|benz|diaz|furo|furan|naphth|pyr[iraoe]|quinol|thien|thia|indol|oxa))"
+# [[1]] is how many language models write it; 【1】 and ［1］ are how some write it after much Chinese.
+_MARKER = re.compile(rf"(?:\[\[{_LIST}\]\]|\[{_LIST}\]|【{_LIST}】|［{_LIST}］){_RING}")
+_WIDEST_RANGE = 50
+_HIGHEST = 999
+
+_SPACE = r"[^\S\n]"
+_BULLET = r"(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])"
+_LEAD = re.compile(rf"^{_SPACE}*(?:{_BULLET}{_SPACE}+)*(\*\*)?", re.MULTILINE)
+_ITEM_LEAD = re.compile(rf"(?:(?:{_BULLET}|[.,:;]{{1,3}})\s+)*")
+_ONWARD = re.compile(rf"{_SPACE}*(?:([.,;:!?)]+)(?={_SPACE}*(\S?))|(\S?))")
+_BOLD = re.compile(r"\*{2,3}")
+_TARGET = re.compile(r"\(<?(?:https?://|www\.|#|doi:)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*>?\)", re.IGNORECASE)
+_BETWEEN = re.compile(rf"{_SPACE}{{0,2}}(?:[,;&/]|and)?{_SPACE}{{0,2}}")
+_PAIRS = {"(": ")", "[": "]", "**": "**", "*": "*", "^": "^", "<sup>": "</sup>"}
+_OPENING = re.compile(
+    r"(\(|\[|\*\*|\*|\^|<sup>)\s?(?:(?:see|see also|cf\.|e\.g\.,?|refs?\.?|sources?:?|citations?:?)\s)?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_OPENING = 16
+_REFERENCES = re.compile(r"(?:references?|sources?|bibliography|citations?)", re.IGNORECASE)
+_ENTRY = re.compile(
+    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
+_LONGEST_LABEL = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerGroup:
+    """One bracketed marker: where it stands, its numbers (ranges written out), and how it is written."""
+
+    span: Span
+    numbers: tuple[int, ...]
+    text: str
+
+
+def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
+    """The citation markers of a text, in order, one group for each pair of brackets.
+
+    ``[0]`` is a marker, though no source has that number. Numbers of more than three digits, ranges that run
+    backwards or over more than 50 numbers, and brackets with anything else in them are no markers.
+    """
+    found = ((match, _numbers(match[0])) for match in _MARKER.finditer(text))
+    return tuple(
+        MarkerGroup(span=Span(start=match.start(), end=match.end()), numbers=numbers, text=match[0])
+        for match, numbers in found
+        if numbers
+    )
+
+
+def segments(text: str) -> tuple[str | MarkerGroup, ...]:
+    """A text as plain strings (first, last and in between; perhaps empty) and marker groups, in turn."""
+    parts: list[str | MarkerGroup] = []
+    position = 0
+    for group in parse_markers(text):
+        parts += [text[position : group.span.start], group]
+        position = group.span.end
+    return (*parts, text[position:])
+
+
+def render(segments: Iterable[str | MarkerGroup]) -> str:
+    """The text that ``segments`` was made from, character for character."""
+    return "".join(part if isinstance(part, str) else part.text for part in segments)
+
+
+def render_markers(numbers: Sequence[int]) -> str:
+    """Numbers as markers in the one form that everyone reads: ``[1][3]``.
+
+    Raises:
+        ValueError: A number is below 0 or above 999, and would not be read back as a marker.
+    """
+    for number in numbers:
+        if not 0 <= number <= _HIGHEST:
+            raise ValueError(f"expected marker numbers from 0 to {_HIGHEST}; found {number}")
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def parse_answer(
+    id: str,
+    text: str,
+    documents: Sequence[Document],
+    question: str | None = None,
+    generator: str | None = None,
+) -> Answer:
+    """Split an answer into claims, each with the citations that stand in it or behind it.
+
+    A marker after the full stop belongs to the sentence before; so does one alone on its line. A marker that
+    opens the answer, a line or a list item belongs to the sentence that follows it. Headings, short labels
+    that end in a colon, rules (``---``) and a reference list at the end are no claims. What a heading or rule
+    cites goes to the claim that follows, what any other piece cites that is no claim to the claim before.
+    Should there be citations but no claim at all, they come as one claim whose text is empty.
+
+    Claim texts are without markers and without what dresses them: their link, their parentheses, list
+    bullets and ``**``. Markers inside the sentence's grammar ("According to [1], ...") go too.
+    Any text is taken, in linear time; half of a surrogate pair, which no file can hold, becomes U+FFFD.
+    The documents must have different ids, as ``Answer`` demands.
+    """
+    text = _SURROGATE.sub("\ufffd", text)
+    body = text[: _body_end(text)]
+    prose = _prose(body)
+    pieces = _pieces(body, prose)
+    owned = _owned(prose.marks, pieces)
+    claims = tuple(
+        _claim(prose, piece, owned.get(index, []), documents)
+        for index, piece in enumerate(piece for piece in pieces if piece.claim)
+    )
+    if not claims and prose.marks:
+        span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
+        claims = (Claim(text="", span=span, citations=_citations(prose.marks, documents)),)
+    return Answer(
+        id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator
+    )
+
+
+def _numbers(marker: str) -> tuple[int, ...]:
+    """The numbers of a marker, ranges written out; empty if one of its ranges is none."""
+    numbers: list[int] = []
+    for item in re.split("[,;]", marker):
+        bounds = [int(number) for number in re.findall(r"\d+", item)]
+        if not 0 <= bounds[-1] - bounds[0] <= _WIDEST_RANGE:
+            return ()
+        numbers.extend(range(bounds[0], bounds[-1] + 1))
+    return tuple(numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A run of markers with its dressing, cut out of the prose at ``position``."""
+
+    groups: tuple[MarkerGroup, ...]
+    start: int
+    end: int
+    position: int = 0
+    leads: bool = False
+
+
+@dataclass(slots=True)
+class _Prose:
+    """An answer without its markers, and the way back to where its characters stood."""
+
+    text: str = ""
+    starts: list[int] = field(default_factory=list[int])
+    origins: list[int] = field(default_factory=list[int])
+    marks: list[_Mark] = field(default_factory=list[_Mark])
+
+    def origin(self, position: int) -> int:
+        """Where the character at ``position`` stands in the answer."""
+        chunk = bisect_right(self.starts, position) - 1
+        return self.origins[chunk] + position - self.starts[chunk]
+
+    def position(self, origin: int) -> int:
+        """Where the characters of the answer from ``origin`` on begin in the prose."""
+        chunk = bisect_right(self.origins, origin) - 1
+        if chunk < 0:
+            return 0
+        limit = self.starts[chunk + 1] if chunk + 1 < len(self.starts) else len(self.text)
+        return min(limit, self.starts[chunk] + origin - self.origins[chunk])
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    start: int
+    end: int
+    claim: bool
+    heading: bool = False
+
+
+def _prose(body: str) -> _Prose:
+    """Cut markers and bold signs out, with the white space that would be left behind."""
+    prose = _Prose()
+    chunks: list[str] = []
+    position = length = 0
+    leads = {end for match in _LEAD.finditer(body) for end in (match.end(), match.start(1))}
+
+    def keep(chunk: str, origin: int) -> None:
+        nonlocal length
+        if chunk:
+            prose.starts.append(length)
+            prose.origins.append(origin)
+            chunks.append(chunk)
+            length += len(chunk)
+
+    for cut in _cuts(body):
+        if not isinstance(cut, _Mark):
+            keep(body[position : cut.start()], position)
+            position = cut.end()
+            continue
+        before, leading = body[position : cut.start], cut.start in leads and _leads(body, cut)
+        keep(before if leading else before.rstrip(), position)
+        prose.marks.append(_Mark(cut.groups, cut.start, cut.end, position=length, leads=leading))
+        last = chunks[-1][-1] if chunks else " "
+        position = _after_cut(body, cut.end, last, leading)
+        if not leading and not last.isspace() and body[position : position + 1].isalnum():
+            keep(" ", position - 1)  # "LDL.[1]Statins"
+    keep(body[position:], position)
+    prose.text = "".join(chunks)
+    return prose
+
+
+def _after_cut(body: str, end: int, last: str, leading: bool) -> int:
+    """Where the prose goes on behind a marker."""
+    if leading:
+        onward = _ONWARD.match(body, end)
+        if onward and onward[3]:
+            return onward.start(3)
+    elif last in ".!?" and body[end : end + 1] == "." and body[end + 1 : end + 2] != ".":
+        return end + 1  # "LDL. [1]." has one stop too many
+    return end
+
+
+def _leads(body: str, mark: _Mark) -> bool:
+    """Whether a marker at the start of a line belongs to what follows on the line."""
+    onward = _ONWARD.match(body, mark.end)
+    if onward is None or onward[3] is not None:
+        return bool(onward and onward[3])
+    if not onward[2] or onward[1] == ":":
+        return bool(onward[2])
+    # "[1]. Statins": an item of a list after a finished line; the wrapped end of the sentence otherwise
+    before = mark.start - 1
+    while before >= 0 and body[before].isspace():
+        before -= 1
+    return before < 0 or not (body[before].isalnum() or body[before] in ",;%)]}\"'’”")
+
+
+def _cuts(body: str) -> Iterator[_Mark | re.Match[str]]:
+    """The runs of markers and the bold signs between them, in order."""
+    end = 0
+    for mark in _runs(body):
+        yield from _BOLD.finditer(body, end, mark.start)
+        yield mark
+        end = mark.end
+    yield from _BOLD.finditer(body, end)
+
+
+def _runs(body: str) -> Iterator[_Mark]:
+    """Markers with nothing but commas between them, together with their links and parentheses."""
+    run: list[MarkerGroup] = []
+    end = floor = 0
+    for group in parse_markers(body):
+        if run and not _BETWEEN.fullmatch(body, end, group.span.start):
+            yield (mark := _dressed(body, run, end, floor))
+            run, floor = [], mark.end
+        run.append(group)
+        target = _TARGET.match(body, group.span.end)
+        end = target.end() if target else group.span.end
+    if run:
+        yield _dressed(body, run, end, floor)
+
+
+def _dressed(body: str, run: list[MarkerGroup], end: int, floor: int) -> _Mark:
+    """A run and the pairs of signs around it: ``(see [1])``, ``**[1]**``, ``<sup>[1]</sup>``."""
+    start = run[0].span.start
+    while opening := _OPENING.search(body[max(floor, start - _LONGEST_OPENING) : start]):
+        closing = _PAIRS[opening[1].lower()]
+        gap = 1 if body[end : end + 1] == " " and closing in ")]" else 0
+        if not body.startswith(closing, end + gap):
+            break
+        start -= len(opening[0])
+        end += gap + len(closing)
+    return _Mark(tuple(run), start, end)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def _body_end(text: str) -> int:
+    """Where the reference list at the end begins; the length of the text if there is none."""
+    for start, line in reversed(list(_lines(text))):
+        bare = line.strip().strip("#*_: ")
+        if _REFERENCES.fullmatch(bare):
+            return start
+        entry = _ENTRY.match(line)
+        # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
+        listed = entry and (entry["cited"] or not _MARKER.search(line))
+        if bare and not listed:
+            break
+    return len(text)
+
+
+def _pieces(body: str, prose: _Prose) -> list[_Piece]:
+    """Headings, claims and what is neither, in order and in the prose's own positions."""
+    pieces: list[_Piece] = []
+    position = 0
+    for begin, end in sorted({*_headings(body, prose), *_openings(prose)}):
+        pieces += _sentences(prose.text, position, begin)
+        if prose.text[begin:end].strip():
+            pieces.append(_Piece(begin, end, claim=False, heading=True))
+        position = max(position, end)
+    pieces += _sentences(prose.text, position, len(prose.text))
+    return pieces
+
+
+def _headings(body: str, prose: _Prose) -> Iterator[tuple[int, int]]:
+    for start, line in _lines(body):
+        if _is_heading(line):
+            yield prose.position(start), prose.position(start + len(line))
+
+
+def _openings(prose: _Prose) -> Iterator[tuple[int, int]]:
+    """Lines that open with a marker: each begins a sentence, whether or not the one before has its stop."""
+    for mark in prose.marks:
+        if mark.leads and not prose.text[mark.position : mark.position + 1].islower():
+            start = prose.text.rfind("\n", 0, mark.position) + 1
+            yield start, start
+
+
+def _is_heading(line: str) -> bool:
+    if _HEADING.match(line):
+        return True
+    bare = line.strip()
+    if len(bare) > _LONGEST_LABEL:
+        return False
+    plain = bare.strip("*_ ")
+    if bare.startswith("**") and bare.rstrip(":").endswith("**") and "**" not in plain:
+        return plain[-1:] not in tuple(".!?") and not _MARKER.search(bare)
+    # "Side effects:" announces claims and makes none
+    return plain.endswith(":") and len(plain.split()) <= 4
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
+    for span in split_sentences(text[start:end]):
+        span = span.shifted(start)
+        lead = _ITEM_LEAD.match(text, span.start, span.end)
+        begin = lead.end() if lead else span.start
+        bare = text[begin : span.end]
+        spoken = any(map(str.isalnum, bare)) and not _REFERENCES.fullmatch(bare.strip("*_: "))
+        yield _Piece(begin if spoken else span.start, span.end, claim=spoken)
+
+
+def _owned(marks: Iterable[_Mark], pieces: Sequence[_Piece]) -> dict[int, list[_Mark]]:
+    """The marks of each claim, by its number."""
+    starts, ends = [piece.start for piece in pieces], [piece.end for piece in pieces]
+    numbers: list[int] = []  # of the claim at or before each piece
+    count = 0
+    for piece in pieces:
+        count += piece.claim
+        numbers.append(count - 1)
+    owned: dict[int, list[_Mark]] = {}
+    owner = 0
+    for mark in marks:
+        if not count:
+            break
+        if mark.leads:
+            index = bisect_right(ends, mark.position)
+        else:
+            index = bisect_right(starts, mark.position - 1) - 1
+        index = min(max(index, 0), len(pieces) - 1)
+        chosen = numbers[index] + pieces[index].heading
+        # never before the owner of an earlier mark, so that the spans of claims do not cross
+        owner = max(owner, min(max(chosen, 0), count - 1))
+        owned.setdefault(owner, []).append(mark)
+    return owned
+
+
+def _claim(prose: _Prose, piece: _Piece, marks: list[_Mark], documents: Sequence[Document]) -> Claim:
+    start, end = prose.origin(piece.start), prose.origin(piece.end - 1) + 1
+    start, end = min([start, *(mark.start for mark in marks)]), max([end, *(mark.end for mark in marks)])
+    text = prose.text[piece.start : piece.end]
+    return Claim(text=text, span=Span(start=start, end=end), citations=_citations(marks, documents))
+
+
+def _citations(marks: Iterable[_Mark], documents: Sequence[Document]) -> tuple[Citation, ...]:
+    """One citation for each number, at its first place."""
+    found: dict[int, Citation] = {}
+    for mark in marks:
+        for group in mark.groups:
+            for number in group.numbers:
+                known = documents[number - 1].id if 1 <= number <= len(documents) else None
+                found.setdefault(number, Citation(marker=number, span=group.span, document=known))
+    return tuple(found.values())

@@ -1,0 +1,1 @@
+"""Making the models that VeriCite ships."""

@@ -1,0 +1,311 @@
+"""An 8-bit ONNX graph of a BERT encoder whose output does not depend on the batch.
+
+Dynamic quantisation as runtimes do it takes one activation scale for a whole batch, so a pair's scores
+change with its neighbours. Here every token gets a scale of its own: the 8-bit products are then exact
+integers, and what a token becomes depends on nothing but its own sequence. Weights have one scale per
+output column. Run it with ``session.x64quantprecision`` at 1: without it, x86 processors that lack VNNI
+overflow 16 bits in products of unsigned and signed bytes.
+
+The graph is written out by hand, not traced, so that each matrix product reads 8-bit input and writes the
+layout the next operator wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+Weights = Mapping[str, NDArray[np.float32]]
+Head = Literal["classifier", "mean-pool"]
+
+ORT_DOMAIN = "com.microsoft"
+GELU_FLOOR = 0.17
+OPSET = 17
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """8-bit activations: their values, the scale of each token, and what was done to them before."""
+
+    values: str
+    scale: str
+    divisor: NDArray[np.float32]
+    raised: bool
+
+
+@dataclass
+class _Graph:
+    """Nodes and constants as they are added; each method returns the name of its output."""
+
+    nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
+    constants: dict[str, onnx.TensorProto] = field(default_factory=dict[str, onnx.TensorProto])
+
+    def constant(self, name: str, value: object, dtype: type[np.generic]) -> str:
+        if name not in self.constants:
+            self.constants[name] = numpy_helper.from_array(np.asarray(value, dtype=dtype), name)
+        return name
+
+    def node(self, op: str, inputs: list[str], name: str, domain: str = "", **attributes: object) -> str:
+        self.nodes.append(helper.make_node(op, inputs, [name], name=name, domain=domain, **attributes))
+        return name
+
+    def shaped(self, value: str, shape: list[int], name: str) -> str:
+        return self.node("Reshape", [value, self.constant(f"{name}.shape", shape, np.int64)], name)
+
+    def quantised(self, value: str, divisor: NDArray[np.float32]) -> Tokens:
+        """8-bit tokens from ``value`` of [tokens, width], each channel first divided by its ``divisor``."""
+        even = value
+        if not np.all(divisor == 1):
+            inverse = self.constant(f"{value}.inverse", 1 / divisor, np.float32)
+            even = self.node("Mul", [value, inverse], f"{value}.even")
+        size = self.node("Abs", [even], f"{value}.abs")
+        return self._rounded(even, size, 127, "zero_points", divisor)
+
+    def quantised_gelu(self, value: str, width: int) -> Tokens:
+        """8-bit tokens from a GELU, which is never below -0.17: raised by that, all 8 bits count."""
+        raised = self.node("Add", [value, self.constant("raise", GELU_FLOOR, np.float32)], f"{value}.raised")
+        return self._rounded(raised, raised, 255, "zeros", np.ones(width, dtype=np.float32))
+
+    def _rounded(
+        self, value: str, size: str, levels: int, zeros: str, divisor: NDArray[np.float32]
+    ) -> Tokens:
+        largest = self.node("ReduceMax", [size], f"{value}.max", axes=[1], keepdims=0)
+        step = self.constant(f"one_{levels}th", 1 / levels, np.float32)
+        scale = self.node("Mul", [largest, step], f"{value}.scale")
+        safe = self.node("Max", [scale, self.constant("tiny", 1e-12, np.float32)], f"{value}.safe")
+        tokens = self.node("QuantizeLinear", [value, safe, zeros], f"{value}.int8", axis=0)
+        column = self.node("Unsqueeze", [safe, self.constant("axis_1", [1], np.int64)], f"{value}.column")
+        return Tokens(tokens, column, divisor, raised=levels == 255)
+
+    def product(
+        self, tokens: Tokens, weight: NDArray[np.float32], bias: NDArray[np.float32], name: str
+    ) -> str:
+        """Tokens times a weight of [outputs, inputs], plus its bias."""
+        even = weight * tokens.divisor
+        scale = np.maximum(np.abs(even).max(axis=1), 1e-12) / 127
+        rounded = np.rint(even / scale[:, None])
+        zero_point = (
+            self.constant("zero", 0, np.uint8) if tokens.raised else self.constant("middle", 128, np.uint8)
+        )
+        product = self.node(
+            "MatMulIntegerToFloat",
+            [
+                tokens.values,
+                self.constant(f"{name}.weight", np.ascontiguousarray(rounded.T), np.int8),
+                self.constant("one", [1.0], np.float32),
+                self.constant(f"{name}.scale", scale, np.float32),
+                zero_point,
+            ],
+            f"{name}.product",
+            domain=ORT_DOMAIN,
+        )
+        scaled = self.node("Mul", [product, tokens.scale], f"{name}.scaled")
+        if tokens.raised:
+            bias = bias - GELU_FLOOR * (rounded * scale[:, None]).sum(axis=1)
+        # A bias of two dimensions keeps the runtime from fusing it with a GELU: its BiasGelu is slower.
+        return self.node("Add", [scaled, self.constant(f"{name}.bias", bias[None, :], np.float32)], name)
+
+
+def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> onnx.ModelProto:
+    """The graph of an encoder, from weights named as Hugging Face's BertModel names them.
+
+    Args:
+        weights: ``embeddings...``, ``encoder.layer.N...`` and, for a classifier, ``pooler.dense`` and
+            ``classifier``.
+        heads: Attention heads.
+        output: ``classifier`` gives ``logits``; ``mean-pool`` gives a unit-length ``embedding``.
+        peaks: The largest activation of every channel on typical text, by the product it goes into
+            (``encoder.layer.N.attention.self``, ``encoder.layer.N.intermediate``). A few channels are ten
+            times the others and would take all the precision: they are divided down and their weights
+            multiplied up (SmoothQuant). None leaves them as they are.
+    """
+    graph = _Graph()
+    hidden = _embed(graph, weights)
+    for layer in range(count_layers(weights)):
+        hidden = _layer(graph, weights, peaks, f"encoder.layer.{layer}", hidden, heads)
+    width = weights["embeddings.LayerNorm.weight"].shape[0]
+    shape = graph.node(
+        "Concat", ["shape", graph.constant("width", [width], np.int64)], "states.shape", axis=0
+    )
+    states = graph.node("Reshape", [hidden, shape], "states")
+    if output == "classifier":
+        name, size = _classify(graph, weights, states), weights["classifier.bias"].shape[0]
+    else:
+        name, size = _pool(graph, states), width
+    return _model(graph, name, size)
+
+
+def count_layers(weights: Weights) -> int:
+    """How many encoder layers these weights have."""
+    return 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+
+
+def _divisor(peaks: Weights | None, name: str, weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """SmoothQuant's, half way between activations and weights."""
+    if peaks is None:
+        return np.ones(weight.shape[1], dtype=np.float32)
+    return np.maximum(np.sqrt(peaks[name] / np.abs(weight).max(axis=0)), 1e-5).astype(np.float32)
+
+
+def inputs_to_smooth(layers: int) -> dict[str, str]:
+    """For each product whose input can be smoothed, the value in the graph that is its input."""
+    found: dict[str, str] = {}
+    for layer in range(layers):
+        before = f"encoder.layer.{layer - 1}.output.normed" if layer else "tokens"
+        found[f"encoder.layer.{layer}.attention.self"] = before
+        found[f"encoder.layer.{layer}.intermediate"] = f"encoder.layer.{layer}.attention.output.normed"
+    return found
+
+
+def _embed(graph: _Graph, weights: Weights) -> str:
+    table = weights["embeddings.word_embeddings.weight"]
+    scale = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-12) / 127
+    words = graph.constant("words", np.rint(table / scale), np.int8)
+    rows = graph.node("Gather", [words, "input_ids"], "word.int8")
+    sizes = graph.node(
+        "Gather", [graph.constant("words.scale", scale, np.float32), "input_ids"], "word.scale"
+    )
+    word = graph.node("Mul", [graph.node("Cast", [rows], "word.float", to=TensorProto.FLOAT), sizes], "word")
+
+    shape = graph.node("Shape", ["input_ids"], "shape")
+    length = graph.node("Gather", [shape, graph.constant("index_1", 1, np.int64)], "length")
+    zero, step = graph.constant("index_0", 0, np.int64), graph.constant("step_1", 1, np.int64)
+    positions = graph.node("Range", [zero, length, step], "positions")
+    place_table = graph.constant("places", weights["embeddings.position_embeddings.weight"], np.float32)
+    kind_table = graph.constant("kinds", weights["embeddings.token_type_embeddings.weight"], np.float32)
+    place = graph.node("Gather", [place_table, positions], "place")
+    kind = graph.node("Gather", [kind_table, "token_type_ids"], "kind")
+    summed = graph.node("Add", [graph.node("Add", [word, kind], "word_kind"), place], "embedded")
+    normed = graph.node(
+        "LayerNormalization",
+        [summed, *_norm(graph, weights, "embeddings.LayerNorm")],
+        "embeddings",
+        epsilon=1e-12,
+    )
+    flat = graph.shaped(normed, [-1, table.shape[1]], "tokens")
+    first = graph.constant("axis_0", [0], np.int64)
+    count = graph.node(
+        "Slice",
+        [graph.node("Shape", [flat], "flat.shape"), first, graph.constant("axis_1", [1], np.int64)],
+        "count",
+    )
+    for name, value in (("zero_points", 128), ("zeros", 0)):
+        fill = numpy_helper.from_array(np.array([value], dtype=np.uint8))
+        graph.node("ConstantOfShape", [count], name, value=fill)
+    _mask(graph)
+    return flat
+
+
+def _mask(graph: _Graph) -> None:
+    """Zero for words, far below zero for padding: [batch, 1, 1, length], added to attention scores."""
+    wide = graph.node("Cast", ["attention_mask"], "mask.float", to=TensorProto.FLOAT)
+    padding = graph.node("Sub", [wide, graph.constant("one_scalar", 1.0, np.float32)], "mask.padding")
+    axes = graph.constant("axes_1_2", [1, 2], np.int64)
+    scaled = graph.node("Mul", [padding, graph.constant("far", 1e9, np.float32)], "mask.scaled")
+    graph.node("Unsqueeze", [scaled, axes], "mask")
+
+
+def _layer(
+    graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int
+) -> str:
+    attended = _attention(graph, weights, peaks, prefix, hidden, heads)
+    output = f"{prefix}.attention.output"
+    width = weights[f"{output}.dense.weight"].shape[1]
+    plain = graph.quantised(attended, np.ones(width, dtype=np.float32))
+    hidden = _add_and_norm(graph, weights, output, plain, hidden)
+    name = f"{prefix}.intermediate"
+    weight, bias = weights[f"{name}.dense.weight"], weights[f"{name}.dense.bias"]
+    inner = graph.product(graph.quantised(hidden, _divisor(peaks, name, weight)), weight, bias, name)
+    active = graph.quantised_gelu(graph.node("Gelu", [inner], f"{name}.gelu", domain=ORT_DOMAIN), len(bias))
+    return _add_and_norm(graph, weights, f"{prefix}.output", active, hidden)
+
+
+def _attention(
+    graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int
+) -> str:
+    own = f"{prefix}.attention.self"
+    names = [f"{own}.{part}" for part in ("query", "key", "value")]
+    weight = np.concatenate([weights[f"{name}.weight"] for name in names])
+    bias = np.concatenate([weights[f"{name}.bias"] for name in names])
+    width = weight.shape[1]
+    product = graph.product(graph.quantised(hidden, _divisor(peaks, own, weight)), weight, bias, own)
+    shape = graph.node(
+        "Concat",
+        ["shape", graph.constant("qkv.tail", [3, heads, width // heads], np.int64)],
+        f"{prefix}.shape",
+        axis=0,
+    )
+    by_head = graph.node("Reshape", [product, shape], f"{prefix}.by_head")
+    parts = graph.node("Transpose", [by_head], f"{prefix}.heads", perm=[2, 0, 3, 1, 4])
+    query, key, value = (
+        graph.node("Gather", [parts, graph.constant(f"index_{i}", i, np.int64)], f"{prefix}.part{i}", axis=0)
+        for i in range(3)
+    )
+    alpha = float((width // heads) ** -0.5)
+    scores = graph.node(
+        "FusedMatMul", [query, key], f"{prefix}.scores", domain=ORT_DOMAIN, transB=1, alpha=alpha
+    )
+    masked = graph.node("Add", [scores, "mask"], f"{prefix}.masked")
+    attention = graph.node("Softmax", [masked], f"{prefix}.attention", axis=-1)
+    mixed = graph.node("MatMul", [attention, value], f"{prefix}.mixed")
+    back = graph.node("Transpose", [mixed], f"{prefix}.back", perm=[0, 2, 1, 3])
+    return graph.shaped(back, [-1, width], f"{prefix}.attended")
+
+
+def _add_and_norm(graph: _Graph, weights: Weights, prefix: str, tokens: Tokens, residual: str) -> str:
+    product = graph.product(
+        tokens, weights[f"{prefix}.dense.weight"], weights[f"{prefix}.dense.bias"], prefix
+    )
+    # Apart, not SkipLayerNormalization: the runtime's fused operator is 4x slower on CPUs than the two.
+    summed = graph.node("Add", [product, residual], f"{prefix}.summed")
+    norm = _norm(graph, weights, f"{prefix}.LayerNorm")
+    return graph.node("LayerNormalization", [summed, *norm], f"{prefix}.normed", epsilon=1e-12)
+
+
+def _norm(graph: _Graph, weights: Weights, name: str) -> list[str]:
+    return [
+        graph.constant(f"{name}.{part}", weights[f"{name}.{part}"], np.float32) for part in ("weight", "bias")
+    ]
+
+
+def _classify(graph: _Graph, weights: Weights, states: str) -> str:
+    first = graph.node("Gather", [states, graph.constant("index_0", 0, np.int64)], "first", axis=1)
+    dense = _dense(graph, weights, "pooler.dense", first)
+    return _dense(graph, weights, "classifier", graph.node("Tanh", [dense], "pooled"), "logits")
+
+
+def _dense(graph: _Graph, weights: Weights, name: str, value: str, output: str | None = None) -> str:
+    weight = graph.constant(f"{name}.weight", weights[f"{name}.weight"].T.copy(), np.float32)
+    bias = graph.constant(f"{name}.bias", weights[f"{name}.bias"], np.float32)
+    return graph.node("Add", [graph.node("MatMul", [value, weight], f"{name}.matmul"), bias], output or name)
+
+
+def _pool(graph: _Graph, states: str) -> str:
+    axis = graph.constant("axis_2", [2], np.int64)
+    mask = graph.node("Unsqueeze", ["mask.float", axis], "mask.column")
+    over = graph.constant("axis_1", [1], np.int64)
+    summed = graph.node(
+        "ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0
+    )
+    length = graph.node("ReduceL2", [summed], "norm", axes=[1], keepdims=1)
+    # The mean is the sum over a count, and the count falls out when the length is made one.
+    return graph.node("Div", [summed, length], "embedding")
+
+
+def _model(graph: _Graph, output: str, size: int) -> onnx.ModelProto:
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    ]
+    result = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", size])
+    body = helper.make_graph(graph.nodes, "encoder", inputs, [result], list(graph.constants.values()))
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ORT_DOMAIN, 1)]
+    model = helper.make_model(body, opset_imports=opsets, producer_name="vericite", ir_version=8)
+    onnx.checker.check_model(model)
+    return model
