@@ -16,7 +16,7 @@ Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 class EvidenceSpan(Record):
     """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
 
-    ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the title.
+    ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the whole text.
     """
 
     document: str

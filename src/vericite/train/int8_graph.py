@@ -1,3 +1,6 @@
+# onnx and onnxruntime annotate their own functions only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false
 """An 8-bit ONNX graph of a BERT encoder whose output does not depend on the batch.
 
 Dynamic quantisation as runtimes do it takes one activation scale for a whole batch, so a pair's scores

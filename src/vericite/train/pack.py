@@ -1,3 +1,6 @@
+# onnx and onnxruntime annotate their own functions only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false
 """Pack an encoder into the folder that VeriCite ships: 8-bit graph, tokenizer, card.
 
     python -m vericite.train.pack SOURCE.onnx TOKENIZER.json CARD.json CALIBRATION.jsonl DESTINATION/

@@ -1,0 +1,31 @@
+"""Texts as vectors of unit length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.models.engine import Engine
+from vericite.models.folder import ModelFolder
+
+BUNDLED = "embedder-v0"
+
+
+class Embedder:
+    """The bundled embedding model; the product of two vectors is their cosine."""
+
+    def __init__(self, folder: ModelFolder | None = None) -> None:
+        self.folder = folder or ModelFolder.bundled(BUNDLED)
+        self._engine = Engine(self.folder)
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        return self.folder.signature
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        rows = [row.values for row in self._engine.run(texts)]
+        return np.stack(rows) if rows else np.zeros((0, self.folder.card.width), dtype=np.float32)

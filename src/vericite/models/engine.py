@@ -1,0 +1,161 @@
+# onnxruntime and tokenizers annotate their own functions only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""The one inference engine: batches by length, all cores, results in input order.
+
+A row's values do not depend on the other rows: the shipped graphs scale every token on its own
+(``vericite.train.int8_graph``), so caching, early exit and resuming cannot change a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.errors import ModelCardError
+from vericite.models.folder import ModelFolder
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Encoding, Tokenizer
+
+Array = NDArray[np.float32]
+
+WINDOW = 4096
+"""Inputs read ahead: enough to fill batches of one length, little enough to stream."""
+
+BATCH_TOKENS = 512
+"""Tokens in a batch. Small, so that a batch's activations stay in a core's cache: on two cores 512 is
+about 1.5 times as fast as 8,192, and no slower than any other size tried (benchmarks/verify.py --sweep)."""
+
+
+class Pair(NamedTuple):
+    """A premise and the claim it may support."""
+
+    premise: str
+    claim: str
+
+
+class Row(NamedTuple):
+    """The model's output for one input, and whether the input had to be cut to the model's length."""
+
+    values: Array
+    truncated: bool
+
+
+class Engine:
+    """Runs a model folder. Safe to share between threads; the weights load at the first use."""
+
+    def __init__(self, folder: ModelFolder, threads: int | None = None) -> None:
+        self.folder = folder
+        self.threads = threads or available_cores()
+        self._loading = Lock()
+
+    @cached_property
+    def _loaded(self) -> tuple[InferenceSession, Tokenizer]:
+        with self._loading:
+            # Another thread may have loaded them while this one waited.
+            found = self.__dict__.get("_loaded")
+            return found or (self._load_session(), self._load_tokenizer())
+
+    def _load_session(self) -> InferenceSession:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        # One core a batch and a batch a core: small matrices do not split well (1.1 to 1.5 times as fast).
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # Without this, processors that lack VNNI overflow 16 bits in products of unsigned and signed bytes.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        path = str(self.folder.path / "model.onnx")
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        width = session.get_outputs()[0].shape[-1]
+        if width != self.folder.card.width:
+            raise ModelCardError(
+                f"expected weights with the {self.folder.card.width} outputs of their card; "
+                f"found {width} in {path}"
+            )
+        return session
+
+    def _load_tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.folder.path / "tokenizer.json"))
+        tokenizer.enable_truncation(self.folder.card.max_tokens)
+        # "[SEP]" in a retrieved text is text; read as the separator it could pass words off as the claim's.
+        tokenizer.encode_special_tokens = True
+        return tokenizer
+
+    def run(self, inputs: Iterable[str | Pair]) -> Iterator[Row]:
+        """Score texts, or pairs of premise and claim; rows come out in the order the inputs go in."""
+        source = iter(inputs)
+        while window := list(islice(source, WINDOW)):
+            yield from self._run_window(window)
+
+    def _run_window(self, window: Sequence[str | Pair]) -> Iterator[Row]:
+        encodings = self._loaded[1].encode_batch([_clean(item) for item in window])
+        order = sorted(range(len(encodings)), key=lambda index: len(encodings[index].ids))
+        batches = _batches(order, encodings, self.threads)
+        values = np.empty((len(window), self.folder.card.width), dtype=np.float32)
+
+        def score(batch: list[int]) -> None:
+            values[batch] = self._score([encodings[index] for index in batch])
+
+        if len(batches) == 1:
+            score(batches[0])
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(score, batches))
+        for row, encoding in zip(values, encodings, strict=True):
+            yield Row(row, bool(encoding.overflowing))
+
+    def _score(self, encodings: list[Encoding]) -> Any:
+        length = max(len(encoding.ids) for encoding in encodings)
+        ids = np.zeros((len(encodings), length), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        kinds = np.zeros_like(ids)
+        for row, encoding in enumerate(encodings):
+            size = len(encoding.ids)
+            ids[row, :size] = encoding.ids
+            mask[row, :size] = 1
+            kinds[row, :size] = encoding.type_ids
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        return self._loaded[0].run(None, feed)[0]
+
+
+def available_cores() -> int:
+    """Cores this process may run on, which a container can make fewer than the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _clean(item: str | Pair) -> str | Pair:
+    """Lone surrogates, which are no Unicode text, made into replacement characters."""
+    if isinstance(item, str):
+        return item if item.isascii() else item.encode("utf-8", "replace").decode("utf-8")
+    return Pair(str(_clean(item.premise)), str(_clean(item.claim)))
+
+
+def _batches(order: list[int], encodings: list[Encoding], threads: int) -> list[list[int]]:
+    """Inputs of like length together, each batch within the token budget, and a batch for every core."""
+    total = sum(len(encodings[index].ids) for index in order)
+    budget = min(BATCH_TOKENS, max(64, total // threads))
+    batches: list[list[int]] = []
+    for index in order:
+        # The order is by length, so this one is as long as the batch will be padded to.
+        size = len(encodings[index].ids)
+        if batches and (len(batches[-1]) + 1) * size <= budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    # The longest first, so that no core is left with a long batch when the others are done.
+    return batches[::-1]

@@ -1,0 +1,115 @@
+"""A model on disk: a folder of weights, tokenizer and the card that describes them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, ValidationError
+
+from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
+from vericite.records import Record
+
+WEIGHTS = Path(__file__).parent / "weights"
+FILES = ("model.onnx", "tokenizer.json")
+
+
+class TrainingSet(Record):
+    """Data a model was trained on, and the licence it came under."""
+
+    name: str
+    licence: str
+
+
+class ModelCard(Record):
+    """What a model is, what it was made from and what it must not be used for.
+
+    ``labels`` are those of the output columns, in their order; empty for an embedder.
+    ``max_tokens`` is the longest input it reads, ``trained_tokens`` the longest it has learnt from.
+    """
+
+    name: str
+    task: Literal["verifier", "embedder"]
+    version: str
+    description: str
+    base: str
+    licence: str
+    heads: int
+    max_tokens: int = Field(ge=8)
+    trained_tokens: int
+    labels: tuple[str, ...] = ()
+    dimension: int | None = None
+    training: tuple[TrainingSet, ...]
+    scores: Mapping[str, float]
+    limits: tuple[str, ...]
+    files: Mapping[str, str]
+
+    @property
+    def width(self) -> int:
+        """Columns of the output."""
+        return len(self.labels) if self.labels else (self.dimension or 0)
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A folder whose files are the ones its card describes."""
+
+    path: Path
+    card: ModelCard
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read the card and check every file against it.
+
+        Raises:
+            ModelMissingError: The folder, its card or a file is not there.
+            ModelCardError: The card is malformed.
+            ModelHashError: A file is another than the card says.
+        """
+        card_path = path / "card.json"
+        if not card_path.is_file():
+            raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}")
+        try:
+            card = ModelCard.model_validate_json(card_path.read_text(encoding="utf-8"))
+        except (ValidationError, UnicodeDecodeError) as error:
+            raise ModelCardError(f"expected a model card; {card_path} is none: {error}") from None
+        for name in FILES:
+            _check(path / name, card.files.get(name))
+        return cls(path, card)
+
+    @classmethod
+    def bundled(cls, name: str) -> Self:
+        """A model that the package ships."""
+        if name not in bundled_names():
+            raise UnknownNameError("bundled model", name, bundled_names())
+        return cls.open(WEIGHTS / name)
+
+    @property
+    def signature(self) -> str:
+        """Name and the first digits of the weights' hash, for provenance."""
+        return f"{self.card.name}@{self.card.files['model.onnx'][:12]}"
+
+
+def bundled_names() -> tuple[str, ...]:
+    """The models that the package ships."""
+    return tuple(sorted(card.parent.name for card in WEIGHTS.glob("*/card.json")))
+
+
+def _check(path: Path, expected: str | None) -> None:
+    if expected is None:
+        raise ModelCardError(f"expected the sha256 of {path.name} in card.json; found none in {path.parent}")
+    if not path.is_file():
+        raise ModelMissingError(
+            f"expected {path.name} in the model folder {path.parent}; found none. Reinstall the package, "
+            "or copy the folder again."
+        )
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != expected:
+        raise ModelHashError(
+            f"expected {path} to have sha256 {expected}; found {found}. The file was changed or cut short: "
+            "reinstall the package, or copy the folder again."
+        )

@@ -1,0 +1,82 @@
+"""From a question to an answer whose citations have been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vericite.corpus import demo_documents, demo_vectors
+from vericite.errors import InputError
+from vericite.generate import ExtractiveGenerator, Generator
+from vericite.models import Embedder
+from vericite.pipeline.check import verifier_for
+from vericite.records import Document, Provenance, Question, Run
+from vericite.retrieve import MemoryRetriever, Retriever
+from vericite.verify import DEFAULT, Protocol
+from vericite.version import __version__
+
+DEFAULT_K = 5
+
+
+class Pipeline:
+    """A retriever, a generator and a protocol; ask it many questions."""
+
+    def __init__(
+        self, retriever: Retriever, generator: Generator, protocol: Protocol | str = DEFAULT
+    ) -> None:
+        self.retriever = retriever
+        self.generator = generator
+        self.verifier = verifier_for(protocol)
+
+    @classmethod
+    def over(
+        cls, documents: Sequence[Document] | None = None, protocol: Protocol | str = DEFAULT
+    ) -> Pipeline:
+        """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
+        embedder = Embedder()
+        if documents is None:
+            retriever = MemoryRetriever(demo_documents(), embedder, demo_vectors())
+        else:
+            retriever = MemoryRetriever(documents, embedder)
+        return cls(retriever, ExtractiveGenerator(embedder), protocol)
+
+    def run(self, question: Question, k: int = DEFAULT_K) -> Run:
+        """Retrieve, answer, verify."""
+        if k < 1:
+            raise InputError(
+                f"expected k, the number of documents to answer from, to be 1 or more; found {k}"
+            )
+        evidence = self.retriever.retrieve(question, k)
+        answer = self.generator.generate(question, evidence)
+        checked = next(iter(self.verifier.verify([answer])))
+        return Run(
+            question=question,
+            evidence=evidence,
+            answer=answer,
+            checked=checked,
+            provenance=Provenance(
+                version=__version__,
+                protocol=self.verifier.protocol.signature,
+                parts={
+                    **checked.provenance.parts,
+                    "retriever": self.retriever.signature,
+                    "generator": self.generator.signature,
+                },
+            ),
+        )
+
+
+def ask(
+    question: str,
+    documents: Sequence[Document] | None = None,
+    *,
+    k: int = DEFAULT_K,
+    protocol: Protocol | str = DEFAULT,
+) -> Run:
+    """Answer one question from ``documents``, or the demonstration corpus, and check every citation.
+
+    Raises:
+        InputError: The question is empty or ``k`` is less than 1.
+    """
+    if not question.strip():
+        raise InputError("expected a question; found no text")
+    return Pipeline.over(documents, protocol).run(Question(id="question", text=question), k)

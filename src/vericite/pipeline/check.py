@@ -1,0 +1,133 @@
+"""Checking answers that were made elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from vericite.errors import InputError, RecordError
+from vericite.models import Pair
+from vericite.records import Answer, CheckedAnswer, Document, Record, try_read_jsonl
+from vericite.text.citations import parse_answer
+from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
+from vericite.verify.judging import Judgement
+
+
+class SourceText(Record):
+    """A source as a user gives it."""
+
+    id: str = Field(min_length=1)
+    text: str
+    title: str = ""
+
+    def document(self) -> Document:
+        """The source as a document."""
+        return Document.from_text(self.id, self.text, self.title)
+
+
+class AnswerToCheck(Record):
+    """An answer as a user gives it; ``[n]`` in it cites the n-th document."""
+
+    id: str = Field(min_length=1)
+    answer: str
+    documents: tuple[SourceText, ...]
+    question: str | None = None
+
+    @model_validator(mode="after")
+    def _distinct(self) -> AnswerToCheck:
+        seen: dict[str, int] = {}
+        for position, document in enumerate(self.documents):
+            if document.id in seen:
+                raise ValueError(
+                    "expected every document to have an id of its own, so that a citation names one; "
+                    f"documents.{position}.id repeats documents.{seen[document.id]}.id, {document.id!r}"
+                )
+            seen[document.id] = position
+        return self
+
+    def parsed(self) -> Answer:
+        """The answer split into claims and citations."""
+        documents = [document.document() for document in self.documents]
+        return parse_answer(self.id, self.answer, documents, self.question)
+
+
+def answers_to_check(path: Path) -> Iterator[Answer | RecordError]:
+    """Stream the answers of a JSON Lines file; a line that is none comes out as its error."""
+    for item in try_read_jsonl(AnswerToCheck, path):
+        yield item if isinstance(item, RecordError) else item.parsed()
+
+
+def check(
+    answer: Answer | str,
+    documents: Sequence[Document | Mapping[str, str]] = (),
+    *,
+    question: str | None = None,
+    id: str = "answer",
+    protocol: Protocol | str = DEFAULT,
+) -> CheckedAnswer:
+    """Check every citation of one answer.
+
+    Args:
+        answer: Text with markers such as ``[1]``, or an answer already parsed.
+        documents: The sources, in the order that the markers count them; mappings have ``id``, ``text`` and
+            perhaps ``title``. Not needed with a parsed answer, which has its own.
+        question: The question, kept with the answer.
+        id: Its name in the result.
+        protocol: A protocol or its name.
+
+    Raises:
+        InputError: The documents are no documents, or two have the same id.
+    """
+    parsed = answer if isinstance(answer, Answer) else _parsed(answer, documents, question, id)
+    return next(check_many([parsed], protocol))
+
+
+async def check_async(
+    answer: Answer | str,
+    documents: Sequence[Document | Mapping[str, str]] = (),
+    *,
+    question: str | None = None,
+    id: str = "answer",
+    protocol: Protocol | str = DEFAULT,
+) -> CheckedAnswer:
+    """``check`` in a thread of its own, so that an event loop goes on."""
+    return await asyncio.to_thread(check, answer, documents, question=question, id=id, protocol=protocol)
+
+
+def check_many(answers: Iterable[Answer], protocol: Protocol | str = DEFAULT) -> Iterator[CheckedAnswer]:
+    """Check answers in a stream, in order. Pairs that several answers share are judged once."""
+    return verifier_for(protocol).verify(answers)
+
+
+def judge(claim: str, premise: str, judge: str = "bundled") -> Judgement:
+    """A judge's word on one pair, without any protocol."""
+    return next(iter(load_judge(judge).judge([Pair(premise, claim)])))
+
+
+def verifier_for(protocol: Protocol | str) -> Verifier:
+    """A verifier; one for a named protocol is kept, with its model, for the next call."""
+    return _named_verifier(protocol) if isinstance(protocol, str) else Verifier(protocol)
+
+
+@lru_cache(maxsize=4)
+def _named_verifier(name: str) -> Verifier:
+    return Verifier(get_protocol(name))
+
+
+def _parsed(
+    text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str
+) -> Answer:
+    try:
+        sources = [
+            item if isinstance(item, Document) else SourceText.model_validate(dict(item)).document()
+            for item in documents
+        ]
+        return parse_answer(id, text, sources, question)
+    except ValueError as error:
+        raise InputError(
+            f"expected documents with the fields id, text and perhaps title, each id once; found: {error}"
+        ) from None

@@ -1,0 +1,44 @@
+"""Claim plans: what of a claim is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from vericite.records import Claim
+from vericite.text.statements import STATEMENTS, split_statements
+
+
+class ClaimPlan(Protocol):
+    """Says which statements of a claim are judged; all must hold for the claim to hold."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def statements(self, claim: Claim) -> tuple[str, ...]:
+        """The statements, at least one."""
+        ...
+
+
+@dataclass(frozen=True)
+class WholeSentence:
+    """The sentence as it stands."""
+
+    signature: str = "sentence"
+
+    def statements(self, claim: Claim) -> tuple[str, ...]:
+        """The claim's text."""
+        return (claim.text,)
+
+
+@dataclass(frozen=True)
+class AtomicStatements:
+    """The sentence split into the statements it makes."""
+
+    signature: str = STATEMENTS
+
+    def statements(self, claim: Claim) -> tuple[str, ...]:
+        """Its statements, or the claim whole where it has but one."""
+        return tuple(claim.text[span.slice] for span in split_statements(claim.text)) or (claim.text,)

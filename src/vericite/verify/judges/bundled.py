@@ -1,0 +1,43 @@
+"""The verifier that the package ships."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from vericite.errors import ModelCardError
+from vericite.models import Engine, ModelFolder, Pair
+from vericite.verify.judging import Judgement
+
+BUNDLED = "verifier-v0"
+COLUMNS = ("entails", "contradicts", "neutral")
+
+
+class BundledJudge:
+    """A model folder with three labels, read as probabilities."""
+
+    def __init__(self, folder: ModelFolder | None = None, threads: int | None = None) -> None:
+        self.folder = folder or ModelFolder.bundled(BUNDLED)
+        labels = self.folder.card.labels
+        if sorted(labels) != sorted(COLUMNS):
+            raise ModelCardError(
+                f"expected a verifier with the labels {', '.join(COLUMNS)}; found "
+                f"{', '.join(labels) or 'none'} in {self.folder.path}"
+            )
+        self._columns = [labels.index(label) for label in COLUMNS]
+        self._engine = Engine(self.folder, threads)
+
+    @property
+    def signature(self) -> str:
+        """Name and hash of the weights."""
+        return self.folder.signature
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """Softmax over the model's outputs."""
+        limit = self.folder.card.max_tokens
+        for row in self._engine.run(pairs):
+            logits = row.values[self._columns]
+            weights = np.exp(logits - logits.max())
+            note = f"a premise was cut to the model's {limit} tokens" if row.truncated else None
+            yield Judgement((weights / weights.sum()).astype(np.float32), note=note)

@@ -1,0 +1,174 @@
+"""Premise plans: what a claim is judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Sentence
+from vericite.text.sentences import document_sentences
+
+
+@dataclass(frozen=True)
+class Premise:
+    """A text put before the judge, and the passages of the sources that it is made of."""
+
+    text: str
+    passages: tuple[EvidenceSpan, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to be decided: the sources judged together for a claim, and the premises they give."""
+
+    citations: tuple[Citation, ...]
+    documents: tuple[Document, ...]
+    premises: tuple[Premise, ...]
+
+    @property
+    def markers(self) -> tuple[int, ...]:
+        """The markers that the case stands for, each once."""
+        return tuple(dict.fromkeys(citation.marker for citation in self.citations))
+
+
+@dataclass
+class Sources:
+    """An answer's documents, each split into sentences and premises once, however many claims cite it."""
+
+    answer: Answer
+    _sentences: dict[str, tuple[Sentence, ...]] = field(default_factory=dict[str, tuple[Sentence, ...]])
+    _windows: dict[tuple[str, int], tuple[Premise, ...]] = field(
+        default_factory=dict[tuple[str, int], tuple[Premise, ...]]
+    )
+
+    def sentences(self, document: Document) -> tuple[Sentence, ...]:
+        """The document's sentences."""
+        if document.id not in self._sentences:
+            self._sentences[document.id] = document_sentences(document)
+        return self._sentences[document.id]
+
+    def windows(self, document: Document, size: int) -> tuple[Premise, ...]:
+        """Every run of ``size`` sentences; the whole document where it has fewer."""
+        key = (document.id, size)
+        if key not in self._windows:
+            sentences = self.sentences(document)
+            starts = range(max(1, len(sentences) - size + 1)) if sentences else range(0)
+            self._windows[key] = tuple(_window(document, sentences[start : start + size]) for start in starts)
+        return self._windows[key]
+
+    def cited(self, claim: Claim) -> dict[str, tuple[Citation, ...]]:
+        """The claim's citations by the document they point at, in the order of first mention."""
+        found: dict[str, tuple[Citation, ...]] = {}
+        for citation in claim.citations:
+            if citation.document is not None:
+                found[citation.document] = (*found.get(citation.document, ()), citation)
+        return found
+
+
+class PremisePlan(Protocol):
+    """Says which sources are judged together, and as what premises."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterable[Case]:
+        """The cases to decide for a claim. Dangling citations are not among them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Each cited document on its own; each run of ``size`` sentences a premise. The title is none."""
+
+    size: int = 1
+
+    @property
+    def signature(self) -> str:
+        """``sentences`` where each stands alone."""
+        return "sentences" if self.size == 1 else f"windows({self.size})"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case a cited document."""
+        for id, citations in sources.cited(claim).items():
+            document = sources.answer.document(id)
+            yield Case(citations, (document,), sources.windows(document, self.size))
+
+
+@dataclass(frozen=True)
+class WholeDocument:
+    """Each cited document on its own, whole, under its title (BioACE)."""
+
+    title: bool = True
+
+    @property
+    def signature(self) -> str:
+        """Says whether the title is read too."""
+        return "document" if self.title else "document(title=False)"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case a cited document."""
+        for id, citations in sources.cited(claim).items():
+            document = sources.answer.document(id)
+            yield Case(citations, (document,), _joined([document], self.title))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """All documents that a claim cites, as one premise (ALCE)."""
+
+    title: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Says whether the titles are read too."""
+        return "joint(title=True)" if self.title else "joint"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case, if the claim cites anything that exists."""
+        cited = sources.cited(claim)
+        if cited:
+            documents = tuple(sources.answer.document(id) for id in cited)
+            citations = tuple(citation for group in cited.values() for citation in group)
+            yield Case(citations, documents, _joined(documents, self.title))
+
+
+@dataclass(frozen=True)
+class Context:
+    """The first ``top`` documents of the answer as one premise, cited or not (Reason and Verify)."""
+
+    top: int = 5
+
+    @property
+    def signature(self) -> str:
+        """Says how many."""
+        return f"context({self.top})"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case a claim, uncited claims too."""
+        documents = sources.answer.documents[: self.top]
+        citations = tuple(citation for citation in claim.citations if not citation.dangling)
+        yield Case(citations, documents, _joined(documents, title=False))
+
+
+def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
+    start, end = sentences[0].span.start, sentences[-1].span.end
+    span = EvidenceSpan(document=document.id, sentence=sentences[0].index, start=start, end=end)
+    return Premise(document.text[start:end], (span,))
+
+
+def _whole(document: Document) -> EvidenceSpan:
+    return EvidenceSpan(document=document.id, sentence=None, start=0, end=len(document.text))
+
+
+def _joined(documents: Sequence[Document], title: bool) -> tuple[Premise, ...]:
+    texts: list[str] = []
+    passages: list[EvidenceSpan] = []
+    for document in documents:
+        text = f"{document.title}\n{document.text}" if title and document.title else document.text
+        if text.strip():
+            texts.append(text)
+            passages.append(_whole(document))
+    return (Premise("\n".join(texts), tuple(passages)),) if texts else ()
