@@ -53,7 +53,7 @@ class MemoryRetriever:
         dense = self._vectors @ self._embedder.embed([question.text])[0]
         # A document without a query term has no place in BM25's ranking, not merely a low one.
         fused = np.where(lexical > 0, 1 / (RRF + _ranks(lexical)), 0) + 1 / (RRF + _ranks(dense))
-        best = np.argsort(-fused, kind="stable")[:k]
+        best = [int(index) for index in np.argsort(-fused, kind="stable")[:k]]
         return tuple(
             Evidence(
                 document=self.documents[index],
@@ -62,7 +62,7 @@ class MemoryRetriever:
                 retriever="hybrid",
                 scores={"bm25": float(lexical[index]), "dense": float(dense[index])},
             )
-            for rank, index in enumerate(best.tolist(), start=1)
+            for rank, index in enumerate(best, start=1)
         )
 
 

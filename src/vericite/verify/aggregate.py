@@ -15,6 +15,9 @@ Scores = NDArray[np.float32]
 """[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
 
 
+_DECIDING: tuple[tuple[int, Label], ...] = ((ENTAILS, "supported"), (CONTRADICTS, "contradicted"))
+
+
 class Outcome(NamedTuple):
     """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it."""
 
@@ -65,7 +68,7 @@ class AnyEntails:
         if not len(rows):
             return Outcome("irrelevant", "irrelevant", {}, ())
         winners = rows.argmax(axis=1)
-        for column, label in ((ENTAILS, "supported"), (CONTRADICTS, "contradicted")):
+        for column, label in _DECIDING:
             found = np.flatnonzero(winners == column)
             if len(found):
                 ranked = found[np.argsort(-rows[found, column], kind="stable")]
