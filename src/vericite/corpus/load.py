@@ -22,9 +22,7 @@ def load_documents(path: Path) -> tuple[tuple[Document, ...], tuple[RecordError,
         if isinstance(item, RecordError):
             problems.append(item)
         elif item.id in documents:
-            problems.append(
-                RecordError(path, number, "id", f"expected an id of its own; {item.id!r} came before")
-            )
+            problems.append(RecordError(path, number, "id", f"expected an id of its own; {item.id!r} came before"))
         else:
             documents[item.id] = item
     if not documents:

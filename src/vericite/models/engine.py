@@ -80,8 +80,7 @@ class Engine:
         width = session.get_outputs()[0].shape[-1]
         if width != self.folder.card.width:
             raise ModelCardError(
-                f"expected weights with the {self.folder.card.width} outputs of their card; "
-                f"found {width} in {path}"
+                f"expected weights with the {self.folder.card.width} outputs of their card; found {width} in {path}"
             )
         return session
 

@@ -20,17 +20,13 @@ DEFAULT_K = 5
 class Pipeline:
     """A retriever, a generator and a protocol; ask it many questions."""
 
-    def __init__(
-        self, retriever: Retriever, generator: Generator, protocol: Protocol | str = DEFAULT
-    ) -> None:
+    def __init__(self, retriever: Retriever, generator: Generator, protocol: Protocol | str = DEFAULT) -> None:
         self.retriever = retriever
         self.generator = generator
         self.verifier = verifier_for(protocol)
 
     @classmethod
-    def over(
-        cls, documents: Sequence[Document] | None = None, protocol: Protocol | str = DEFAULT
-    ) -> Pipeline:
+    def over(cls, documents: Sequence[Document] | None = None, protocol: Protocol | str = DEFAULT) -> Pipeline:
         """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
         embedder = Embedder()
         if documents is None:
@@ -42,9 +38,7 @@ class Pipeline:
     def run(self, question: Question, k: int = DEFAULT_K) -> Run:
         """Retrieve, answer, verify."""
         if k < 1:
-            raise InputError(
-                f"expected k, the number of documents to answer from, to be 1 or more; found {k}"
-            )
+            raise InputError(f"expected k, the number of documents to answer from, to be 1 or more; found {k}")
         evidence = self.retriever.retrieve(question, k)
         answer = self.generator.generate(question, evidence)
         checked = next(iter(self.verifier.verify([answer])))

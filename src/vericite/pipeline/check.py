@@ -118,9 +118,7 @@ def _named_verifier(name: str) -> Verifier:
     return Verifier(get_protocol(name))
 
 
-def _parsed(
-    text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str
-) -> Answer:
+def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:
     try:
         sources = [
             item if isinstance(item, Document) else SourceText.model_validate(dict(item)).document()

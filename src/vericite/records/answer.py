@@ -71,9 +71,7 @@ class Answer(Record):
                 )
             for citation in claim.citations:
                 if citation.document is not None and citation.document not in seen:
-                    raise ValueError(
-                        f"expected citations of the answer's own documents; found {citation.document!r}"
-                    )
+                    raise ValueError(f"expected citations of the answer's own documents; found {citation.document!r}")
         return self
 
     @cached_property

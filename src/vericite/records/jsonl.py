@@ -45,23 +45,30 @@ def try_read_jsonl(kind: type[Model], path: Path) -> Iterator[Model | RecordErro
     Raises:
         InputError: The file cannot be read at all.
     """
-    for number, line in _lines(path):
+    for number, raw in _lines(path):
         try:
-            yield parse_record(kind, line, path, number)
+            yield parse_record(kind, _decoded(raw, path, number), path, number)
         except RecordError as error:
             yield error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        # utf-8-sig: a file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
         with path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").strip()
-                if line:
-                    yield number, line
+                if raw.strip():
+                    yield number, raw
     except OSError as error:
         raise InputError(f"expected a readable file; found {path}: {error.strerror}") from None
+
+
+def _decoded(raw: bytes, path: Path, number: int) -> str:
+    try:
+        # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8; found byte 0x{raw[error.start]:02x} at {error.start}. Save it as UTF-8"
+        raise RecordError(path, number, None, problem) from None
 
 
 def write_jsonl(records: Iterable[BaseModel], file: IO[str]) -> None:

@@ -1,1 +1,29 @@
-"""."""
+"""Text and its parts, always with exact offsets: sentences, citations, statements."""
+
+from vericite.text.citations import (
+    MarkerGroup,
+    parse_answer,
+    parse_markers,
+    render,
+    render_markers,
+    segments,
+)
+from vericite.text.language import foreign_reason
+from vericite.text.sentences import SPLITTER, document_sentences, split_sentences
+from vericite.text.statements import STATEMENTS, looks_dependent, split_statements
+
+__all__ = [
+    "SPLITTER",
+    "STATEMENTS",
+    "MarkerGroup",
+    "document_sentences",
+    "foreign_reason",
+    "looks_dependent",
+    "parse_answer",
+    "parse_markers",
+    "render",
+    "render_markers",
+    "segments",
+    "split_sentences",
+    "split_statements",
+]

@@ -132,9 +132,7 @@ def parse_answer(
     if not claims and prose.marks:
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks, documents)),)
-    return Answer(
-        id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator
-    )
+    return Answer(id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator)
 
 
 def _numbers(marker: str) -> tuple[int, ...]:

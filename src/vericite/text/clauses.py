@@ -56,9 +56,7 @@ _ADJECTIVAL = _words(
     reported restricted treated"""
 )
 _DOUBLED = _words("control occur drop")
-_IRREGULAR = _words(
-    "led found made held kept lost met brought bound known seen given taken shown grown arisen put"
-)
+_IRREGULAR = _words("led found made held kept lost met brought bound known seen given taken shown grown arisen put")
 _CLEAR_PASTS = _words(
     """showed began became gave took underwent fell rose grew saw came went chose drove bled occurred
     remained appeared failed tended seemed died survived responded resulted differed persisted emerged"""
@@ -78,21 +76,15 @@ _DETERMINERS = _words(
     """a an the this that these those its their his her our my your each every no any some all both
     either neither several many most more fewer less few such another other one two three four"""
 )
-_SUBORDINATORS = _words(
-    "that which who whom whose whether where when if because although whereas while how why"
-)
+_SUBORDINATORS = _words("that which who whom whose whether where when if because although whereas while how why")
 _LOOSE_SUBORDINATORS = _SUBORDINATORS | _words("after before until unless once than as since")
 _NOMINAL = _words("how whether what why")
-_ADVERBS = _words(
-    "not well often still already then even only just very quite less best better worse there here"
-)
+_ADVERBS = _words("not well often still already then even only just very quite less best better worse there here")
 _COORDINATORS = _words("and or nor but and/or")
 _STANDALONE_PRONOUNS = _words("it they he she them which who that")
 _BARE_PRONOUNS = _words("it they he she which who whose whom that both neither either none")
 _DEMONSTRATIVES = _words("this these those such")
-_CONNECTIVES = _words(
-    "however therefore thus hence consequently moreover furthermore and but so or also instead"
-)
+_CONNECTIVES = _words("however therefore thus hence consequently moreover furthermore and but so or also instead")
 _SUBORDINATE_OPENERS = _words("because although though whereas while since")
 _CONSEQUENCES = _words("therefore thus hence consequently however nevertheless")
 _INFERRING = _words(
@@ -146,9 +138,7 @@ class Clauses:
 
     def __init__(self, body: str, ignored: set[int]) -> None:
         found = [match for match in _TOKEN.finditer(body) if match.start() not in ignored]
-        self.tokens = [
-            Token(match.start(), match.end(), match[0].lower().replace("’", "'")) for match in found
-        ]
+        self.tokens = [Token(match.start(), match.end(), match[0].lower().replace("’", "'")) for match in found]
         self.inside = _bracketed(self.tokens)
         self.finite = [index for index in range(len(self.tokens)) if self._is_finite(index)]
         self.subordinators = self._outside(_SUBORDINATORS)
@@ -246,9 +236,7 @@ class Clauses:
         last = self.finite[bisect_left(self.finite, end) - 1]
         if self._between(self.loose, last, end):
             return False  # "was given before aspirin [and warfarin were ...]"
-        if not listed and (
-            self._between(self.conjunctions, last, end) or self._between(self.commas, last, end)
-        ):
+        if not listed and (self._between(self.conjunctions, last, end) or self._between(self.commas, last, end)):
             return False  # "was rare and levels of cholesterol [and of other lipids were ...]"
         return self.tokens[last].lower not in _REPORTING or self._lower(last + 1) in _DETERMINERS
 
@@ -291,9 +279,7 @@ class Clauses:
         """Whether a word may be the head of a subject."""
         if word in _DETERMINERS or word in _PREPOSITIONS or word in _CONNECTIVES or word in _COORDINATORS:
             return False
-        return (
-            not word.endswith("ly") and word[0].isalnum() and word not in _VERB_FORMS and word not in _ADVERBS
-        )
+        return not word.endswith("ly") and word[0].isalnum() and word not in _VERB_FORMS and word not in _ADVERBS
 
     def _is_finite(self, index: int) -> bool:
         """Whether a token is a verb with a subject, as far as its neighbours tell."""
@@ -309,9 +295,7 @@ class Clauses:
         if word in _NOUN_THIRD or word in _PASTS or word in _CLEAR_PASTS:
             return self._governs(index, word, previous, following)
         plural = previous in ("we", "they", "which", "that", "who") or (
-            previous.endswith("s")
-            and not previous.endswith(("ss", "us", "is"))
-            and previous not in _VERB_FORMS
+            previous.endswith("s") and not previous.endswith(("ss", "us", "is")) and previous not in _VERB_FORMS
         )
         return plural and word in _VERBS | _NOUN_VERBS
 

@@ -17,9 +17,7 @@ STATEMENTS = "statements.v1"
 """Signature of the rules; it changes whenever they would cut some text otherwise."""
 
 
-_LIST_MARK = re.compile(
-    r"\((?P<a>\d{1,2}|[ivx]{1,4}|[a-h])\)|(?<![^\s(])(?P<b>\d{1,2}|[ivx]{1,4}|[a-h])\)(?=\s)"
-)
+_LIST_MARK = re.compile(r"\((?P<a>\d{1,2}|[ivx]{1,4}|[a-h])\)|(?<![^\s(])(?P<b>\d{1,2}|[ivx]{1,4}|[a-h])\)(?=\s)")
 _ORDERS = (
     tuple(map(str, range(1, 21))),
     ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),

@@ -75,9 +75,7 @@ class _Graph:
         raised = self.node("Add", [value, self.constant("raise", GELU_FLOOR, np.float32)], f"{value}.raised")
         return self._rounded(raised, raised, 255, "zeros", np.ones(width, dtype=np.float32))
 
-    def _rounded(
-        self, value: str, size: str, levels: int, zeros: str, divisor: NDArray[np.float32]
-    ) -> Tokens:
+    def _rounded(self, value: str, size: str, levels: int, zeros: str, divisor: NDArray[np.float32]) -> Tokens:
         largest = self.node("ReduceMax", [size], f"{value}.max", axes=[1], keepdims=0)
         step = self.constant(f"one_{levels}th", 1 / levels, np.float32)
         scale = self.node("Mul", [largest, step], f"{value}.scale")
@@ -86,16 +84,12 @@ class _Graph:
         column = self.node("Unsqueeze", [safe, self.constant("axis_1", [1], np.int64)], f"{value}.column")
         return Tokens(tokens, column, divisor, raised=levels == 255)
 
-    def product(
-        self, tokens: Tokens, weight: NDArray[np.float32], bias: NDArray[np.float32], name: str
-    ) -> str:
+    def product(self, tokens: Tokens, weight: NDArray[np.float32], bias: NDArray[np.float32], name: str) -> str:
         """Tokens times a weight of [outputs, inputs], plus its bias."""
         even = weight * tokens.divisor
         scale = np.maximum(np.abs(even).max(axis=1), 1e-12) / 127
         rounded = np.rint(even / scale[:, None])
-        zero_point = (
-            self.constant("zero", 0, np.uint8) if tokens.raised else self.constant("middle", 128, np.uint8)
-        )
+        zero_point = self.constant("zero", 0, np.uint8) if tokens.raised else self.constant("middle", 128, np.uint8)
         product = self.node(
             "MatMulIntegerToFloat",
             [
@@ -133,9 +127,7 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
     for layer in range(count_layers(weights)):
         hidden = _layer(graph, weights, peaks, f"encoder.layer.{layer}", hidden, heads)
     width = weights["embeddings.LayerNorm.weight"].shape[0]
-    shape = graph.node(
-        "Concat", ["shape", graph.constant("width", [width], np.int64)], "states.shape", axis=0
-    )
+    shape = graph.node("Concat", ["shape", graph.constant("width", [width], np.int64)], "states.shape", axis=0)
     states = graph.node("Reshape", [hidden, shape], "states")
     if output == "classifier":
         name, size = _classify(graph, weights, states), weights["classifier.bias"].shape[0]
@@ -171,9 +163,7 @@ def _embed(graph: _Graph, weights: Weights) -> str:
     scale = np.maximum(np.abs(table).max(axis=1, keepdims=True), 1e-12) / 127
     words = graph.constant("words", np.rint(table / scale), np.int8)
     rows = graph.node("Gather", [words, "input_ids"], "word.int8")
-    sizes = graph.node(
-        "Gather", [graph.constant("words.scale", scale, np.float32), "input_ids"], "word.scale"
-    )
+    sizes = graph.node("Gather", [graph.constant("words.scale", scale, np.float32), "input_ids"], "word.scale")
     word = graph.node("Mul", [graph.node("Cast", [rows], "word.float", to=TensorProto.FLOAT), sizes], "word")
 
     shape = graph.node("Shape", ["input_ids"], "shape")
@@ -214,9 +204,7 @@ def _mask(graph: _Graph) -> None:
     graph.node("Unsqueeze", [scaled, axes], "mask")
 
 
-def _layer(
-    graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int
-) -> str:
+def _layer(graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int) -> str:
     attended = _attention(graph, weights, peaks, prefix, hidden, heads)
     output = f"{prefix}.attention.output"
     width = weights[f"{output}.dense.weight"].shape[1]
@@ -229,9 +217,7 @@ def _layer(
     return _add_and_norm(graph, weights, f"{prefix}.output", active, hidden)
 
 
-def _attention(
-    graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int
-) -> str:
+def _attention(graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int) -> str:
     own = f"{prefix}.attention.self"
     names = [f"{own}.{part}" for part in ("query", "key", "value")]
     weight = np.concatenate([weights[f"{name}.weight"] for name in names])
@@ -251,9 +237,7 @@ def _attention(
         for i in range(3)
     )
     alpha = float((width // heads) ** -0.5)
-    scores = graph.node(
-        "FusedMatMul", [query, key], f"{prefix}.scores", domain=ORT_DOMAIN, transB=1, alpha=alpha
-    )
+    scores = graph.node("FusedMatMul", [query, key], f"{prefix}.scores", domain=ORT_DOMAIN, transB=1, alpha=alpha)
     masked = graph.node("Add", [scores, "mask"], f"{prefix}.masked")
     attention = graph.node("Softmax", [masked], f"{prefix}.attention", axis=-1)
     mixed = graph.node("MatMul", [attention, value], f"{prefix}.mixed")
@@ -262,9 +246,7 @@ def _attention(
 
 
 def _add_and_norm(graph: _Graph, weights: Weights, prefix: str, tokens: Tokens, residual: str) -> str:
-    product = graph.product(
-        tokens, weights[f"{prefix}.dense.weight"], weights[f"{prefix}.dense.bias"], prefix
-    )
+    product = graph.product(tokens, weights[f"{prefix}.dense.weight"], weights[f"{prefix}.dense.bias"], prefix)
     # Apart, not SkipLayerNormalization: the runtime's fused operator is 4x slower on CPUs than the two.
     summed = graph.node("Add", [product, residual], f"{prefix}.summed")
     norm = _norm(graph, weights, f"{prefix}.LayerNorm")
@@ -272,9 +254,7 @@ def _add_and_norm(graph: _Graph, weights: Weights, prefix: str, tokens: Tokens, 
 
 
 def _norm(graph: _Graph, weights: Weights, name: str) -> list[str]:
-    return [
-        graph.constant(f"{name}.{part}", weights[f"{name}.{part}"], np.float32) for part in ("weight", "bias")
-    ]
+    return [graph.constant(f"{name}.{part}", weights[f"{name}.{part}"], np.float32) for part in ("weight", "bias")]
 
 
 def _classify(graph: _Graph, weights: Weights, states: str) -> str:
@@ -293,9 +273,7 @@ def _pool(graph: _Graph, states: str) -> str:
     axis = graph.constant("axis_2", [2], np.int64)
     mask = graph.node("Unsqueeze", ["mask.float", axis], "mask.column")
     over = graph.constant("axis_1", [1], np.int64)
-    summed = graph.node(
-        "ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0
-    )
+    summed = graph.node("ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0)
     length = graph.node("ReduceL2", [summed], "norm", axes=[1], keepdims=1)
     # The mean is the sum over a count, and the count falls out when the length is made one.
     return graph.node("Div", [summed, length], "embedding")

@@ -84,9 +84,7 @@ def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict
 
 def calibration_batches(tokenizer: Tokenizer, documents: list[Document], count: int) -> list[dict[str, Any]]:
     """Pairs of sentences, one a batch so that no padding is seen."""
-    texts = [
-        sentence.text_in(document) for document in documents for sentence in document_sentences(document)
-    ]
+    texts = [sentence.text_in(document) for document in documents for sentence in document_sentences(document)]
     chosen = random.Random(0)
     batches: list[dict[str, Any]] = []
     for _ in range(count):
@@ -111,8 +109,7 @@ def main(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     onnx.save(model, destination / "model.onnx")
     shutil.copyfile(tokenizer, destination / "tokenizer.json")
     described["files"] = {
-        name: hashlib.sha256((destination / name).read_bytes()).hexdigest()
-        for name in ("model.onnx", "tokenizer.json")
+        name: hashlib.sha256((destination / name).read_bytes()).hexdigest() for name in ("model.onnx", "tokenizer.json")
     }
     text = json.dumps(described, indent=2, ensure_ascii=False)
     (destination / "card.json").write_text(text + "\n", encoding="utf-8")

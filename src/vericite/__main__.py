@@ -1,0 +1,5 @@
+"""``python -m vericite``."""
+
+from vericite.cli import main
+
+main()

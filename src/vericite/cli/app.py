@@ -1,0 +1,45 @@
+"""The commands, gathered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vericite.cli.ask import ask
+from vericite.cli.check import check
+from vericite.cli.doctor import doctor
+from vericite.cli.judge import judge
+from vericite.cli.split import split
+from vericite.version import __version__
+
+app = typer.Typer(
+    name="vericite",
+    help="Answer biomedical questions with a citation on every sentence, and check every citation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"vericite {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Answer biomedical questions with a citation on every sentence, and check every citation.
+
+    A research tool, not medical advice. Nothing leaves this machine.
+    """
+
+
+for command in (ask, check, judge, split, doctor):
+    app.command()(command)

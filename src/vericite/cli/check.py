@@ -1,0 +1,127 @@
+"""``vericite check``: the citations of answers made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.options import ProtocolOption, report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from vericite.errors import RecordError
+    from vericite.evaluate import CitationRates
+    from vericite.records import Answer, CheckedAnswer
+
+
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help='JSONL: {"id", "question"?, "answer": "text with [1]", "documents": [{"id", "title"?, "text"}]}'
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
+    protocol: ProtocolOption = "vericite",
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Exit with 1 when fewer of all citations, dangling ones included, are supported.",
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
+) -> None:
+    """Check every citation of a file of answers, and print the rates with their 95% intervals.
+
+    A line that cannot be used is reported and costs that line alone; the exit code is then 2.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    problems: list[RecordError] = []
+    rates = _check_all(_readable(file, problems), protocol, out, console, rows)
+    report(problems)
+    if fail_under is not None:
+        _gate(rates, fail_under)
+
+
+def _check_all(
+    answers: Iterator[Answer], protocol: str, out: Path | None, console: Console, rows: int
+) -> CitationRates:
+    from vericite.cli.show import show_rates, verdict_table
+    from vericite.evaluate import CitationRates
+    from vericite.pipeline import check_many
+
+    rates, table = CitationRates(), verdict_table()
+    with _output(out) as file:
+        for checked in check_many(answers, protocol):
+            rates.add(checked.summary)
+            _list(checked, table, rows)
+            _write(checked, file)
+    if table.row_count:
+        console.print(table)
+    listed = rates.summary.citations + rates.summary.uncited
+    if listed > table.row_count:
+        more = f"... and {listed - table.row_count} more" + ("" if out else " (--out FILE keeps them all)")
+        console.print(more, style="dim")
+    console.print()
+    show_rates(console, rates)
+    return rates
+
+
+def _readable(file: Path, problems: list[RecordError]) -> Iterator[Answer]:
+    """The answers of a file; what is wrong with the other lines goes to ``problems``."""
+    from vericite.errors import RecordError
+    from vericite.pipeline import answers_to_check
+
+    for item in answers_to_check(file):
+        if isinstance(item, RecordError):
+            problems.append(item)
+        else:
+            yield item
+
+
+def _output(out: Path | None) -> IO[str]:
+    from contextlib import nullcontext
+
+    from vericite.errors import InputError
+
+    if out is None:
+        return nullcontext()  # pyright: ignore[reportReturnType]
+    try:
+        return out.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
+
+
+def _list(checked: CheckedAnswer, table: Table, rows: int) -> None:
+    from vericite.cli.show import add_rows
+
+    if table.row_count < rows:
+        add_rows(table, checked, rows - table.row_count)
+
+
+def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:
+    from vericite.records import to_json
+
+    if file is not None:
+        file.write(to_json(checked) + "\n")
+        # Whole lines on disk, so that what was judged before an interruption is not lost.
+        file.flush()
+
+
+def _gate(rates: CitationRates, fail_under: float) -> None:
+    supported, citations = rates.summary.supported, rates.summary.citations
+    share = supported / citations if citations else 0.0
+    verdict = "passed" if citations and share >= fail_under else "failed"
+    found = f"{supported} of {citations} citations supported ({share:.3f})" if citations else "no citations"
+    typer.echo(f"gate {verdict}: {found}, --fail-under {fail_under:g}")
+    if verdict == "failed":
+        raise typer.Exit(1)

@@ -1,0 +1,162 @@
+"""What the commands print. Texts from outside are shown as text: no markup, no control characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from vericite.evaluate import CitationRates, Rate
+from vericite.evaluate.rates import RATES, denominator_name
+from vericite.records import CheckedAnswer, Document, EvidenceSpan, Run, Verdict, VerificationFailure
+
+STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
+
+
+def clean(text: str) -> str:
+    """The text on one line, without characters that would steer a terminal."""
+    shown = (" " if char.isspace() else "�" if unicodedata.category(char) in _UNSHOWN else char for char in text)
+    return "".join(shown)
+
+
+_UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def show_run(console: Console, run: Run) -> None:
+    """A question, its answer, the sources and what was found of each citation."""
+    documents = {hit.document.id: hit.document for hit in run.evidence}
+    console.print(Text(clean(run.question.text), style="bold"))
+    console.print()
+    console.print(Text(clean(run.answer.text)))
+    console.print()
+    console.print(Text("Sources", style="bold"))
+    for number, hit in enumerate(run.evidence, start=1):
+        console.print(_source(number, hit.document))
+    if run.checked.verdicts:
+        console.print()
+        console.print(Text("Citations", style="bold"))
+    for verdict in run.checked.verdicts:
+        show_verdict(console, verdict, documents)
+    console.print()
+    console.print(_counts(run.checked))
+
+
+def show_verdict(console: Console, verdict: Verdict, documents: Mapping[str, Document]) -> None:
+    """A verdict with the claim and the passage that carries it."""
+    line = Text.assemble(_label(verdict), "  ", clean(verdict.claim))
+    console.print(Padding(line, (0, 0, 0, 2)))
+    for span in verdict.evidence[:1]:
+        document = documents[span.document]
+        quote = clean(document.text[span.start : span.end])
+        where = f" ({_place(span)})"
+        console.print(Padding(Text.assemble("“", quote, "”", (where, "dim")), (0, 0, 0, 6)))
+    for reason in verdict.reasons:
+        console.print(Padding(Text(clean(reason), style="dim"), (0, 0, 0, 6)))
+
+
+def show_rates(console: Console, rates: CitationRates) -> None:
+    """Every rate with its count, its interval and what it is a share of."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, side in (
+        ("", "left"),
+        ("share", "right"),
+        ("95% interval", "left"),
+        ("n", "right"),
+        ("of", "left"),
+    ):
+        table.add_column(name, justify="right" if side == "right" else "left")
+    for name in RATES:
+        rate = rates[name]
+        table.add_row(name, _share(rate), _interval(rate), f"{rate.count}/{rate.n}", denominator_name(name))
+    console.print(table)
+
+
+def verdict_table() -> Table:
+    """An empty table of verdicts, a row a citation."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("answer", "cites", "verdict", "p", "claim"):
+        table.add_column(name, justify="right" if name == "p" else "left", no_wrap=name != "claim")
+    return table
+
+
+def add_rows(table: Table, checked: CheckedAnswer, room: int) -> None:
+    """At most ``room`` rows of an answer: its verdicts, then its failures and uncited claims."""
+    rows: list[tuple[Text | str, ...]] = []
+    for verdict in checked.verdicts:
+        rows.append(
+            (
+                clean(checked.id),
+                _markers(verdict),
+                _name(verdict),
+                _probability(verdict),
+                _short(verdict.claim),
+            )
+        )
+    for failure in checked.failures:
+        rows.append((clean(checked.id), _markers(failure), Text("failed", "red"), "", _short(failure.reason)))
+    for claim in checked.uncited:
+        rows.append((clean(checked.id), "-", Text("uncited", "cyan"), "", _short(claim.claim)))
+    for row in rows[:room]:
+        table.add_row(*row)
+
+
+def _short(text: str) -> Text:
+    shown = Text(clean(text))
+    shown.truncate(90, overflow="ellipsis")
+    return shown
+
+
+def _source(number: int, document: Document) -> Text:
+    parts = [clean(document.title) or "(no title)"]
+    parts += [clean(part) for part in (document.journal or "", str(document.year or "")) if part]
+    text = Text.assemble((f"  [{number}] ", "bold"), ". ".join(parts), (f"  {clean(document.id)}", "dim"))
+    if document.retracted:
+        text.append("  RETRACTED", style="bold red")
+    return text
+
+
+def _name(verdict: Verdict) -> Text:
+    return Text("abstained", "dim") if verdict.abstained else Text(verdict.label, STYLES[verdict.label])
+
+
+def _markers(item: Verdict | VerificationFailure) -> str:
+    return "".join(f"[{marker}]" for marker in item.markers) or "-"
+
+
+def _probability(verdict: Verdict) -> str:
+    found = verdict.probabilities.get(verdict.label)
+    return "" if found is None else f"{found:.2f}"
+
+
+def _label(verdict: Verdict) -> Text:
+    return Text.assemble(_markers(verdict), " ", _name(verdict), " ", _probability(verdict))
+
+
+def _place(span: EvidenceSpan) -> str:
+    where = "" if span.sentence is None else f", sentence {span.sentence + 1}"
+    return f"{clean(span.document)}{where}"
+
+
+def _counts(checked: CheckedAnswer) -> Text:
+    summary = checked.summary
+    if not summary.citations:
+        return Text("No citations to check.")
+    shown = Text(f"{summary.supported} of {summary.citations} citations supported")
+    for name in ("contradicted", "irrelevant", "dangling", "abstained", "failed"):
+        count = getattr(summary, name)
+        if count:
+            shown.append(f", {count} {name}")
+    shown.append(f"; {summary.uncited} of {summary.claims} sentences without a citation.")
+    return shown
+
+
+def _share(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{rate.value:.3f}"
+
+
+def _interval(rate: Rate) -> str:
+    return "" if rate.low is None else f"[{rate.low:.3f}, {rate.high:.3f}]"
