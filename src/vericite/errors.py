@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Self
 
 
 class VeriCiteError(Exception):
@@ -46,15 +47,24 @@ class RecordError(InputError):
         where = f"{path}, line {line}" + (f", field {field}" if field else "")
         super().__init__(f"{where}: {problem}")
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
+        """So that it survives the way to another process."""
+        return type(self), (self.path, self.line, self.field, self.problem)
+
 
 class UnknownNameError(InputError):
     """A name that is in no registry; the message lists the names there are."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
+        self._parts = (kind, name, names)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"expected a {kind} out of {', '.join(names)}; found {name!r}.{hint}")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, list[str]]]:
+        """So that it survives the way to another process."""
+        return type(self), self._parts
 
 
 class ModelError(VeriCiteError):
@@ -78,4 +88,9 @@ class MissingExtraError(VeriCiteError):
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
+        self.purpose = purpose
         super().__init__(f"{purpose} needs the extra [{extra}]. Install it: pip install 'vericite[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        """So that it survives the way to another process."""
+        return type(self), (self.extra, self.purpose)

@@ -165,9 +165,7 @@ SPLITS = {
     "Aspirin lowers LDL [1].\n\n**References:**\n[1] Doe J. A trial. 2019.\n[2] Roe R. Another. 2020.\n": [
         ("Aspirin lowers LDL.", [1])
     ],
-    "Aspirin lowers LDL [1].\n### Sources\n1. Doe J. A trial.\n\n2. Roe R. Another.": [
-        ("Aspirin lowers LDL.", [1])
-    ],
+    "Aspirin lowers LDL [1].\n### Sources\n1. Doe J. A trial.\n\n2. Roe R. Another.": [("Aspirin lowers LDL.", [1])],
     "Sources:\n1. Oily fish [1]\n2. Eggs [2]": [("Oily fish", [1]), ("Eggs", [2])],
     # nothing else to hang them on
     "[1][2]": [("", [1, 2])],
@@ -242,9 +240,7 @@ def test_claims_are_in_order_and_hold_their_citations(text: str):
             assert claim.span.start <= citation.span.start < citation.span.end <= claim.span.end
 
 
-@pytest.mark.parametrize(
-    "unit", ["[1]", "(see [1]) x. ", "\n[1] A", "[[1]](http://a ", "[1,", "**", "\n- [1]"]
-)
+@pytest.mark.parametrize("unit", ["[1]", "(see [1]) x. ", "\n[1] A", "[[1]](http://a ", "[1,", "**", "\n- [1]"])
 def test_long_answers_take_linear_time(unit: str):
     start = time.perf_counter()
     answer(unit * 10_000)

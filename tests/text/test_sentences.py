@@ -51,9 +51,7 @@ CASES = {
     "ellipsis inside": "It was ... not clear.| Then it was.",
     "ellipsis at the end": "Nobody knows...| The trial went on…| It ended.",
     "quote after the stop": 'He said "it works."| They agreed.| “It does.”| Fine.',
-    "bracket after the stop": "It worked (see below.)| They agreed. [Data not shown.]| Fine.".replace(
-        ". [", ".| ["
-    ),
+    "bracket after the stop": "It worked (see below.)| They agreed. [Data not shown.]| Fine.".replace(". [", ".| ["),
     "quote and bracket": '(They called it "new.")| It was old.',
     "aside with stops": "It fell (baseline was 5. Later it was 3.) and rose.| Then it ended.",
     "open bracket that never closes": "It fell (see below.| Then it rose.| It ended.",
@@ -136,9 +134,7 @@ def test_no_sentence_crosses_a_section(texts: list[str]) -> None:
     found = document_sentences(document)
     assert [sentence.index for sentence in found] == list(range(len(found)))
     assert {sentence.document for sentence in found} <= {"d"}
-    assert [sentence.text_in(document) for sentence in found] == [
-        part for text in texts for part in sentences(text)
-    ]
+    assert [sentence.text_in(document) for sentence in found] == [part for text in texts for part in sentences(text)]
     for sentence in found:
         assert any(
             section.start <= sentence.span.start and sentence.span.end <= section.end
@@ -230,9 +226,7 @@ def test_agreement_with_scifact() -> None:
         pytest.skip("expected the SciFact corpus in ../shared/data; found none")
     bench = _benchmark()
     _, held_out = bench.halves(bench.gold_abstracts(SCIFACT))
-    result = bench.agreement(
-        bench.prose(held_out), lambda text: [(s.start, s.end) for s in split_sentences(text)]
-    )
+    result = bench.agreement(bench.prose(held_out), lambda text: [(s.start, s.end) for s in split_sentences(text)])
     precision, recall, f1 = result.rates(result.counts.sum(axis=0))
     assert precision > 0.99
     assert recall > 0.98

@@ -47,22 +47,27 @@ def check(
     console = Console(highlight=False)
     problems: list[RecordError] = []
     rates = _check_all(_readable(file, problems), protocol, out, console, rows)
+    passed = fail_under is None or _gate(rates, fail_under)
     report(problems)
-    if fail_under is not None:
-        _gate(rates, fail_under)
+    if not passed:
+        raise typer.Exit(1)
 
 
 def _check_all(
     answers: Iterator[Answer], protocol: str, out: Path | None, console: Console, rows: int
 ) -> CitationRates:
+    from rich.console import Console
+
     from vericite.cli.show import show_rates, verdict_table
     from vericite.evaluate import CitationRates
     from vericite.pipeline import check_many
 
     rates, table = CitationRates(), verdict_table()
-    with _output(out) as file:
+    progress = Console(stderr=True)
+    with _output(out) as file, progress.status("checking") as status:
         for checked in check_many(answers, protocol):
             rates.add(checked.summary)
+            status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
             _list(checked, table, rows)
             _write(checked, file)
     if table.row_count:
@@ -117,11 +122,10 @@ def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:
         file.flush()
 
 
-def _gate(rates: CitationRates, fail_under: float) -> None:
+def _gate(rates: CitationRates, fail_under: float) -> bool:
     supported, citations = rates.summary.supported, rates.summary.citations
     share = supported / citations if citations else 0.0
-    verdict = "passed" if citations and share >= fail_under else "failed"
+    passed = bool(citations) and share >= fail_under
     found = f"{supported} of {citations} citations supported ({share:.3f})" if citations else "no citations"
-    typer.echo(f"gate {verdict}: {found}, --fail-under {fail_under:g}")
-    if verdict == "failed":
-        raise typer.Exit(1)
+    typer.echo(f"gate {'passed' if passed else 'failed'}: {found}, --fail-under {fail_under:g}")
+    return passed

@@ -14,7 +14,9 @@ from vericite.records import Answer, Evidence, Question
 from vericite.text.citations import parse_answer, render_markers
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
+from vericite.text.terms import terms
 
+_POINTERS = frozenset({"these", "those", "such"})
 INSUFFICIENT = "The sources found do not answer this question."
 
 
@@ -22,22 +24,32 @@ INSUFFICIENT = "The sources found do not answer this question."
 class ExtractiveSettings:
     """How sentences are chosen.
 
+    The worth of a sentence is its cosine to the question, plus ``wording`` times the share of the question's
+    words it has, plus ``source`` times its document's cosine to the question. Set on the demonstration
+    corpus's 60 questions, where 84 % of the sentences taken come from gold documents.
+
     Attributes:
         shortest: Sentences an answer has at least, where the evidence has as many to give.
         longest: Sentences it has at most.
         sufficient: Cosine to the question that the best sentence must reach, or the evidence is
             insufficient.
-        relevant: Cosine below which a sentence is taken only to reach ``shortest``.
+        wording: See above.
+        source: See above.
+        relevant: Share of the best sentence's worth that a sentence must reach.
+        spare: The same for a sentence that is taken only to reach ``shortest``.
         same: Cosine between two sentences that say the same: one is kept and cites both sources.
-        novelty: Weight of being unlike the sentences already taken, against relevance.
+        novelty: Weight of being unlike the sentences already taken, against worth.
     """
 
     shortest: int = 4
     longest: int = 6
     sufficient: float = 0.45
-    relevant: float = 0.45
+    wording: float = 0.2
+    source: float = 0.6
+    relevant: float = 0.6
+    spare: float = 0.5
     same: float = 0.85
-    novelty: float = 0.3
+    novelty: float = 0.15
 
 
 @dataclass
@@ -47,8 +59,8 @@ class _Candidate:
     text: str
     marker: int
     place: int
-    relevance: float
     markers: list[int]
+    worth: float = 0.0
 
 
 class ExtractiveGenerator:
@@ -68,10 +80,9 @@ class ExtractiveGenerator:
         documents = [hit.document for hit in evidence]
         candidates = _candidates(evidence)
         vectors = self._embedder.embed([question.text, *(candidate.text for candidate in candidates)])
-        for candidate, vector in zip(candidates, vectors[1:], strict=True):
-            candidate.relevance = float(vector @ vectors[0])
-        best = max((candidate.relevance for candidate in candidates), default=-1.0)
-        if best < self.settings.sufficient:
+        likeness = vectors @ vectors.T
+        nearness = likeness[0, 1:]
+        if not candidates or nearness.max() < self.settings.sufficient:
             return Answer(
                 id=question.id,
                 text=INSUFFICIENT,
@@ -81,33 +92,42 @@ class ExtractiveGenerator:
                 generator=self.signature,
                 insufficient=True,
             )
-        taken = self._choose(candidates, vectors[1:])
+        wanted = set(terms(question.text))
+        for candidate, near in zip(candidates, nearness, strict=True):
+            wording = len(wanted & set(terms(candidate.text))) / max(1, len(wanted))
+            source = evidence[candidate.marker - 1].scores.get("dense", 0.0)
+            candidate.worth = float(near) + self.settings.wording * wording + self.settings.source * source
+        taken = self._choose(candidates, likeness[1:, 1:])
         text = " ".join(_cited(candidate) for candidate in _ordered(taken))
         return parse_answer(question.id, text, documents, question.text, self.signature)
 
-    def _choose(self, candidates: list[_Candidate], vectors: NDArray[np.float32]) -> list[_Candidate]:
+    def _choose(self, candidates: list[_Candidate], likeness: NDArray[np.float32]) -> list[_Candidate]:
         """Maximal marginal relevance; a sentence that says what a taken one says lends it its source."""
-        likeness = vectors @ vectors.T
+        settings = self.settings
+        best = max(candidate.worth for candidate in candidates)
         left = list(range(len(candidates)))
         taken: list[int] = []
-        while left and len(taken) < self.settings.longest:
-            index = max(left, key=lambda item: self._worth(item, taken, candidates, likeness))
+
+        def gain(index: int) -> float:
+            repeats = float(likeness[index, taken].max()) if taken else 0.0
+            return (1 - settings.novelty) * candidates[index].worth - settings.novelty * repeats
+
+        while left and len(taken) < settings.longest:
+            index = max(left, key=gain)
             left.remove(index)
             candidate = candidates[index]
-            twin = next((item for item in taken if likeness[index, item] >= self.settings.same), None)
+            twin = next((item for item in taken if likeness[index, item] >= settings.same), None)
+            floor = settings.relevant if len(taken) >= settings.shortest else settings.spare
             if twin is not None:
-                if candidate.marker not in candidates[twin].markers:
-                    candidates[twin].markers.append(candidate.marker)
-            elif candidate.relevance >= self.settings.relevant or len(taken) < self.settings.shortest:
+                _lend(candidate, candidates[twin])
+            elif candidate.worth >= floor * best:
                 taken.append(index)
         return [candidates[index] for index in taken]
 
-    def _worth(
-        self, index: int, taken: list[int], candidates: list[_Candidate], likeness: NDArray[np.float32]
-    ) -> float:
-        nearest = float(likeness[index, taken].max()) if taken else 0.0
-        novelty = self.settings.novelty
-        return (1 - novelty) * candidates[index].relevance - novelty * nearest
+
+def _lend(source: _Candidate, twin: _Candidate) -> None:
+    if source.marker not in twin.markers:
+        twin.markers.append(source.marker)
 
 
 def _candidates(evidence: Sequence[Evidence]) -> list[_Candidate]:
@@ -119,20 +139,22 @@ def _candidates(evidence: Sequence[Evidence]) -> list[_Candidate]:
         for sentence in document_sentences(hit.document):
             text = re.sub(r"\s+", " ", sentence.text_in(hit.document))
             if _stands_alone(text):
-                found.append(_Candidate(text, marker, sentence.index, 0.0, [marker]))
+                found.append(_Candidate(text, marker, sentence.index, [marker]))
     return found
 
 
 def _stands_alone(text: str) -> bool:
     """Whether a sentence can be read without its neighbours and states something."""
-    return 5 <= len(text.split()) <= 60 and not text.endswith("?") and not looks_dependent(text)
+    words = text.split()
+    points_elsewhere = any(word.lower() in _POINTERS for word in words) or looks_dependent(text)
+    return 5 <= len(words) <= 60 and not text.endswith("?") and not points_elsewhere
 
 
 def _ordered(taken: list[_Candidate]) -> list[_Candidate]:
     """Sentences of one source together and in its order, the source with the most relevant one first."""
     best: dict[int, float] = {}
     for candidate in taken:
-        best[candidate.marker] = max(candidate.relevance, best.get(candidate.marker, -1.0))
+        best[candidate.marker] = max(candidate.worth, best.get(candidate.marker, -1.0))
     return sorted(taken, key=lambda candidate: (-best[candidate.marker], candidate.marker, candidate.place))
 
 

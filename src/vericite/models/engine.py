@@ -1,4 +1,4 @@
-# onnxruntime and tokenizers annotate their own functions only in part.
+# onnxruntime annotates its own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 """The one inference engine: batches by length, all cores, results in input order.
 
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.errors import ModelCardError
-from vericite.models.folder import ModelFolder
+from vericite.errors import ModelCardError, ModelError
+from vericite.models.encoding import Encoded, Encoder, Pair
+from vericite.models.folder import MEND, ModelFolder
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Encoding, Tokenizer
 
 Array = NDArray[np.float32]
 
@@ -34,13 +34,6 @@ WINDOW = 4096
 BATCH_TOKENS = 512
 """Tokens in a batch. Small, so that a batch's activations stay in a core's cache: on two cores 512 is
 about 1.5 times as fast as 8,192, and no slower than any other size tried (benchmarks/verify.py --sweep)."""
-
-
-class Pair(NamedTuple):
-    """A premise and the claim it may support."""
-
-    premise: str
-    claim: str
 
 
 class Row(NamedTuple):
@@ -59,39 +52,38 @@ class Engine:
         self._loading = Lock()
 
     @cached_property
-    def _loaded(self) -> tuple[InferenceSession, Tokenizer]:
-        with self._loading:
-            # Another thread may have loaded them while this one waited.
-            found = self.__dict__.get("_loaded")
-            return found or (self._load_session(), self._load_tokenizer())
+    def encoder(self) -> Encoder:
+        """Turns inputs into tokens."""
+        return Encoder(self.folder.path / "tokenizer.json", self.folder.card.max_tokens)
 
-    def _load_session(self) -> InferenceSession:
+    @cached_property
+    def _session(self) -> InferenceSession:
+        with self._loading:
+            # Another thread may have loaded it while this one waited.
+            return self.__dict__.get("_session") or self._load()
+
+    def _load(self) -> InferenceSession:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         # One core a batch and a batch a core: small matrices do not split well (1.1 to 1.5 times as fast).
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = 4
         # Without this, processors that lack VNNI overflow 16 bits in products of unsigned and signed bytes.
         options.add_session_config_entry("session.x64quantprecision", "1")
         path = str(self.folder.path / "model.onnx")
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        try:
+            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's exceptions share no base of their own
+            raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None
         width = session.get_outputs()[0].shape[-1]
         if width != self.folder.card.width:
             raise ModelCardError(
-                f"expected weights with the {self.folder.card.width} outputs of their card; found {width} in {path}"
+                f"expected weights with the {self.folder.card.width} outputs of their card; found {width} in {path}. "
+                f"Correct the card. {MEND}"
             )
         return session
-
-    def _load_tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(self.folder.path / "tokenizer.json"))
-        tokenizer.enable_truncation(self.folder.card.max_tokens)
-        # "[SEP]" in a retrieved text is text; read as the separator it could pass words off as the claim's.
-        tokenizer.encode_special_tokens = True
-        return tokenizer
 
     def run(self, inputs: Iterable[str | Pair]) -> Iterator[Row]:
         """Score texts, or pairs of premise and claim; rows come out in the order the inputs go in."""
@@ -100,7 +92,7 @@ class Engine:
             yield from self._run_window(window)
 
     def _run_window(self, window: Sequence[str | Pair]) -> Iterator[Row]:
-        encodings = self._loaded[1].encode_batch([_clean(item) for item in window])
+        encodings = self.encoder.encode(window)
         order = sorted(range(len(encodings)), key=lambda index: len(encodings[index].ids))
         batches = _batches(order, encodings, self.threads)
         values = np.empty((len(window), self.folder.card.width), dtype=np.float32)
@@ -114,9 +106,9 @@ class Engine:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(score, batches))
         for row, encoding in zip(values, encodings, strict=True):
-            yield Row(row, bool(encoding.overflowing))
+            yield Row(row, encoding.truncated)
 
-    def _score(self, encodings: list[Encoding]) -> Any:
+    def _score(self, encodings: list[Encoded]) -> Any:
         length = max(len(encoding.ids) for encoding in encodings)
         ids = np.zeros((len(encodings), length), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -127,7 +119,15 @@ class Engine:
             mask[row, :size] = 1
             kinds[row, :size] = encoding.type_ids
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-        return self._loaded[0].run(None, feed)[0]
+        try:
+            return self._session.run(None, feed)[0]
+        except ModelError:
+            raise
+        except Exception as error:  # onnxruntime's exceptions share no base of their own
+            raise ModelCardError(
+                f"expected {self.folder.path} to read {length} tokens, as its card says; it failed: {error}. "
+                f"Correct the card's max_tokens. {MEND}"
+            ) from None
 
 
 def available_cores() -> int:
@@ -137,14 +137,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _clean(item: str | Pair) -> str | Pair:
-    """Lone surrogates, which are no Unicode text, made into replacement characters."""
-    if isinstance(item, str):
-        return item if item.isascii() else item.encode("utf-8", "replace").decode("utf-8")
-    return Pair(str(_clean(item.premise)), str(_clean(item.claim)))
-
-
-def _batches(order: list[int], encodings: list[Encoding], threads: int) -> list[list[int]]:
+def _batches(order: list[int], encodings: list[Encoded], threads: int) -> list[list[int]]:
     """Inputs of like length together, each batch within the token budget, and a batch for every core."""
     total = sum(len(encodings[index].ids) for index in order)
     budget = min(BATCH_TOKENS, max(64, total // threads))

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
 from vericite.records import Record
 
 WEIGHTS = Path(__file__).parent / "weights"
 FILES = ("model.onnx", "tokenizer.json")
+
+
+MEND = "Reinstall the package, or copy the folder again."
 
 
 class TrainingSet(Record):
@@ -47,6 +50,12 @@ class ModelCard(Record):
     limits: tuple[str, ...]
     files: Mapping[str, str]
 
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError(f"expected labels that differ; found {', '.join(self.labels)}")
+        return self
+
     @property
     def width(self) -> int:
         """Columns of the output."""
@@ -71,11 +80,11 @@ class ModelFolder:
         """
         card_path = path / "card.json"
         if not card_path.is_file():
-            raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}")
+            raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}. {MEND}")
         try:
             card = ModelCard.model_validate_json(card_path.read_text(encoding="utf-8"))
         except (ValidationError, UnicodeDecodeError) as error:
-            raise ModelCardError(f"expected a model card; {card_path} is none: {error}") from None
+            raise ModelCardError(f"expected a model card; {card_path} is none: {error}. {MEND}") from None
         for name in FILES:
             _check(path / name, card.files.get(name))
         return cls(path, card)
@@ -100,16 +109,12 @@ def bundled_names() -> tuple[str, ...]:
 
 def _check(path: Path, expected: str | None) -> None:
     if expected is None:
-        raise ModelCardError(f"expected the sha256 of {path.name} in card.json; found none in {path.parent}")
+        raise ModelCardError(f"expected the sha256 of {path.name} in card.json; found none in {path.parent}. {MEND}")
     if not path.is_file():
-        raise ModelMissingError(
-            f"expected {path.name} in the model folder {path.parent}; found none. Reinstall the package, "
-            "or copy the folder again."
-        )
+        raise ModelMissingError(f"expected {path.name} in the model folder {path.parent}; found none. {MEND}")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != expected:
         raise ModelHashError(
-            f"expected {path} to have sha256 {expected}; found {found}. The file was changed or cut short: "
-            "reinstall the package, or copy the folder again."
+            f"expected {path} to have sha256 {expected}; found {found}. The file was changed or cut short. {MEND}"
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Never, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 SCHEMA_VERSION = 1
 """Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
@@ -14,6 +15,35 @@ class Record(BaseModel):
     """A frozen value. Unknown fields and values of another type are refused, not coerced."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields changed; what was derived from the old ones is derived again."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in set(vars(copied)) - set(type(self).model_fields):
+            vars(copied).pop(name)
+        return copied
+
+
+class FrozenDict(dict[str, Any]):
+    """A mapping that cannot be changed, so that a record which holds one cannot either."""
+
+    def _refuse(self, *_: object, **__: object) -> Never:
+        raise TypeError("expected nothing to change a record's mapping; make a copy of the record with another")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+
+Floats = Annotated[Mapping[str, float], AfterValidator(FrozenDict)]
+"""Numbers by name, frozen."""
+
+Names = Annotated[Mapping[str, str], AfterValidator(FrozenDict)]
+"""Words by name, frozen."""
 
 
 class Span(Record):

@@ -38,7 +38,8 @@ class Document(Record):
 
     @classmethod
     def from_text(cls, id: str, text: str, title: str = "") -> Self:
-        """A document with one unlabelled section."""
+        """A document with one unlabelled section. Halves of surrogate pairs, which no file holds, become U+FFFD."""
+        text, title = (part.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for part in (text, title))
         return cls(id=id, title=title, sections=(Section(text=text),) if text else ())
 
     @cached_property

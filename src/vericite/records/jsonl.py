@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -56,16 +57,19 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
-                if raw.strip():
-                    yield number, raw
-    except OSError as error:
-        raise InputError(f"expected a readable file; found {path}: {error.strerror}") from None
+                # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
+                line = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
+                if line:
+                    yield number, line
+    except (OSError, ValueError) as error:
+        # ValueError: a path with a zero byte in it.
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"expected a readable file; found {path}: {reason}") from None
 
 
 def _decoded(raw: bytes, path: Path, number: int) -> str:
     try:
-        # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         problem = f"expected UTF-8; found byte 0x{raw[error.start]:02x} at {error.start}. Save it as UTF-8"
         raise RecordError(path, number, None, problem) from None
@@ -95,7 +99,9 @@ def _wording(problem: Any) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         return "expected only the fields of this record; found an unknown one"
-    if problem["type"] in {"missing", "json_invalid"} or problem["type"] == "value_error":
+    if problem["type"] == "json_invalid":
+        return message.replace(" at line 1 column ", " at column ")
+    if problem["type"] in {"missing", "value_error"}:
         return message
     found = json.dumps(problem["input"], ensure_ascii=False, default=str)
     return f"{message}; found {found if len(found) <= 80 else found[:77] + '...'}"

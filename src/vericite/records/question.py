@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
 
-from vericite.records.base import Record
+from vericite.records.base import Floats, FrozenDict, Record
 from vericite.records.document import Document
 
 QuestionType = Literal["yesno", "factoid", "list", "summary"]
@@ -39,4 +38,4 @@ class Evidence(Record):
     rank: int = Field(ge=1)
     score: float
     retriever: str
-    scores: Mapping[str, float] = {}
+    scores: Floats = FrozenDict()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field
 
 from vericite.records.answer import Answer
-from vericite.records.base import SCHEMA_VERSION, Record
+from vericite.records.base import SCHEMA_VERSION, FrozenDict, Names, Record
 from vericite.records.question import Evidence, Question
 from vericite.records.verdict import Verdict, VerificationFailure
 
@@ -21,9 +20,9 @@ class Provenance(Record):
 
     version: str
     protocol: str | None = None
-    parts: Mapping[str, str] = {}
+    parts: Names = FrozenDict()
     seed: int | None = None
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = Field(default=SCHEMA_VERSION, ge=1, le=SCHEMA_VERSION)
 
 
 class UncitedClaim(Record):

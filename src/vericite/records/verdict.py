@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from vericite.records.base import Record
+from vericite.records.base import Floats, FrozenDict, Record
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 """What every protocol's own label is mapped to. ``dangling``: the source cited does not exist."""
@@ -20,9 +19,15 @@ class EvidenceSpan(Record):
     """
 
     document: str
-    sentence: int | None
+    sentence: int | None = Field(ge=0)
     start: int = Field(ge=0)
     end: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.start > self.end:
+            raise ValueError(f"expected start <= end; found start {self.start}, end {self.end}")
+        return self
 
 
 class Verdict(Record):
@@ -41,7 +46,7 @@ class Verdict(Record):
     documents: tuple[str, ...]
     label: Label
     native: str
-    probabilities: Mapping[str, float] = {}
+    probabilities: Floats = FrozenDict()
     evidence: tuple[EvidenceSpan, ...] = ()
     abstained: bool = False
     reasons: tuple[str, ...] = ()

@@ -6,32 +6,16 @@ store, which has an index of its own.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.text.terms import terms
+
 K1 = 1.2
 B = 0.75
-_TERM = re.compile(r"[^\W_]+")
-_STOPWORDS = frozenset(
-    "a an and are as at be by can did do does for from has have how in is it of on or that the their there "
-    "these this to was were what when where which who why will with".split()
-)
-
-
-def terms(text: str) -> list[str]:
-    """Lower-cased words without stopwords, plural s taken off."""
-    words = (word for word in _TERM.findall(text.lower()) if word not in _STOPWORDS)
-    return [_singular(word) for word in words]
-
-
-def _singular(word: str) -> str:
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "is", "us")):
-        return word[:-1]
-    return word
 
 
 class BM25:

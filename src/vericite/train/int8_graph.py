@@ -145,7 +145,7 @@ def _divisor(peaks: Weights | None, name: str, weight: NDArray[np.float32]) -> N
     """SmoothQuant's, half way between activations and weights."""
     if peaks is None:
         return np.ones(weight.shape[1], dtype=np.float32)
-    return np.maximum(np.sqrt(peaks[name] / np.abs(weight).max(axis=0)), 1e-5).astype(np.float32)
+    return np.maximum(np.sqrt(peaks[name] / np.maximum(np.abs(weight).max(axis=0), 1e-8)), 1e-5).astype(np.float32)
 
 
 def inputs_to_smooth(layers: int) -> dict[str, str]:

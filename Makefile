@@ -1,0 +1,70 @@
+# What a newcomer needs is Python 3.11 or later, make and a C library: `make demo`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+QUESTION ?= Do beta-blockers reduce mortality in heart failure with reduced ejection fraction?
+
+.PHONY: help setup demo test test-slow check format docs bench wheel-check lock clean
+
+help: ## List what make can do
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+# Debian and Ubuntu ship Python without the part that fills a virtual environment.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "expected Python 3.11 or later; found $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  v=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+	  echo "expected Python's venv module; found none. Install it: sudo apt-get install $$v   (or python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.core
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: $(VENV)/.dev ## Create .venv with the package and what developing it needs
+
+demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the answer's citations
+	@$(BIN)/vericite ask "$(QUESTION)"
+
+test: $(VENV)/.dev ## Run the fast tests
+	$(BIN)/pytest -m "not slow"
+
+test-slow: $(VENV)/.dev ## Run the tests that take minutes or need data outside the repository
+	$(BIN)/pytest -m slow -rs
+
+check: $(VENV)/.dev ## Check format, lint, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## Format the code and mend what lint can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## Run the commands shown in README.md and docs/ and put their output in
+	$(BIN)/python docs/refresh.py
+
+bench: $(VENV)/.dev ## Measure speed and quality (benchmarks/ says what each needs)
+	$(BIN)/python benchmarks/verify.py
+	$(BIN)/python benchmarks/sentences.py
+
+wheel-check: $(VENV)/.dev ## Build the wheel, install it into an empty environment, ask the demo's question there
+	rm -rf dist && $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	sh .ci/wheel "$(QUESTION)"
+
+lock: ## Renew the lock files (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header pyproject.toml --group build -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+
+clean: ## Remove what the build and the tests leave
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis

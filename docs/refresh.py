@@ -1,0 +1,65 @@
+"""Runs the commands shown in README.md and docs/ and puts their real output in.
+
+A block that begins with ```console holds lines ``$ command``; what follows each is what it printed.
+With --check nothing is written; the exit code says whether a shown output is stale. A block after the
+comment ``<!-- varies -->`` differs from machine to machine and is not compared.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"(?P<varies><!-- varies -->\n)?```console\n(?P<body>.*?)```", re.DOTALL)
+
+
+def shown(body: str) -> str:
+    """The block's commands with what they print now."""
+    parts: list[str] = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            parts.append(f"{line}\n{run(line[2:])}")
+    return "\n".join(parts)
+
+
+def run(command: str) -> str:
+    """What a command prints on an 80-column terminal, trailing spaces removed."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {**inherited, "COLUMNS": "80", "NO_COLOR": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    printed = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines())
+    return printed.strip("\n") + "\n" if printed.strip() else ""
+
+
+def refreshed(text: str, keep_varying: bool) -> str:
+    """The text with every block's output made new."""
+
+    def renew(block: re.Match[str]) -> str:
+        if block["varies"] and keep_varying:
+            return block[0]
+        return f"{block['varies'] or ''}```console\n{shown(block['body'])}```"
+
+    return BLOCK.sub(renew, text)
+
+
+def main(check: bool) -> int:
+    """Refresh the pages, or say which are stale."""
+    stale = 0
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        before = page.read_text(encoding="utf-8")
+        after = refreshed(before, keep_varying=check)
+        if before != after:
+            stale += 1
+            print(f"{'stale' if check else 'refreshed'}: {page.relative_to(ROOT)}")
+            if not check:
+                page.write_text(after, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

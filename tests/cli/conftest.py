@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from vericite.cli import main
+
+
+class Printed(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Printed]:
+    """The command line in this process: its exit code and what it printed."""
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments: str) -> Printed:
+        monkeypatch.setattr(sys, "argv", ["vericite", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main()
+            raise SystemExit(0)
+        return Printed(int(stop.value.code or 0), *capsys.readouterr())
+
+    return run

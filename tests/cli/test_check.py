@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vericite.records import CheckedAnswer, read_jsonl
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+GOOD = {"id": "good", "answer": "Statins lower LDL [1].", "documents": [{"id": "a", "text": "Statins lower LDL."}]}
+
+
+def write(path: Path, *lines: object) -> str:
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return str(path)
+
+
+def test_the_examples_show_every_outcome(run_cli, tmp_path):
+    out = tmp_path / "verdicts.jsonl"
+    printed = run_cli("check", str(EXAMPLES), "--out", str(out))
+    assert printed.code == 0
+    checked = list(read_jsonl(CheckedAnswer, out))
+    labels = {"abstained" if v.abstained else v.label for answer in checked for v in answer.verdicts}
+    assert labels == {"supported", "contradicted", "irrelevant", "dangling", "abstained"}
+    assert any(answer.uncited for answer in checked)
+    for label in labels | {"uncited"}:
+        assert label in printed.out
+
+
+def test_a_line_of_output_has_the_promised_fields_and_spans(run_cli, tmp_path):
+    out = tmp_path / "verdicts.jsonl"
+    run_cli("check", str(EXAMPLES), "--out", str(out))
+    given = {item["id"]: item for item in map(json.loads, EXAMPLES.read_text().splitlines())}
+    for line in map(json.loads, out.read_text().splitlines()):
+        source = given[line["id"]]
+        texts = {document["id"]: document["text"] for document in source["documents"]}
+        assert {"id", "verdicts", "uncited", "summary"} <= line.keys()
+        for verdict in line["verdicts"]:
+            promised = "claim start end markers documents label native probabilities evidence abstained reasons"
+            assert set(promised.split()) <= verdict.keys()
+            sentence = source["answer"][verdict["start"] : verdict["end"]]
+            assert verdict["claim"].split()[0] in sentence
+            assert (verdict["documents"] == []) == (verdict["label"] == "dangling")
+            for span in verdict["evidence"]:
+                assert texts[span["document"]][span["start"] : span["end"]].strip()
+        for claim in line["uncited"]:
+            assert source["answer"][claim["start"] : claim["end"]] == claim["claim"]
+
+
+def test_a_joint_protocol_lists_several_documents(run_cli, tmp_path):
+    out = tmp_path / "verdicts.jsonl"
+    run_cli("check", str(EXAMPLES), "--protocol", "joint", "--out", str(out))
+    verdicts = [verdict for answer in read_jsonl(CheckedAnswer, out) for verdict in answer.verdicts]
+    assert ("trial", "survey") in {verdict.documents for verdict in verdicts}
+
+
+def test_bad_lines_are_named_and_cost_only_themselves(run_cli, tmp_path):
+    twice = {**GOOD, "id": "twice", "documents": GOOD["documents"] * 2}
+    path = write(tmp_path / "in.jsonl", GOOD, "nope", {**GOOD, "answer": 3}, {**GOOD, "extra": 1}, twice, GOOD)
+    out = tmp_path / "out.jsonl"
+    printed = run_cli("check", path, "--out", str(out))
+    assert printed.code == 2
+    assert len(out.read_text().splitlines()) == 2
+    assert f"{path}, line 2:" in printed.err
+    assert f"{path}, line 3, field answer:" in printed.err
+    assert f"{path}, line 4, field extra:" in printed.err
+    assert f"{path}, line 5:" in printed.err
+    assert "2/2" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("answer", "bar", "code"),
+    [
+        ("Statins lower LDL [1].", "1.0", 0),
+        ("Statins lower LDL [1]. Statins lower LDL [2].", "0.5", 0),
+        ("Statins lower LDL [1]. Statins lower LDL [2].", "0.6", 1),
+        ("Statins lower LDL.", "0.0", 1),
+    ],
+)
+def test_the_gate_counts_dangling_citations_and_fails_without_any(run_cli, tmp_path, answer, bar, code):
+    path = write(tmp_path / "in.jsonl", {**GOOD, "answer": answer})
+    assert run_cli("check", path, "--fail-under", bar).code == code
+
+
+def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
+    path = write(tmp_path / "in.jsonl", GOOD, "nope")
+    assert run_cli("check", path, "--fail-under", "1").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("check", "missing.jsonl"), "expected a readable file"),
+        (("check", str(EXAMPLES), "--protocol", "joitn"), "Did you mean 'joint'?"),
+        (("check", str(EXAMPLES), "--protocol", "windows(0)"), "one or more"),
+        (("check", str(EXAMPLES), "--out", "missing/folder/out.jsonl"), "expected --out"),
+        (("ask", "  "), "expected a question"),
+        (("ask", "Is it?", "--k", "0"), "1 or more"),
+        (("ask", "Is it?", "--corpus", "missing.jsonl"), "expected a readable file"),
+        (("judge", "a", "b", "--judge", "nobody"), "expected a judge"),
+    ],
+)
+def test_input_that_cannot_be_used_says_so_and_exits_with_2(run_cli, arguments, told):
+    printed = run_cli(*arguments)
+    assert printed.code == 2
+    assert told in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_an_empty_file_has_no_rates_and_no_error(run_cli, tmp_path):
+    printed = run_cli("check", write(tmp_path / "in.jsonl"))
+    assert printed.code == 0
+    assert "0/0" in printed.out
+
+
+def test_texts_cannot_steer_the_terminal(run_cli, tmp_path):
+    nasty = "\x1b[31mRed\x1b]0;title\x07 [bold]drugs[/bold] lower \u202eLDL [1]."
+    documents = [{"id": "\x1b[2Ja", "title": "[red]", "text": "Red drugs lower LDL \x1b[31m."}]
+    printed = run_cli(
+        "check", write(tmp_path / "in.jsonl", {"id": "i\x1b[0m", "answer": nasty, "documents": documents})
+    )
+    assert printed.code == 0
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed.out)
+    assert "[bold]" in printed.out
+
+
+def test_an_interrupted_check_leaves_whole_lines(tmp_path):
+    long = {**GOOD, "documents": [{"id": "a", "text": "Statins lower LDL in adults. " * 300}]}
+    many = [{**long, "id": str(n), "answer": f"Statins lower LDL by {n} percent [1]."} for n in range(400)]
+    path, out = write(tmp_path / "in.jsonl", *many), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "vericite", "check", path, "--out", str(out), "--protocol", "windows(2)"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ))
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (out.exists() and out.stat().st_size):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert b"Traceback" not in told
+    assert process.returncode == 130
+    done = list(read_jsonl(CheckedAnswer, out))
+    assert 0 < len(done) < len(many)
+    assert [answer.id for answer in done] == [str(n) for n in range(len(done))]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from vericite.cli.doctor import EXTRAS
+from vericite.corpus import demo_questions
+from vericite.records import Run
+
+QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
+
+
+def test_ask_prints_answer_sources_and_a_verdict_with_its_sentence(run_cli):
+    printed = run_cli("ask", demo_questions()[0].text)
+    assert printed.code == 0
+    for part in ("[1]", "Sources", "Citations", "supported", "“", "demo:", "sentence"):
+        assert part in printed.out
+
+
+def test_ask_as_json_is_a_run(run_cli):
+    printed = run_cli("ask", QUESTION, "--json", "--k", "3")
+    run = Run.model_validate_json(printed.out)
+    assert run.question.text == QUESTION
+    assert len(run.evidence) == 3
+    assert run.provenance.protocol is not None
+
+
+def test_ask_takes_documents_of_ones_own_and_names_the_bad_ones(run_cli, tmp_path):
+    text = "Levodopa improves the motor symptoms of Parkinson's disease in most patients."
+    corpus = tmp_path / "corpus.jsonl"
+    good = {"id": "mine", "sections": [{"text": text}]}
+    corpus.write_text(json.dumps(good) + "\n" + json.dumps({"id": 3}) + "\n" + json.dumps(good) + "\n")
+    printed = run_cli("ask", QUESTION, "--corpus", str(corpus))
+    assert printed.code == 2
+    assert "mine, sentence 1" in printed.out
+    assert "line 2, field id" in printed.err
+    assert "line 3, field id" in printed.err
+
+
+@pytest.mark.parametrize("into", ["sentences", "claims", "statements"])
+def test_split_gives_exact_offsets(run_cli, into):
+    text = "Statins lower LDL, but they may harm muscle. [1] E. coli is not affected (p<0.001)."
+    lines = run_cli("split", text, "--into", into, "--json").out.splitlines()
+    assert len(lines) >= 2
+    for part in map(json.loads, lines):
+        covered = text[part["start"] : part["end"]]
+        assert covered.startswith(part["text"][:10])
+
+
+def test_judge_prints_a_label_and_probabilities_that_add_up(run_cli):
+    printed = run_cli("judge", "Aspirin reduces strokes.", "Aspirin reduces the risk of stroke.", "--json")
+    found = json.loads(printed.out)
+    assert found["label"] == "entails"
+    assert sum(found["probabilities"].values()) == pytest.approx(1, abs=1e-4)
+
+
+def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli):
+    printed = run_cli("doctor", "--json")
+    found = json.loads(printed.out)
+    assert printed.code == 0
+    assert {model["name"] for model in found["models"]} == {"embedder-v0", "verifier-v0"}
+    for extra in found["extras"]:
+        assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
+    text = run_cli("doctor").out
+    assert "verifier-v0" in text
+    assert "pip install 'vericite[store]'" in text
+
+
+def test_doctor_knows_every_extra_that_the_package_declares():
+    from importlib.metadata import metadata
+
+    assert set(EXTRAS) | {"all"} == set(metadata("vericite").get_all("Provides-Extra") or [])
+
+
+def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
+    import shutil
+
+    from vericite.models import folder
+
+    shutil.copytree(folder.WEIGHTS / "verifier-v0", tmp_path / "verifier-v0")
+    with (tmp_path / "verifier-v0" / "model.onnx").open("ab") as file:
+        file.write(b"x")
+    monkeypatch.setattr(folder, "WEIGHTS", tmp_path)
+    printed = run_cli("doctor")
+    assert printed.code == 1
+    assert "BROKEN" in printed.out
+
+
+def test_every_command_has_help(run_cli):
+    for command in ("ask", "check", "judge", "split", "doctor"):
+        printed = run_cli(command, "--help")
+        assert printed.code == 0
+        assert "Usage" in printed.out
+
+
+WITHOUT_NETWORK = """
+import socket, sys
+
+def refused(*args, **kwargs):
+    raise OSError("no network here")
+
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refused
+sys.argv = ["vericite", "ask", "Does levodopa improve the symptoms of Parkinson's disease?"]
+from vericite.cli import main
+main()
+"""
+
+
+def test_ask_needs_no_network_and_starts_cold_within_5_seconds():
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "citations supported" in done.stdout
+    assert time.monotonic() - started < 5
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = f"{sys.executable} -m vericite ask '{QUESTION.replace(chr(39), '')}' | head -n 1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.evaluate import CitationRates, Tally, clustered_wilson
+from vericite.records import Summary
+
+counts = st.integers(0, 6)
+summaries = st.builds(
+    lambda claims, uncited, s, c, i, d, a, f: Summary(
+        claims=claims + uncited,
+        uncited=uncited,
+        citations=s + c + i + d + a + f,
+        supported=s,
+        contradicted=c,
+        irrelevant=i,
+        dangling=d,
+        abstained=a,
+        failed=f,
+    ),
+    *[counts] * 8,
+)
+
+
+def test_wilson_agrees_with_a_worked_example():
+    # 7 of 9: centre (7/9 + z²/18) / (1 + z²/9), worked by hand.
+    rate = clustered_wilson(7, 9)
+    assert (rate.value, rate.low, rate.high) == pytest.approx((0.7778, 0.4526, 0.9368), abs=1e-4)
+
+
+def test_a_rate_over_nothing_is_undefined_not_zero():
+    rate = clustered_wilson(0, 0)
+    assert (rate.value, rate.low, rate.high) == (None, None, None)
+
+
+@given(st.lists(summaries, max_size=20))
+def test_the_three_labels_add_up_to_one_and_intervals_hold_their_rate(items):
+    rates = CitationRates()
+    for item in items:
+        rates.add(item)
+    shares = [rates[name].value for name in ("supported", "contradicted", "irrelevant")]
+    if rates.summary.judged:
+        assert sum(shares) == pytest.approx(1)
+    else:
+        assert shares == [None] * 3
+    for name in ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited"):
+        rate = rates[name]
+        if rate.value is not None:
+            assert 0 <= rate.low <= rate.value + 1e-12
+            assert rate.value - 1e-12 <= rate.high <= 1
+    assert rates["dangling"].n == rates.summary.citations
+    assert rates["uncited"].n == rates.summary.claims
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30))
+def test_the_design_effect_is_the_ratio_of_the_clustered_to_the_simple_variance(pairs):
+    tally = Tally()
+    kept = [(x, x + rest) for x, rest in pairs if x + rest]
+    for count, n in kept:
+        tally.add(count, n)
+    if len(kept) < 2 or not 0 < tally.count < tally.n:
+        assert tally.design_effect == 1
+        return
+    x, n = np.array(kept, dtype=float).T
+    share = x.sum() / n.sum()
+    clustered = len(kept) / (len(kept) - 1) * ((x - share * n) ** 2).sum() / n.sum() ** 2
+    simple = share * (1 - share) / n.sum()
+    assert tally.design_effect == pytest.approx(max(1.0, clustered / simple))
+
+
+def test_citations_that_go_together_widen_the_interval():
+    together, apart = Tally(), Tally()
+    for index in range(20):
+        together.add(5 if index % 2 else 0, 5)
+        apart.add(3 if index % 2 else 2, 5)
+    assert together.rate.value == apart.rate.value == 0.5
+    assert together.rate.high - together.rate.low > 1.8 * (apart.rate.high - apart.rate.low)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    # Answers whose citations share a fate: an interval blind to that covers far less than 95 %.
+    random = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        tally = Tally()
+        for share in random.beta(2, 1, size=60):
+            tally.add(int(random.binomial(8, share)), 8)
+        covered += tally.rate.low <= 2 / 3 <= tally.rate.high
+    assert 0.92 <= covered / 400 <= 0.98
