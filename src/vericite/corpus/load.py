@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from vericite.errors import InputError, RecordError
-from vericite.records import Document, try_read_jsonl
+from vericite.records import Document, number_jsonl
 
 
 def load_documents(path: Path) -> tuple[tuple[Document, ...], tuple[RecordError, ...]]:
@@ -18,7 +18,7 @@ def load_documents(path: Path) -> tuple[tuple[Document, ...], tuple[RecordError,
     """
     documents: dict[str, Document] = {}
     problems: list[RecordError] = []
-    for number, item in enumerate(try_read_jsonl(Document, path), start=1):
+    for number, item in number_jsonl(Document, path):
         if isinstance(item, RecordError):
             problems.append(item)
         elif item.id in documents:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import InputError, RecordError
 from vericite.models import Pair
-from vericite.records import Answer, CheckedAnswer, Document, Record, try_read_jsonl
+from vericite.records import Answer, CheckedAnswer, Document, Record, first_problem, try_read_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
 from vericite.verify.judging import Judgement
@@ -82,7 +82,12 @@ def check(
     Raises:
         InputError: The documents are no documents, or two have the same id.
     """
-    parsed = answer if isinstance(answer, Answer) else _parsed(answer, documents, question, id)
+    if isinstance(answer, Answer):
+        if documents:
+            raise InputError("expected no documents beside a parsed answer, which has its own; found some")
+        parsed = answer
+    else:
+        parsed = _parsed(answer, documents, question, id)
     return next(check_many([parsed], protocol))
 
 
@@ -119,13 +124,23 @@ def _named_verifier(name: str) -> Verifier:
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:
+    sources = [_document(item, position) for position, item in enumerate(documents)]
     try:
-        sources = [
-            item if isinstance(item, Document) else SourceText.model_validate(dict(item)).document()
-            for item in documents
-        ]
         return parse_answer(id, text, sources, question)
-    except ValueError as error:
+    except ValidationError as error:
+        raise InputError(f"expected an answer and its documents; found: {first_problem(error)[1]}") from None
+
+
+def _document(item: Document | Mapping[str, str], position: int) -> Document:
+    if isinstance(item, Document):
+        return item
+    try:
+        return SourceText.model_validate(dict(item)).document()
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        where = f"documents.{position}" + (f".{field}" if field else "")
+        raise InputError(f"expected a document with id, text and perhaps title; {where}: {problem}") from None
+    except (TypeError, ValueError):
         raise InputError(
-            f"expected documents with the fields id, text and perhaps title, each id once; found: {error}"
+            f"expected documents to be mappings with id, text and perhaps title; documents.{position} is {item!r:.80}"
         ) from None

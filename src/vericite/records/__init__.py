@@ -3,7 +3,15 @@
 from vericite.records.answer import Answer, Citation, Claim
 from vericite.records.base import SCHEMA_VERSION, Record, Span
 from vericite.records.document import Document, Section, Sentence
-from vericite.records.jsonl import parse_record, read_jsonl, to_json, try_read_jsonl, write_jsonl
+from vericite.records.jsonl import (
+    first_problem,
+    number_jsonl,
+    parse_record,
+    read_jsonl,
+    to_json,
+    try_read_jsonl,
+    write_jsonl,
+)
 from vericite.records.question import Evidence, Question, QuestionType
 from vericite.records.run import CheckedAnswer, Provenance, Run, Summary, UncitedClaim
 from vericite.records.verdict import EvidenceSpan, Label, Verdict, VerificationFailure
@@ -30,6 +38,8 @@ __all__ = [
     "UncitedClaim",
     "Verdict",
     "VerificationFailure",
+    "first_problem",
+    "number_jsonl",
     "parse_record",
     "read_jsonl",
     "to_json",

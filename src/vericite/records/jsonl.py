@@ -24,7 +24,7 @@ def parse_record(kind: type[Model], line: str, path: Path | str, number: int) ->
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
-        raise RecordError(path, number, *_first_problem(error)) from None
+        raise RecordError(path, number, *first_problem(error)) from None
 
 
 def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
@@ -46,11 +46,21 @@ def try_read_jsonl(kind: type[Model], path: Path) -> Iterator[Model | RecordErro
     Raises:
         InputError: The file cannot be read at all.
     """
+    for _, item in number_jsonl(kind, path):
+        yield item
+
+
+def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | RecordError]]:
+    """The same, each with its line, counted from 1.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
     for number, raw in _lines(path):
         try:
-            yield parse_record(kind, _decoded(raw, path, number), path, number)
+            yield number, parse_record(kind, _decoded(raw, path, number), path, number)
         except RecordError as error:
-            yield error
+            yield number, error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -86,7 +96,7 @@ def to_json(record: BaseModel) -> str:
     return record.model_dump_json()
 
 
-def _first_problem(error: ValidationError) -> tuple[str | None, str]:
+def first_problem(error: ValidationError) -> tuple[str | None, str]:
     """The field and the wording of the first of pydantic's complaints, and how many more there are."""
     problems = error.errors(include_url=False)
     first = problems[0]

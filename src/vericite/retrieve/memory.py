@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.errors import InputError
 from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.bm25 import BM25
@@ -30,6 +31,10 @@ class MemoryRetriever:
         embedder: Embedder,
         vectors: NDArray[np.float32] | None = None,
     ) -> None:
+        ids = [document.id for document in documents]
+        if len(set(ids)) < len(ids):
+            twice = next(id for id in ids if ids.count(id) > 1)
+            raise InputError(f"expected every document to have an id of its own; found {twice!r} twice")
         self.documents = documents
         self._embedder = embedder
         texts = [embedded_text(document) for document in documents]

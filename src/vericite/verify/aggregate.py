@@ -52,7 +52,11 @@ class AnyEntails:
     """
 
     evidence: int = 3
-    signature: str = "any-entails"
+
+    @property
+    def signature(self) -> str:
+        """Says how much evidence is kept where that is not the usual."""
+        return "any-entails" if self.evidence == 3 else f"any-entails(evidence={self.evidence})"
 
     def decide(self, scores: Scores) -> Outcome:
         """Each statement by its premises, then the claim by its statements."""

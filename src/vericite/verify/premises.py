@@ -149,6 +149,8 @@ class Context:
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case a claim, uncited claims too."""
         documents = sources.answer.documents[: self.top]
+        if not documents:
+            return
         citations = tuple(citation for citation in claim.citations if not citation.dangling)
         yield Case(citations, documents, _joined(documents, title=False))
 

@@ -33,6 +33,9 @@ PAIRS_AT_ONCE = 8192
 """Pairs gathered, over as many answers as it takes, before the judge is asked: enough to fill its batches
 and to find the pairs that answers share, little enough to hold in memory."""
 
+ANSWERS_AT_ONCE = 256
+"""Answers gathered at the most, for a stream of answers that have little to judge."""
+
 LANGUAGE_SAMPLE = 2000
 """Characters of a document that are enough to tell its language."""
 
@@ -76,7 +79,7 @@ class Verifier:
             cases = list(self._plan(answer))
             planned.append((answer, cases))
             waiting += sum(case.count() for case in cases)
-            if waiting >= PAIRS_AT_ONCE:
+            if waiting >= PAIRS_AT_ONCE or len(planned) >= ANSWERS_AT_ONCE:
                 yield from self._decide(planned)
                 planned, waiting = [], 0
         yield from self._decide(planned)
@@ -103,9 +106,10 @@ class Verifier:
     def _result(self, planned: _Planned, judged: dict[Pair, Judgement]) -> Verdict | VerificationFailure:
         if planned.abstain is not None:
             nothing = Outcome("irrelevant", "abstained", {}, ())
-            return self._verdict(planned, nothing, (planned.abstain,), abstained=True)
+            reasons = (planned.abstain, *_source_notes(planned.case))
+            return self._verdict(planned, nothing, reasons, abstained=True)
         judgements = [judged[pair] for pair in planned.pairs()]
-        failures = list(dict.fromkeys(item.failure for item in judgements if item.failure))
+        failures = [item.failure for item in judgements if item.failure]
         if failures:
             reason = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0]}"
             return VerificationFailure(reason=reason, **self._place(planned))
@@ -149,7 +153,7 @@ class Verifier:
                         documents=(),
                         label="dangling",
                         native="dangling",
-                        reasons=(f"the answer has {len(answer.documents)} documents",),
+                        reasons=(_documents_there_are(answer),),
                         protocol=self.protocol.name,
                     )
 
@@ -166,6 +170,11 @@ class Verifier:
             summary=Summary.of(len(answer.claims), len(uncited), verdicts, failures),
             provenance=self.provenance,
         )
+
+
+def _documents_there_are(answer: Answer) -> str:
+    count = len(answer.documents)
+    return f"the answer has {count or 'no'} document{'' if count == 1 else 's'}"
 
 
 def _claim_place(claim: Claim) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class LexicalJudge:
         """Coverage of the claim's telling words by the premise, split by whether the negations agree."""
         for pair in pairs:
             premise, claim = _words(pair.premise), _words(pair.claim)
-            telling = claim - _NEGATIONS - _UNTELLING
+            telling = claim - _NEGATIONS
             covered = len(telling & premise) / len(telling) if telling else 0.0
             agree = bool(claim & _NEGATIONS) == bool(premise & _NEGATIONS)
             near = covered**2
@@ -36,4 +36,5 @@ class LexicalJudge:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word.rstrip("s") or word for word in _WORD.findall(text.lower()))
+    words = (word for word in _WORD.findall(text.lower()) if word not in _UNTELLING)
+    return frozenset(word.rstrip("s") or word for word in words)
