@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-QUESTION ?= Do beta-blockers reduce mortality in heart failure with reduced ejection fraction?
+QUESTION ?= Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?
 
 .PHONY: help setup demo test test-slow check format docs bench wheel-check lock clean
 
