@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from vericite.errors import InputError, RecordError
 from vericite.models import Pair
-from vericite.records import Answer, CheckedAnswer, Document, Record, first_problem, try_read_jsonl
+from vericite.records import Answer, CheckedAnswer, Document, Record, first_problem, number_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
 from vericite.verify.judging import Judgement
@@ -37,18 +37,6 @@ class AnswerToCheck(Record):
     documents: tuple[SourceText, ...]
     question: str | None = None
 
-    @model_validator(mode="after")
-    def _distinct(self) -> AnswerToCheck:
-        seen: dict[str, int] = {}
-        for position, document in enumerate(self.documents):
-            if document.id in seen:
-                raise ValueError(
-                    "expected every document to have an id of its own, so that a citation names one; "
-                    f"documents.{position}.id repeats documents.{seen[document.id]}.id, {document.id!r}"
-                )
-            seen[document.id] = position
-        return self
-
     def parsed(self) -> Answer:
         """The answer split into claims and citations."""
         documents = [document.document() for document in self.documents]
@@ -57,8 +45,14 @@ class AnswerToCheck(Record):
 
 def answers_to_check(path: Path) -> Iterator[Answer | RecordError]:
     """Stream the answers of a JSON Lines file; a line that is none comes out as its error."""
-    for item in try_read_jsonl(AnswerToCheck, path):
-        yield item if isinstance(item, RecordError) else item.parsed()
+    for number, item in number_jsonl(AnswerToCheck, path):
+        if isinstance(item, RecordError):
+            yield item
+            continue
+        try:
+            yield item.parsed()
+        except ValidationError as error:
+            yield RecordError(path, number, *first_problem(error))
 
 
 def check(

@@ -59,7 +59,7 @@ class Answer(Record):
         for position, document in enumerate(self.documents):
             if document.id in seen:
                 raise ValueError(
-                    f"expected every document to have its own id; documents.{position}.id repeats "
+                    f"expected every document to have an id of its own; documents.{position}.id repeats "
                     f"documents.{seen[document.id]}.id, {document.id!r}"
                 )
             seen[document.id] = position
