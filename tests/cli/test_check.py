@@ -133,8 +133,18 @@ def test_texts_cannot_steer_the_terminal(run_cli, tmp_path):
 def test_an_interrupted_check_leaves_whole_lines(tmp_path):
     long = {**GOOD, "documents": [{"id": "a", "text": "Statins lower LDL in adults. " * 300}]}
     many = [{**long, "id": str(n), "answer": f"Statins lower LDL by {n} percent [1]."} for n in range(400)]
-    path, out = write(tmp_path / "in.jsonl", *many), tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "vericite", "check", path, "--out", str(out), "--protocol", "windows(2)"]
+    path, target, out = write(tmp_path / "in.jsonl", *many), tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    command = [
+        sys.executable,
+        "-m",
+        "vericite",
+        "check",
+        path,
+        "--out",
+        str(target),
+        "--protocol",
+        "windows(2)",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ))
     try:
         deadline = time.monotonic() + 60
@@ -149,3 +159,19 @@ def test_an_interrupted_check_leaves_whole_lines(tmp_path):
     done = list(read_jsonl(CheckedAnswer, out))
     assert 0 < len(done) < len(many)
     assert [answer.id for answer in done] == [str(n) for n in range(len(done))]
+
+
+@pytest.mark.parametrize("arguments", [("missing.jsonl",), (str(EXAMPLES), "--protocol", "joitn")])
+def test_a_run_that_fails_leaves_an_earlier_output_as_it_was(run_cli, tmp_path, arguments):
+    out = tmp_path / "out.jsonl"
+    out.write_text("earlier\n")
+    assert run_cli("check", *arguments, "--out", str(out)).code == 2
+    assert out.read_text() == "earlier\n"
+
+
+def test_the_output_must_not_be_the_input(run_cli, tmp_path):
+    path = write(tmp_path / "in.jsonl", GOOD)
+    printed = run_cli("check", path, "--out", path)
+    assert printed.code == 2
+    assert "another file" in printed.err
+    assert json.loads(Path(path).read_text()) == GOOD

@@ -98,7 +98,6 @@ BAD = {
     "an empty id": ([{"id": "", "text": "x"}], "id"),
     "a number for an id": ([{"id": 7, "text": "x"}], "id"),
     "a field too many": ([{"id": "a", "text": "x", "url": "y"}], "url"),
-    "None for a title": ([{"id": "a", "text": "x", "title": None}], "title"),
     "one id twice": ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "'a'"),
     "bare strings": (["some text"], "id, text"),
     "one mapping, not in a list": ({"id": "a", "text": "x"}, "id, text"),

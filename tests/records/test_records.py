@@ -28,6 +28,7 @@ from vericite.records import (
     Run,
     Section,
     Sentence,
+    SourceText,
     Span,
     Summary,
     UncitedClaim,
@@ -191,7 +192,7 @@ VERDICT = Verdict(**JUDGED, label="supported", native="Fully", probabilities={"e
 FAILURE = VerificationFailure(**JUDGED, reason="the judge ran out of time")
 PROVENANCE = Provenance(version="0.1.0", parts={"judge": "bundled"})
 UNCITED = UncitedClaim(claim="Stroke fell.", start=0, end=12)
-SUMMARY = Summary.of(claims=1, uncited=0, verdicts=(VERDICT,), failures=(FAILURE,))
+SUMMARY = Summary.of(ANSWER, verdicts=(VERDICT,), failures=(FAILURE,))
 CHECKED_ANSWER = CheckedAnswer(
     id="a1",
     verdicts=(VERDICT,),
@@ -204,6 +205,7 @@ RUN = Run(question=QUESTION, evidence=(FOUND,), answer=ANSWER, checked=CHECKED_A
 EXAMPLES: list[Record] = [
     ASPIRIN,
     ASPIRIN.sections[0],
+    SourceText(id="d1", text="Aspirin.", title=None),
     Sentence(document="d1", index=1, span=Span(start=19, end=31)),
     SPAN,
     CITATION,
@@ -347,7 +349,7 @@ def test_a_record_that_can_be_made_can_be_written():
     [
         (Document, '{"id": "a", "titel": "x"}', "titel", "unknown"),
         (Document, changed(ASPIRIN, "sections", 1, "lable", value="x"), "sections.1.lable", "unknown"),
-        (Document, '{"title": "x"}', "id", "required"),
+        (Document, '{"title": "x"}', "id", "found none"),
         (Document, '{"id": ""}', "id", "at least 1 character"),
         (Document, '{"id": 7}', "id", "string; found 7"),
         (Document, '{"id": null}', "id", "string; found null"),
@@ -597,11 +599,11 @@ def test_a_summary_counts_each_verdict_once():
         verdict("dangling"),
         verdict("supported", abstained=True),
     )
-    summary = Summary.of(claims=5, uncited=2, verdicts=verdicts, failures=(FAILURE,))
+    summary = Summary.of(ANSWER, verdicts=verdicts, failures=(FAILURE,))
     assert summary == Summary(
-        claims=5,
-        uncited=2,
-        citations=7,
+        claims=len(ANSWER.claims),
+        uncited=len(ANSWER.uncited),
+        citations=sum(len({item.document or item.marker for item in claim.citations}) for claim in ANSWER.claims),
         supported=2,
         contradicted=1,
         irrelevant=1,
@@ -609,16 +611,15 @@ def test_a_summary_counts_each_verdict_once():
         abstained=1,
         failed=1,
     )
-    assert summary.judged == 4
+    assert (summary.judged, summary.cases) == (4, 6)
 
 
 @given(st.lists(VERDICTS, max_size=8), st.lists(FAILURES, max_size=3))
-def test_every_citation_of_a_summary_is_judged_dangling_abstained_or_failed(
+def test_every_verdict_and_failure_of_a_summary_is_a_case_or_dangling(
     verdicts: list[Verdict], failures: list[VerificationFailure]
 ):
-    summary = Summary.of(claims=9, uncited=1, verdicts=tuple(verdicts), failures=tuple(failures))
-    parts = summary.judged + summary.dangling + summary.abstained + summary.failed
-    assert summary.citations == parts == len(verdicts) + len(failures)
+    summary = Summary.of(ANSWER, verdicts=tuple(verdicts), failures=tuple(failures))
+    assert summary.cases + summary.dangling == len(verdicts) + len(failures)
 
 
 @given(SUMMARIES, SUMMARIES, SUMMARIES)
@@ -633,6 +634,7 @@ def test_summaries_add_up_in_any_order_from_an_empty_one(a: Summary, b: Summary,
 @given(st.lists(VERDICTS, max_size=6), st.integers(0, 6))
 def test_the_summary_of_two_halves_is_the_summary_of_the_whole(verdicts: list[Verdict], cut: int):
     def of(part: list[Verdict]) -> Summary:
-        return Summary.of(claims=len(part), uncited=0, verdicts=tuple(part), failures=())
+        return Summary.of(ANSWER, verdicts=tuple(part), failures=())
 
-    assert of(verdicts[:cut]) + of(verdicts[cut:]) == of(verdicts)
+    once = Summary.of(ANSWER, verdicts=(), failures=())
+    assert of(verdicts[:cut]) + of(verdicts[cut:]) == of(verdicts) + once

@@ -213,7 +213,7 @@ def test_joint_gives_one_verdict_over_all_cited_documents():
     assert (one.markers, one.documents, one.label) == ((3, 1), ("c", "a"), "supported")
     assert [span.document for span in one.evidence] == ["c", "a"]
     assert [pair.premise for pair in judge.asked] == [f"{YES}\n{ELSE}"]
-    assert found.summary.citations == 1
+    assert (found.summary.citations, found.summary.cases) == (2, 1)
 
 
 def test_joint_keeps_a_dangling_marker_out_of_the_joint_verdict():
@@ -231,8 +231,9 @@ def test_context_judges_every_claim_against_the_top_documents_cited_or_not():
     assert [(item.claim, item.markers, item.documents, item.label) for item in found.verdicts] == [
         (CLAIM, (), ("a", "b"), "supported"),
         ("Nobody cited this.", (), ("a", "b"), "supported"),
-        (CLAIM, (3,), ("a", "b"), "supported"),
+        (CLAIM, (), ("a", "b"), "supported"),
     ]
+    assert (found.summary.citations, found.summary.cases) == (1, 3)
     assert {pair.premise for pair in judge.asked} == {f"{ELSE}\n{YES}"}
     assert [item.claim for item in found.uncited] == [CLAIM, "Nobody cited this."]
 

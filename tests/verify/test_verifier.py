@@ -14,6 +14,7 @@ from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 from vericite.verify import (
     AnyEntails,
+    Context,
     Joint,
     Judgement,
     LexicalJudge,
@@ -209,7 +210,7 @@ def test_a_retracted_document_is_flagged_even_where_the_verdict_is_abstained():
 
 
 def test_a_judgement_that_fails_is_a_failure_and_the_others_keep_their_verdict():
-    documents = (source("a", f"It broke here. {ASPIRIN}"), source("b", ASPIRIN), source("c", STATINS))
+    documents = (source("a", f"It broke here. {STATINS}"), source("b", ASPIRIN), source("c", STATINS))
     text = f"{ASPIRIN} [1][2] {STATINS} [3] {STATINS} [9]"
     found = check(text, *documents, judge=Counting(fails_on="broke"))
     (failure,) = found.failures
@@ -226,8 +227,47 @@ def test_a_judgement_that_fails_is_a_failure_and_the_others_keep_their_verdict()
 
 
 def test_every_failed_judgement_of_a_citation_is_counted_in_its_reason():
-    found = check(f"{ASPIRIN} [1]", source("a", f"It broke here. It broke there. {ASPIRIN}"), judge=Counting("broke"))
+    found = check(f"{ASPIRIN} [1]", source("a", f"It broke here. It broke there. {STATINS}"), judge=Counting("broke"))
     assert "2 of 3 judgements failed" in found.failures[0].reason
+
+
+def test_a_failed_judgement_that_could_change_nothing_costs_no_verdict():
+    found = check(f"{ASPIRIN} [1]", source("a", f"It broke here. {ASPIRIN}"), judge=Counting("broke"))
+    assert found.failures == ()
+    assert found.verdicts[0].label == "supported"
+    assert "1 of 2 judgements failed" in found.verdicts[0].reasons[0]
+
+
+class Narrow(Counting):
+    capacity = 30
+
+    def length(self, text: str) -> int:
+        return len(text.split())
+
+
+@pytest.mark.parametrize("premise", [Joint(), WholeDocument(), Context(5)], ids=lambda plan: plan.signature)
+def test_a_premise_too_long_for_the_judge_is_cut_between_sentences_and_evidence_is_what_was_read(premise):
+    filler = "".join(f"The weather was fine on day {n} of this long study. " for n in range(12))
+    judge = Narrow()
+    found = check(f"{ASPIRIN} [1]", source("a", filler + ASPIRIN), judge=judge, premise=premise)
+    (verdict,) = found.verdicts
+    text = filler + ASPIRIN
+    assert verdict.label == "supported"
+    (span,) = verdict.evidence
+    assert text[span.start : span.end].endswith(ASPIRIN)
+    assert span.end - span.start < len(text) / 2
+    assert all(judge.length(pair.premise) + judge.length(pair.claim) <= judge.capacity for pair in judge.asked)
+    read = " ".join(pair.premise for pair in judge.asked)
+    assert read.split() == text.split()
+
+
+def test_a_premise_the_bundled_judge_cannot_read_whole_is_read_in_pieces():
+    filler = " ".join(f"Patients in arm {n} received placebo tablets every morning." for n in range(120))
+    found = check(f"{ASPIRIN} [1][2]", source("a", filler), source("b", ASPIRIN), judge="bundled", premise=Joint())
+    (verdict,) = found.verdicts
+    assert verdict.reasons == ()
+    assert verdict.evidence[0].document in {"a", "b"}
+    assert len(verdict.evidence) < 120
 
 
 def test_what_the_judge_notes_is_among_the_reasons_once():

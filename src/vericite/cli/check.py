@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -45,6 +46,7 @@ def check(
     from rich.console import Console
 
     console = Console(highlight=False)
+    _refuse_same(file, out)
     problems: list[RecordError] = []
     rates = _check_all(_readable(file, problems), protocol, out, console, rows)
     passed = fail_under is None or _gate(rates, fail_under)
@@ -72,7 +74,7 @@ def _check_all(
             _write(checked, file)
     if table.row_count:
         console.print(table)
-    listed = rates.summary.citations + rates.summary.uncited
+    listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
     if listed > table.row_count:
         more = f"... and {listed - table.row_count} more" + ("" if out else " (--out FILE keeps them all)")
         console.print(more, style="dim")
@@ -93,15 +95,26 @@ def _readable(file: Path, problems: list[RecordError]) -> Iterator[Answer]:
             yield item
 
 
-def _output(out: Path | None) -> IO[str]:
-    from contextlib import nullcontext
+def _refuse_same(file: Path, out: Path | None) -> None:
+    from vericite.errors import InputError
 
+    if out is not None and out.exists() and file.exists() and out.samefile(file):
+        raise InputError(f"expected --out to be another file than the input; found {out} for both")
+
+
+@contextmanager
+def _output(out: Path | None) -> Generator[IO[str] | None]:
+    """A file beside ``out`` that takes its place at the end, so that a run that fails costs no earlier one."""
     from vericite.errors import InputError
 
     if out is None:
-        return nullcontext()  # pyright: ignore[reportReturnType]
+        yield None
+        return
+    partial = out.with_name(out.name + ".partial")
     try:
-        return out.open("w", encoding="utf-8", newline="\n")
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        partial.replace(out)
     except OSError as error:
         raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
 
@@ -123,7 +136,7 @@ def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:
 
 
 def _gate(rates: CitationRates, fail_under: float) -> bool:
-    supported, citations = rates.summary.supported, rates.summary.citations
+    supported, citations = rates.summary.supported, rates.summary.cases + rates.summary.dangling
     share = supported / citations if citations else 0.0
     passed = bool(citations) and share >= fail_under
     found = f"{supported} of {citations} citations supported ({share:.3f})" if citations else "no citations"

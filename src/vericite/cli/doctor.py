@@ -50,14 +50,14 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 def examine() -> dict[str, Any]:
     """Versions, models and extras."""
     from vericite.models.engine import available_cores
-    from vericite.models.folder import bundled_names
+    from vericite.models.folder import BUNDLED
 
     return {
         "vericite": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": available_cores(),
-        "models": [_model(name) for name in bundled_names()],
+        "models": [_model(name) for name in BUNDLED],
         "extras": [_extra(name, extra) for name, extra in EXTRAS.items()],
     }
 

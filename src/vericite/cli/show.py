@@ -143,9 +143,10 @@ def _place(span: EvidenceSpan) -> str:
 
 def _counts(checked: CheckedAnswer) -> Text:
     summary = checked.summary
-    if not summary.citations:
+    verdicts = summary.cases + summary.dangling
+    if not verdicts:
         return Text("No citations to check.")
-    shown = Text(f"{summary.supported} of {summary.citations} citations supported")
+    shown = Text(f"{summary.supported} of {verdicts} citations supported")
     for name in ("contradicted", "irrelevant", "dangling", "abstained", "failed"):
         count = getattr(summary, name)
         if count:

@@ -49,8 +49,11 @@ class Tally:
         """How many times wider the variance is than if all citations were independent; at least 1."""
         share = self.count / self.n if self.n else 0.0
         simple = share * (1 - share) / self.n if self.n else 0.0
-        if self.answers < 2 or not simple:
+        if self.answers < 2:
             return 1.0
+        if not simple:
+            # All labels are the same, so their spread tells nothing: count each answer as one observation.
+            return self.n / self.answers
         spread = self._count_squared - 2 * share * self._count_times_n + share**2 * self._n_squared
         clustered = self.answers / (self.answers - 1) * spread / self.n**2
         return max(1.0, clustered / simple)

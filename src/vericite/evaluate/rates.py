@@ -8,16 +8,16 @@ from vericite.evaluate.intervals import Rate, Tally
 from vericite.records import Summary
 
 OVER_JUDGED = ("supported", "contradicted", "irrelevant")
-OVER_CITATIONS = ("dangling", "abstained", "failed")
-RATES = (*OVER_JUDGED, *OVER_CITATIONS, "uncited")
+OVER_CASES = ("abstained", "failed")
+RATES = (*OVER_JUDGED, *OVER_CASES, "dangling", "uncited")
 
 
 @dataclass
 class CitationRates:
     """Rates pooled over the citations of many answers, as VeriCite's paper pools them.
 
-    Supported, contradicted and irrelevant are shares of the judged citations and add up to 1. Dangling,
-    abstained and failed are shares of all citations; uncited is a share of all claims.
+    Supported, contradicted and irrelevant are shares of the judged cases and add up to 1; abstained and
+    failed are shares of all cases, dangling of all citations, uncited of all claims.
     """
 
     summary: Summary = field(default_factory=Summary)
@@ -39,11 +39,13 @@ class CitationRates:
 def denominator_name(name: str) -> str:
     """What a rate is a share of, in words."""
     if name in OVER_JUDGED:
-        return "judged citations"
-    return "claims" if name == "uncited" else "all citations"
+        return "judged"
+    return "judged or not" if name in OVER_CASES else {"dangling": "citations", "uncited": "claims"}[name]
 
 
 def _denominator(name: str, summary: Summary) -> int:
     if name in OVER_JUDGED:
         return summary.judged
-    return summary.claims if name == "uncited" else summary.citations
+    if name in OVER_CASES:
+        return summary.cases
+    return summary.citations if name == "dangling" else summary.claims

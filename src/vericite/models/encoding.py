@@ -67,6 +67,10 @@ class Encoder:
             for item in inputs
         ]
 
+    def length(self, text: str) -> int:
+        """Tokens of a text, without those that separate texts."""
+        return len(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids)
+
     def _single(self, text: list[int]) -> Encoded:
         kept = text[: self._max_tokens - 2]
         ids = [self._start, *kept, self._separator]

@@ -11,9 +11,11 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
-from vericite.records import Record
+from vericite.records import Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
+BUNDLED = ("embedder-v0", "verifier-v0")
+"""The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")
 
 
@@ -84,7 +86,7 @@ class ModelFolder:
         try:
             card = ModelCard.model_validate_json(card_path.read_text(encoding="utf-8"))
         except (ValidationError, UnicodeDecodeError) as error:
-            raise ModelCardError(f"expected a model card; {card_path} is none: {error}. {MEND}") from None
+            raise ModelCardError(f"expected a model card; {card_path} is none: {_told(error)}. {MEND}") from None
         for name in FILES:
             _check(path / name, card.files.get(name))
         return cls(path, card)
@@ -92,8 +94,8 @@ class ModelFolder:
     @classmethod
     def bundled(cls, name: str) -> Self:
         """A model that the package ships."""
-        if name not in bundled_names():
-            raise UnknownNameError("bundled model", name, bundled_names())
+        if name not in BUNDLED:
+            raise UnknownNameError("bundled model", name, BUNDLED)
         return cls.open(WEIGHTS / name)
 
     @property
@@ -102,9 +104,11 @@ class ModelFolder:
         return f"{self.card.name}@{self.card.files['model.onnx'][:12]}"
 
 
-def bundled_names() -> tuple[str, ...]:
-    """The models that the package ships."""
-    return tuple(sorted(card.parent.name for card in WEIGHTS.glob("*/card.json")))
+def _told(error: ValidationError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    field, problem = first_problem(error)
+    return f"{field}: {problem}" if field else problem
 
 
 def _check(path: Path, expected: str | None) -> None:

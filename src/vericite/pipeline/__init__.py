@@ -3,7 +3,6 @@
 from vericite.pipeline.ask import Pipeline, ask
 from vericite.pipeline.check import (
     AnswerToCheck,
-    SourceText,
     answers_to_check,
     check,
     check_async,
@@ -14,7 +13,6 @@ from vericite.pipeline.check import (
 __all__ = [
     "AnswerToCheck",
     "Pipeline",
-    "SourceText",
     "answers_to_check",
     "ask",
     "check",

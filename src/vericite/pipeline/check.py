@@ -11,22 +11,10 @@ from pydantic import Field, ValidationError
 
 from vericite.errors import InputError, RecordError
 from vericite.models import Pair
-from vericite.records import Answer, CheckedAnswer, Document, Record, first_problem, number_jsonl
+from vericite.records import Answer, CheckedAnswer, Document, Record, SourceText, first_problem, number_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
 from vericite.verify.judging import Judgement
-
-
-class SourceText(Record):
-    """A source as a user gives it."""
-
-    id: str = Field(min_length=1)
-    text: str
-    title: str = ""
-
-    def document(self) -> Document:
-        """The source as a document."""
-        return Document.from_text(self.id, self.text, self.title)
 
 
 class AnswerToCheck(Record):
@@ -103,7 +91,13 @@ def check_many(answers: Iterable[Answer], protocol: Protocol | str = DEFAULT) ->
 
 
 def judge(claim: str, premise: str, judge: str = "bundled") -> Judgement:
-    """A judge's word on one pair, without any protocol."""
+    """A judge's word on one pair, without any protocol.
+
+    Raises:
+        InputError: One of the two is empty.
+    """
+    if not (claim.strip() and premise.strip()):
+        raise InputError("expected a claim and a premise; found one without text")
     return next(iter(load_judge(judge).judge([Pair(premise, claim)])))
 
 

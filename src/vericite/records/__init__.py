@@ -2,7 +2,7 @@
 
 from vericite.records.answer import Answer, Citation, Claim
 from vericite.records.base import SCHEMA_VERSION, Record, Span
-from vericite.records.document import Document, Section, Sentence
+from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
     first_problem,
     number_jsonl,
@@ -33,6 +33,7 @@ __all__ = [
     "Run",
     "Section",
     "Sentence",
+    "SourceText",
     "Span",
     "Summary",
     "UncitedClaim",

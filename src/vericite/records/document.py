@@ -58,6 +58,18 @@ class Document(Record):
         return tuple(spans)
 
 
+class SourceText(Record):
+    """A document as people have it: an id, a text, perhaps a title."""
+
+    id: str = Field(min_length=1)
+    text: str
+    title: str | None = None
+
+    def document(self) -> Document:
+        """The same as a document."""
+        return Document.from_text(self.id, self.text, self.title or "")
+
+
 class Sentence(Record):
     """A sentence of a document: ``document.text[sentence.span.slice]``."""
 

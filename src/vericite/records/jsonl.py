@@ -100,7 +100,8 @@ def first_problem(error: ValidationError) -> tuple[str | None, str]:
     """The field and the wording of the first of pydantic's complaints, and how many more there are."""
     problems = error.errors(include_url=False)
     first = problems[0]
-    field = ".".join(str(part) for part in first["loc"]) or None
+    # A part in angle brackets is the name of a union's form, not of a field.
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<")) or None
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return field, _wording(first) + more
 
@@ -110,8 +111,10 @@ def _wording(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         return "expected only the fields of this record; found an unknown one"
     if problem["type"] == "json_invalid":
-        return message.replace(" at line 1 column ", " at column ")
-    if problem["type"] in {"missing", "value_error"}:
+        return f"expected one JSON object a line; found none ({message.replace(' at line 1 column ', ' at column ')})"
+    if problem["type"] == "missing":
+        return "expected a value; found none"
+    if problem["type"] == "value_error":
         return message
     found = json.dumps(problem["input"], ensure_ascii=False, default=str)
     return f"{message}; found {found if len(found) <= 80 else found[:77] + '...'}"

@@ -36,8 +36,9 @@ class UncitedClaim(Record):
 class Summary(Record):
     """Counts over one answer or many; every share is kept as its numerator and denominator.
 
-    A citation is one thing judged: under most protocols a pair of a claim and a document.
-    ``judged`` are those with a label that counts: supported, contradicted or irrelevant.
+    ``citations`` are counted as the answer makes them: pairs of a claim and a document, and dangling markers.
+    A *case* is what a protocol decides at once, under most protocols such a pair, under ``joint`` all that a
+    claim cites. ``judged`` are the cases with a label that counts.
     """
 
     claims: int = 0
@@ -52,8 +53,13 @@ class Summary(Record):
 
     @property
     def judged(self) -> int:
-        """Citations with a label that counts."""
+        """Cases that are supported, contradicted or irrelevant."""
         return self.supported + self.contradicted + self.irrelevant
+
+    @property
+    def cases(self) -> int:
+        """All that were put to the protocol."""
+        return self.judged + self.abstained + self.failed
 
     def __add__(self, other: Summary) -> Summary:
         """The counts of both."""
@@ -61,21 +67,16 @@ class Summary(Record):
         return Summary(**{name: mine[name] + theirs[name] for name in mine})
 
     @classmethod
-    def of(
-        cls,
-        claims: int,
-        uncited: int,
-        verdicts: tuple[Verdict, ...],
-        failures: tuple[VerificationFailure, ...],
-    ) -> Self:
-        """Count the verdicts on an answer of so many claims."""
+    def of(cls, answer: Answer, verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> Self:
+        """Count an answer's citations and the verdicts on them."""
         counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0}
         for verdict in verdicts:
             counts["abstained" if verdict.abstained else verdict.label] += 1
+        pairs = [{citation.document or citation.marker for citation in claim.citations} for claim in answer.claims]
         return cls(
-            claims=claims,
-            uncited=uncited,
-            citations=len(verdicts) + len(failures),
+            claims=len(answer.claims),
+            uncited=len(answer.uncited),
+            citations=sum(map(len, pairs)),
             failed=len(failures),
             **counts,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,20 @@ class Judgement(NamedTuple):
     probabilities: NDArray[np.float32]
     failure: str | None = None
     note: str | None = None
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A judge that reads only so much: premises of several sentences are cut into pieces that fit."""
+
+    @property
+    def capacity(self) -> int:
+        """How much of premise and claim together it reads, in units of its own."""
+        ...
+
+    def length(self, text: str) -> int:
+        """The length of a text in these units."""
+        ...
 
 
 class Judge(Protocol):

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.sentences import document_sentences
 
 
+class Part(NamedTuple):
+    """A sentence of a premise and where it stands; a title stands nowhere in its document's text."""
+
+    text: str
+    span: EvidenceSpan | None
+
+
 @dataclass(frozen=True)
 class Premise:
-    """A text put before the judge, and the passages of the sources that it is made of."""
+    """A text put before the judge, and the passages of the sources that it is made of.
+
+    ``parts`` are its sentences, where it may be cut between them for a judge that cannot read it whole.
+    """
 
     text: str
     passages: tuple[EvidenceSpan, ...]
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +123,7 @@ class WholeDocument:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.answer.document(id)
-            yield Case(citations, (document,), _joined([document], self.title))
+            yield Case(citations, (document,), _joined(sources, [document], self.title))
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ class Joint:
         if cited:
             documents = tuple(sources.answer.document(id) for id in cited)
             citations = tuple(citation for group in cited.values() for citation in group)
-            yield Case(citations, documents, _joined(documents, self.title))
+            yield Case(citations, documents, _joined(sources, documents, self.title))
 
 
 @dataclass(frozen=True)
@@ -151,8 +162,9 @@ class Context:
         documents = sources.answer.documents[: self.top]
         if not documents:
             return
-        citations = tuple(citation for citation in claim.citations if not citation.dangling)
-        yield Case(citations, documents, _joined(documents, title=False))
+        read = {document.id for document in documents}
+        citations = tuple(citation for citation in claim.citations if citation.document in read)
+        yield Case(citations, documents, _joined(sources, documents, title=False))
 
 
 def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
@@ -165,12 +177,19 @@ def _whole(document: Document) -> EvidenceSpan:
     return EvidenceSpan(document=document.id, sentence=None, start=0, end=len(document.text))
 
 
-def _joined(documents: Sequence[Document], title: bool) -> tuple[Premise, ...]:
+def _joined(sources: Sources, documents: Sequence[Document], title: bool) -> tuple[Premise, ...]:
     texts: list[str] = []
     passages: list[EvidenceSpan] = []
+    parts: list[Part] = []
     for document in documents:
-        text = f"{document.title}\n{document.text}" if title and document.title else document.text
-        if text.strip():
-            texts.append(text)
+        heading = document.title if title else ""
+        texts += [text for text in (heading, document.text) if text.strip()]
+        if heading.strip():
+            parts.append(Part(heading, None))
+        if document.text.strip():
             passages.append(_whole(document))
-    return (Premise("\n".join(texts), tuple(passages)),) if texts else ()
+        for sentence in sources.sentences(document):
+            start, end = sentence.span.start, sentence.span.end
+            span = EvidenceSpan(document=document.id, sentence=sentence.index, start=start, end=end)
+            parts.append(Part(document.text[start:end], span))
+    return (Premise("\n".join(texts), tuple(passages), tuple(parts)),) if texts else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from vericite.records import (
 from vericite.text.language import foreign_reason
 from vericite.text.sentences import SPLITTER
 from vericite.verify.aggregate import Outcome
+from vericite.verify.fitting import fitted
 from vericite.verify.judges import load_judge
 from vericite.verify.judging import Judgement
 from vericite.verify.premises import Case, Sources
@@ -94,7 +95,8 @@ class Verifier:
             reason = _claim_reason(claim)
             statements = () if reason else self.protocol.claim.statements(claim)
             for case in cases:
-                yield _Planned(claim, case, statements, reason or _source_reason(case, foreign))
+                fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
+                yield _Planned(claim, fitting, statements, reason or _source_reason(case, foreign))
 
     def _decide(self, planned: list[tuple[Answer, list[_Planned]]]) -> Iterator[CheckedAnswer]:
         unique = dict.fromkeys(pair for _, cases in planned for case in cases for pair in case.pairs())
@@ -109,14 +111,15 @@ class Verifier:
             reasons = (planned.abstain, *_source_notes(planned.case))
             return self._verdict(planned, nothing, reasons, abstained=True)
         judgements = [judged[pair] for pair in planned.pairs()]
-        failures = [item.failure for item in judgements if item.failure]
-        if failures:
-            reason = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0]}"
-            return VerificationFailure(reason=reason, **self._place(planned))
-        shape = (len(planned.statements), len(planned.case.premises), 3)
-        scores = np.array([item.probabilities for item in judgements], dtype=np.float32).reshape(shape)
-        outcome = self.protocol.aggregate.decide(scores)
-        notes = tuple(dict.fromkeys(item.note for item in judgements if item.note))
+        shape = (len(planned.statements), len(planned.case.premises))
+        scores = np.array([item.probabilities for item in judgements], dtype=np.float32).reshape(*shape, 3)
+        failed = np.array([item.failure is not None for item in judgements], dtype=bool).reshape(shape)
+        failures = [item.failure for item in judgements if item.failure is not None]
+        told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0]}" if failures else None
+        outcome = self.protocol.aggregate.decide(scores, failed)
+        if outcome is None:
+            return VerificationFailure(reason=told or "the aggregator gave no outcome", **self._place(planned))
+        notes = dict.fromkeys(note for note in (told, *(item.note for item in judgements)) if note)
         return self._verdict(planned, outcome, (*_source_notes(planned.case), *notes))
 
     def _verdict(
@@ -167,7 +170,7 @@ class Verifier:
             verdicts=verdicts,
             failures=failures,
             uncited=uncited,
-            summary=Summary.of(len(answer.claims), len(uncited), verdicts, failures),
+            summary=Summary.of(answer, verdicts, failures),
             provenance=self.provenance,
         )
 

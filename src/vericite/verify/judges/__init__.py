@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from vericite.errors import UnknownNameError
 from vericite.verify.judges.bundled import BundledJudge
@@ -12,8 +13,9 @@ from vericite.verify.judging import Judge
 JUDGES: dict[str, Callable[[], Judge]] = {"bundled": BundledJudge, "lexical": LexicalJudge}
 
 
+@cache
 def load_judge(name: str) -> Judge:
-    """The judge of this name.
+    """The judge of this name; the same one, with its weights, at every call.
 
     Raises:
         UnknownNameError: There is none.

@@ -33,6 +33,15 @@ class BundledJudge:
         """Name and hash of the weights."""
         return self.folder.signature
 
+    @property
+    def capacity(self) -> int:
+        """Tokens of premise and claim that the model reads, the three that separate them left out."""
+        return self.folder.card.max_tokens - 3
+
+    def length(self, text: str) -> int:
+        """Tokens of a text."""
+        return self._engine.encoder.length(text)
+
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Softmax over the model's outputs."""
         limit = self.folder.card.max_tokens

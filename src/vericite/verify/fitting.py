@@ -1,0 +1,55 @@
+"""Premises cut to what a judge can read.
+
+A judge that silently drops the end of a premise would cite sources it has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from vericite.records import EvidenceSpan
+from vericite.verify.judging import Judge, Limited
+from vericite.verify.premises import Part, Premise
+
+
+def fitted(premises: Iterable[Premise], statements: Sequence[str], judge: Judge) -> tuple[Premise, ...]:
+    """The premises, those too long for the judge cut between sentences into pieces that fit.
+
+    A single sentence that is too long stays whole; the judge cuts it and says so.
+    """
+    if not isinstance(judge, Limited) or not statements:
+        return tuple(premises)
+    # A token has at least one character, so characters tell cheaply that a premise fits.
+    longest = max(statements, key=len)
+    pieces: list[Premise] = []
+    for premise in premises:
+        if len(premise.parts) < 2 or len(premise.text) + len(longest) <= judge.capacity:
+            pieces.append(premise)
+        else:
+            pieces += _pieces(premise, judge.capacity - max(map(judge.length, statements)), judge)
+    return tuple(pieces)
+
+
+def _pieces(premise: Premise, room: int, judge: Limited) -> list[Premise]:
+    if judge.length(premise.text) <= room:
+        return [premise]
+    groups: list[list[Part]] = [[]]
+    used = 0
+    for part in premise.parts:
+        size = judge.length(part.text)
+        if groups[-1] and used + size > room:
+            groups.append([])
+            used = 0
+        groups[-1].append(part)
+        used += size
+    return [Premise("\n".join(part.text for part in group), _passages(group)) for group in groups]
+
+
+def _passages(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:
+    """What the parts cover of each document, from the first sentence to the last."""
+    covered: dict[str, EvidenceSpan] = {}
+    for _, span in parts:
+        if span is not None:
+            first = covered.get(span.document, span)
+            covered[span.document] = first.model_copy(update={"end": span.end})
+    return tuple(covered.values())
