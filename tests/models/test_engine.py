@@ -358,3 +358,9 @@ def test_no_texts_give_no_embeddings_of_the_right_width():
     found = Embedder().embed([])
     assert found.shape == (0, 384)
     assert found.dtype == np.float32
+
+
+def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch, verifier: Engine):
+    monkeypatch.setattr(engine_module, "bytes_overflow", lambda: True)
+    careful = Engine(verifier.folder)
+    same(values_of(careful, PAIRS[:20]), values_of(verifier, PAIRS[:20]))

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.records import Answer, Document
-from vericite.text.citations import MarkerGroup, parse_answer, parse_markers, render, render_markers, segments
+from vericite.text.citations import CITATIONS, parse_answer
+from vericite.text.markers import MarkerGroup, parse_markers, render, render_markers, segments
 
 DOCUMENTS = tuple(Document.from_text(f"doc{number}", "Aspirin lowers LDL.") for number in range(1, 6))
 
 PIECES = st.sampled_from(
-    """[1] [2,3] [[1]] [９] [0] [1-3] [2019] (see ( ) [ ] ** --- - 1. ## : . | <sup> </sup> > ^ and a Z 5
-    References Sources: Aspirin lowers (http://a.b/c.d)""".split()
+    """[1] [2,3] [[1]] [^1] 【1†source】 [1]-[3] H- [９] [0] [1-3] [2019] (see ( ) [ ] ** --- - 1. ## : . | <sup> </sup>
+    > ^ and a Z 5 References Sources: Aspirin lowers (http://a.b/c.d)""".split()
 ) | st.sampled_from([" ", "\n", "\n\n", ". ", "\r\n", "\ud800"])
 ANSWERS = st.lists(PIECES, max_size=25).map("".join) | st.text()
 
@@ -53,6 +54,29 @@ MARKERS = {
     "p<0.001 [3].": [3],
     "1.5 mg [2].": [2],
     "a score of [0-10]": list(range(11)),  # an interval, but of the form of a citation
+    "[1, 2, and 3]": [1, 2, 3],
+    "[1, 2 and 3]": [1, 2, 3],
+    "[1 and 2]": [1, 2],
+    "[1 & 2]": [1, 2],
+    "[1 and]": [],
+    "[1 or 2]": [],
+    "[1]-[3]": [1, 2, 3],
+    "[1]–[3]": [1, 2, 3],
+    "[[1]]–[[3]]": [1, 2, 3],
+    "[3]-[1]": [3, 1],
+    "[^1]": [1],
+    "[^1][^2]": [1, 2],
+    "[^note]": [],
+    "[1†source]": [1],
+    "【1†source】": [1],
+    "【2†L3-L9】": [2],
+    "[3]H-thymidine": [],
+    "[14]C-urea": [],
+    "([125]I-labelled)": [],
+    "disease.[1]Next": [1],
+    "[1]C-reactive protein": [1],
+    "[2]X-ray": [2],
+    "[1]In-hospital death": [1],
     "[Ca2+]": [],
     "[95% CI 1.2-3.4]": [],
     "[1.2-3.4]": [],
@@ -84,6 +108,9 @@ def test_markers_by_form(text: str, numbers: list[int]):
         ("x [[1], [2]] y", "[1]"),
         ("x [1](http://a.b) y", "[1]"),
         ("x [ 1 ]y", "[ 1 ]"),
+        ("x [1]–[3].", "[1]–[3]"),
+        ("x [^1].", "[^1]"),
+        ("x 【1†source】.", "【1†source】"),
     ],
 )
 def test_the_span_of_a_group(text: str, marker: str):
@@ -139,6 +166,29 @@ SPLITS = {
     "[1]: Aspirin lowers LDL\n[2]: Statins do too": [("Aspirin lowers LDL", [1]), ("Statins do too", [2])],
     "- [1] Aspirin lowers LDL\n- [2] Statins do too": [("Aspirin lowers LDL", [1]), ("Statins do too", [2])],
     "1. [4] Aspirin lowers LDL.": [("Aspirin lowers LDL.", [4])],
+    # before each sentence of the answer
+    "[1] Aspirin lowers LDL. [2] Statins do too.": [("Aspirin lowers LDL.", [1]), ("Statins do too.", [2])],
+    "[1] Aspirin lowers LDL [2]. [3] Statins do too. Both are cheap.": [
+        ("Aspirin lowers LDL.", [1, 2]),
+        ("Statins do too.", [3]),
+        ("Both are cheap.", []),
+    ],
+    "[1] Aspirin lowers LDL. [2] Statins do too. [3]": [
+        ("Aspirin lowers LDL.", [1, 2]),
+        ("Statins do too.", [3]),
+    ],
+    "[1] Aspirin lowers LDL. [2] Statins [3] do too.": [
+        ("Aspirin lowers LDL.", [1, 2]),
+        ("Statins do too.", [3]),
+    ],
+    # ways to write a citation
+    "Aspirin lowers LDL [1]–[3].": [("Aspirin lowers LDL.", [1, 2, 3])],
+    "Aspirin lowers LDL.[^1] Statins do too【2†source】.": [
+        ("Aspirin lowers LDL.", [1]),
+        ("Statins do too.", [2]),
+    ],
+    "Aspirin lowers LDL [1, 2, and 3], [4] and [5].": [("Aspirin lowers LDL.", [1, 2, 3, 4, 5])],
+    "Uptake of [3]H-thymidine fell [1].": [("Uptake of [3]H-thymidine fell.", [1])],
     # alone on a line
     "Aspirin lowers LDL.\n[1]\nStatins do too.": [("Aspirin lowers LDL.", [1]), ("Statins do too.", [])],
     "- Aspirin lowers LDL.\n- [1]\n- Statins do too.": [
@@ -167,6 +217,22 @@ SPLITS = {
     ],
     "Aspirin lowers LDL [1].\n### Sources\n1. Doe J. A trial.\n\n2. Roe R. Another.": [("Aspirin lowers LDL.", [1])],
     "Sources:\n1. Oily fish [1]\n2. Eggs [2]": [("Oily fish", [1]), ("Eggs", [2])],
+    # a reference list without heading
+    "Aspirin lowers LDL [1].\n\n[1] Doe J. A trial.\n[3] Roe R. Another.\n": [("Aspirin lowers LDL.", [1])],
+    "Aspirin lowers LDL [2].\n\n1. Doe J. A trial.\n\n2. Roe R. Another.": [("Aspirin lowers LDL.", [2])],
+    "Aspirin lowers LDL.[^1]\n\n[^1]: Doe J. A trial.": [("Aspirin lowers LDL.", [1])],
+    "[1] Aspirin lowers LDL.\n\n[2] Statins do too.": [("Aspirin lowers LDL.", [1]), ("Statins do too.", [2])],
+    "Two drugs help [3].\n\n1. Aspirin\n2. Statins": [("Two drugs help.", [3]), ("Aspirin", []), ("Statins", [])],
+    "Two drugs help [1].\n\n1. Aspirin [1]\n2. Statins [2]": [
+        ("Two drugs help.", [1]),
+        ("Aspirin", [1]),
+        ("Statins", [2]),
+    ],
+    "Two drugs help [1].\n[1] Aspirin does.\n[2] Statins do.": [
+        ("Two drugs help.", [1]),
+        ("Aspirin does.", [1]),
+        ("Statins do.", [2]),
+    ],
     # nothing else to hang them on
     "[1][2]": [("", [1, 2])],
     "# Lipids [1]\n[2]": [("", [1, 2])],
@@ -245,3 +311,7 @@ def test_long_answers_take_linear_time(unit: str):
     start = time.perf_counter()
     answer(unit * 10_000)
     assert time.perf_counter() - start < 20  # quadratic would be minutes
+
+
+def test_the_rules_have_a_signature():
+    assert CITATIONS == "citations.v1"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.text.language import foreign_reason
+from vericite.text.language import LANGUAGE, foreign_reason
 
 LATIN = {
     "German": [
@@ -86,6 +86,111 @@ LATIN = {
         "Tidak ada perbedaan yang bermakna antara dua kelompok pasien dalam penelitian ini.",
     ],
 }
+# Short claims; the rules have been adjusted on them, so what is told of new ones will be less.
+SHORT_CLAIMS = {
+    "German": [
+        "Aspirin senkt das Risiko eines Schlaganfalls.",
+        "Statine senken den Cholesterinspiegel im Blut.",
+        "Rauchen erhöht die Gefahr für Lungenkrebs.",
+        "Metformin wird bei Diabetes verordnet.",
+        "Die Impfung schützt vor Masern.",
+        "Eine Grippe dauert meist zwei Wochen.",
+        "Der Blutdruck sinkt unter Ramipril.",
+        "Vitamin D stärkt die Knochen von Kindern.",
+        "Antibiotika helfen nicht gegen Viren.",
+        "Das Medikament ist gut verträglich und wirksam.",
+        "Kaffee verlängert das Leben.",
+        "Insulin regelt den Zucker im Blut.",
+        "Die Therapie verkürzt den Krankenhausaufenthalt.",
+        "Zink verkürzt eine Erkältung um einen Tag.",
+        "Masken verringern die Übertragung von Viren.",
+    ],
+    "French": [
+        "L'aspirine réduit le risque d'AVC.",
+        "Les statines abaissent le cholestérol sanguin.",
+        "Le tabac provoque le cancer du poumon.",
+        "La metformine traite le diabète de type 2.",
+        "Le vaccin protège contre la rougeole.",
+        "Une grippe dure environ deux semaines.",
+        "Le ramipril fait baisser la tension.",
+        "La vitamine D renforce les os.",
+        "Les antibiotiques n'agissent pas sur les virus.",
+        "Ce médicament est bien toléré et efficace.",
+        "Le café allonge la vie.",
+        "L'insuline règle le sucre sanguin.",
+        "La thérapie raccourcit le séjour à l'hôpital.",
+        "Le zinc écourte un rhume d'un jour.",
+        "Les masques limitent la transmission des virus.",
+    ],
+    "Spanish": [
+        "La aspirina reduce el riesgo de ictus en pacientes.",
+        "Las estatinas bajan el colesterol en sangre.",
+        "El tabaco provoca cáncer de pulmón.",
+        "La metformina trata la diabetes tipo 2.",
+        "La vacuna protege contra el sarampión.",
+        "Una gripe dura unas dos semanas.",
+        "El ramipril baja la tensión arterial.",
+        "La vitamina D fortalece los huesos.",
+        "Los antibióticos no sirven contra los virus.",
+        "Este fármaco es eficaz y seguro.",
+        "El café alarga la vida.",
+        "La insulina regula el azúcar en sangre.",
+        "La terapia acorta la estancia hospitalaria.",
+        "El zinc acorta el resfriado un día.",
+        "Las mascarillas limitan la transmisión del virus.",
+    ],
+    "Italian": [
+        "L'aspirina riduce il rischio di ictus.",
+        "Le statine abbassano il colesterolo nel sangue.",
+        "Il fumo provoca il tumore del polmone.",
+        "La metformina cura il diabete di tipo 2.",
+        "Il vaccino protegge dal morbillo.",
+        "Un'influenza dura circa due settimane.",
+        "Il ramipril abbassa la pressione arteriosa.",
+        "La vitamina D rinforza le ossa.",
+        "Gli antibiotici non agiscono sui virus.",
+        "Questo farmaco è efficace e sicuro.",
+        "Il caffè allunga la vita.",
+        "L'insulina regola lo zucchero nel sangue.",
+        "La terapia accorcia la degenza ospedaliera.",
+        "Lo zinco accorcia il raffreddore di un giorno.",
+        "Le mascherine limitano la trasmissione dei virus.",
+    ],
+    "Portuguese": [
+        "A aspirina reduz o risco de AVC.",
+        "As estatinas baixam o colesterol no sangue.",
+        "O tabaco causa cancro do pulmão.",
+        "A metformina trata a diabetes tipo 2.",
+        "A vacina protege contra o sarampo.",
+        "Uma gripe dura cerca de duas semanas.",
+        "O ramipril baixa a tensão arterial.",
+        "A vitamina D fortalece os ossos.",
+        "Os antibióticos não atuam sobre os vírus.",
+        "Este medicamento é eficaz e seguro.",
+        "O café prolonga a vida.",
+        "A insulina regula o açúcar no sangue.",
+        "A terapia encurta o internamento hospitalar.",
+        "O zinco encurta a constipação um dia.",
+        "As máscaras limitam a transmissão do vírus.",
+    ],
+    "Dutch": [
+        "Aspirine verlaagt het risico op een beroerte.",
+        "Statines verlagen het cholesterol in het bloed.",
+        "Roken veroorzaakt longkanker bij mannen.",
+        "Metformine wordt gebruikt bij diabetes.",
+        "Het vaccin beschermt tegen mazelen.",
+        "Een griep duurt ongeveer twee weken.",
+        "De bloeddruk daalt door ramipril.",
+        "Vitamine D versterkt de botten van kinderen.",
+        "Antibiotica helpen niet tegen virussen.",
+        "Dit geneesmiddel is veilig en werkzaam.",
+        "Koffie verlengt het leven.",
+        "Insuline regelt de suiker in het bloed.",
+        "De therapie verkort het verblijf in het ziekenhuis.",
+        "Zink verkort een verkoudheid met een dag.",
+        "Mondkapjes beperken de overdracht van virussen.",
+    ],
+}
 SCRIPTS = {
     "Cyrillic": "Аспирин снижает риск инсульта.",
     "Chinese": "阿司匹林可降低中风的风险。",
@@ -108,6 +213,10 @@ ENGLISH = [
     "Trastuzumab deruxtecan versus trastuzumab emtansine, HER2-positive metastatic breast cancer.",
     "Hospital Universitario La Paz, Madrid: a cohort of 300 men.",
     "PCSK9 inhibitors lower LDL cholesterol.",
+    "Von der Heydt classification, de la Peña criteria.",
+    "Cell-type-specific open-field tests, d-dimer assays, e-health, o-cresol.",
+    "De novo BRCA1 variants, naïve T lymphocytes.",
+    "Garcia et al. reported worse outcomes.",
     "Die, or live: a man and his son had a par score over ten.",
     "Ménière's disease and Sjögren's syndrome in São Paulo.",
     "Patients in Москва had more strokes than those in London.",
@@ -121,6 +230,38 @@ def test_languages_in_latin_script(language: str, text: str):
     assert foreign_reason(text) == f"looks like {language}"
 
 
+@pytest.mark.parametrize("language", SHORT_CLAIMS)
+def test_most_short_claims_are_told(language: str):
+    told = [text for text in SHORT_CLAIMS[language] if foreign_reason(text)]
+    assert len(told) >= 0.8 * len(SHORT_CLAIMS[language])
+
+
+def test_nearly_all_short_claims_are_told():
+    texts = [text for texts in SHORT_CLAIMS.values() for text in texts]
+    assert len(texts) == 90
+    assert sum(foreign_reason(text) is not None for text in texts) >= 0.9 * len(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "La aspirina reduce el riesgo de ictus en pacientes.",
+        "L'aspirina riduce il rischio di ictus.",
+        "A aspirina reduz o risco de AVC.",
+        "Aspirin senkt das Risiko eines Schlaganfalls.",
+        "L'aspirine réduit le risque d'AVC.",
+        "L’aspirine réduit le risque d’AVC.",
+        "Aspirine verlaagt het risico op een beroerte.",
+    ],
+)
+def test_short_ordinary_claims_are_told(text: str):
+    assert foreign_reason(text)
+
+
+def test_the_rules_have_a_signature():
+    assert LANGUAGE == "language.v1"
+
+
 @pytest.mark.parametrize(("script", "text"), SCRIPTS.items())
 def test_other_scripts(script: str, text: str):
     assert foreign_reason(text) == f"written in a script other than Latin: {script}"
@@ -131,7 +272,7 @@ def test_biomedical_english_is_not_flagged(text: str):
     assert foreign_reason(text) is None
 
 
-@pytest.mark.parametrize("text", ["", "Ja.", "Das ist nicht gut", "β", "Ω Δ α", "4.5 % (p < 0.05)", "日本"])
+@pytest.mark.parametrize("text", ["", "Ja.", "Nicht so gut", "β", "Ω Δ α", "4.5 % (p < 0.05)", "日本"])
 def test_too_short_to_tell(text: str):
     assert foreign_reason(text) is None
 

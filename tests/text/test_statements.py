@@ -44,6 +44,11 @@ ONE = [
     "Yes. Aspirin prevents stroke.",
     "Statins are used\n- in stroke\n- after infarction",
     "Aspirin, 81 mg; clopidogrel, 75 mg.",
+    "Two patients bled while receiving aspirin.",
+    "Blood was drawn while patients were fasting.",
+    "Three patients died while on warfarin.",
+    "The dose was halved so that bleeding is prevented.",
+    "The dose was low, so far no treatment was stopped.",
 ]
 SEVERAL = {
     "Aspirin reduces stroke and clopidogrel reduces bleeding.": [
@@ -78,6 +83,19 @@ SEVERAL = {
     "Older men had strokes, while younger men had migraine.": [
         "Older men had strokes",
         "while younger men had migraine.",
+    ],
+    "Warfarin prevents stroke while apixaban is safer.": [
+        "Warfarin prevents stroke",
+        "while apixaban is safer.",
+    ],
+    "The patients improved, so treatment was continued.": [
+        "The patients improved",
+        "so treatment was continued.",
+    ],
+    "Creatinine was raised, which suggests that the kidney was damaged, although urine output was normal.": [
+        "Creatinine was raised",
+        "which suggests that the kidney was damaged",
+        "although urine output was normal.",
     ],
     "Pain was relieved in men but women were not helped.": [
         "Pain was relieved in men",
@@ -220,4 +238,4 @@ def test_sentences_that_stand_alone(text: str):
 
 
 def test_the_rules_have_a_signature():
-    assert STATEMENTS == "statements.v1"
+    assert STATEMENTS == "statements.v2"

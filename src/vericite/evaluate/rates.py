@@ -39,8 +39,8 @@ class CitationRates:
 def denominator_name(name: str) -> str:
     """What a rate is a share of, in words."""
     if name in OVER_JUDGED:
-        return "judged"
-    return "judged or not" if name in OVER_CASES else {"dangling": "citations", "uncited": "claims"}[name]
+        return "judged cases"
+    return "cases" if name in OVER_CASES else {"dangling": "citations", "uncited": "claims"}[name]
 
 
 def _denominator(name: str, summary: Summary) -> int:

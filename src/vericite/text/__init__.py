@@ -1,18 +1,14 @@
 """Text and its parts, always with exact offsets: sentences, citations, statements."""
 
-from vericite.text.citations import (
-    MarkerGroup,
-    parse_answer,
-    parse_markers,
-    render,
-    render_markers,
-    segments,
-)
-from vericite.text.language import foreign_reason
+from vericite.text.citations import CITATIONS, parse_answer
+from vericite.text.language import LANGUAGE, foreign_reason
+from vericite.text.markers import MarkerGroup, parse_markers, render, render_markers, segments
 from vericite.text.sentences import SPLITTER, document_sentences, split_sentences
 from vericite.text.statements import STATEMENTS, looks_dependent, split_statements
 
 __all__ = [
+    "CITATIONS",
+    "LANGUAGE",
     "SPLITTER",
     "STATEMENTS",
     "MarkerGroup",

@@ -1,30 +1,20 @@
-"""Citation markers in answers, ``[1]``, ``[2][3]``, ``[2, 3]``, ``[1-3]``: read, written, put on claims.
-
-What is a marker is decided by form alone: one to three digit numbers, lists and ranges of them, in square
-brackets. So an interval that looks like a citation is read as one: "a score of [0-10]", "[1, 5] mm".
-"""
+"""Answers taken apart: claims, each with the citations that stand in it, behind it or before it."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vericite.records import Answer, Citation, Claim, Document, Span
+from vericite.text.markers import MARKER, MarkerGroup, parse_markers, render, render_markers, segments
 from vericite.text.sentences import split_sentences
 
-_GAP = r"\s{0,3}"
-# Three digits at most: [2019] is a year and [12345678] a PubMed id, and nobody cites a thousand sources.
-_NUMBER = r"\d{1,3}"
-_ITEM = rf"{_NUMBER}(?:{_GAP}[-‐‑–—−]{_GAP}{_NUMBER})?"
-_LIST = rf"{_GAP}{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM})*{_GAP}"
-# [1,2,4]triazolo[4,3-a]pyridine: glued to the small letters of a ring system, the numbers are positions.
-_RING = r"(?![a-z]{0,20}(?:azol|azin|benz|diaz|furo|furan|naphth|pyr[iraoe]|quinol|thien|thia|indol|oxa))"
-# [[1]] is how many language models write it; 【1】 and ［1］ are how some write it after much Chinese.
-_MARKER = re.compile(rf"(?:\[\[{_LIST}\]\]|\[{_LIST}\]|【{_LIST}】|［{_LIST}］){_RING}")
-_WIDEST_RANGE = 50
-_HIGHEST = 999
+__all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
+
+CITATIONS = "citations.v1"
+"""Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
 _BULLET = r"(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])"
@@ -33,7 +23,7 @@ _ITEM_LEAD = re.compile(rf"(?:(?:{_BULLET}|[.,:;]{{1,3}})\s+)*")
 _ONWARD = re.compile(rf"{_SPACE}*(?:([.,;:!?)]+)(?={_SPACE}*(\S?))|(\S?))")
 _BOLD = re.compile(r"\*{2,3}")
 _TARGET = re.compile(r"\(<?(?:https?://|www\.|#|doi:)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*>?\)", re.IGNORECASE)
-_BETWEEN = re.compile(rf"{_SPACE}{{0,2}}(?:[,;&/]|and)?{_SPACE}{{0,2}}")
+_BETWEEN = re.compile(rf"{_SPACE}{{0,2}}(?:,?{_SPACE}?and|[,;&/])?{_SPACE}{{0,2}}")
 _PAIRS = {"(": ")", "[": "]", "**": "**", "*": "*", "^": "^", "<sup>": "</sup>"}
 _OPENING = re.compile(
     r"(\(|\[|\*\*|\*|\^|<sup>)\s?(?:(?:see|see also|cf\.|e\.g\.,?|refs?\.?|sources?:?|citations?:?)\s)?\Z",
@@ -42,62 +32,14 @@ _OPENING = re.compile(
 _LONGEST_OPENING = 16
 _REFERENCES = re.compile(r"(?:references?|sources?|bibliography|citations?)", re.IGNORECASE)
 _ENTRY = re.compile(
-    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
+    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
+_STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class MarkerGroup:
-    """One bracketed marker: where it stands, its numbers (ranges written out), and how it is written."""
-
-    span: Span
-    numbers: tuple[int, ...]
-    text: str
-
-
-def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
-    """The citation markers of a text, in order, one group for each pair of brackets.
-
-    ``[0]`` is a marker, though no source has that number. Numbers of more than three digits, ranges that run
-    backwards or over more than 50 numbers, and brackets with anything else in them are no markers.
-    """
-    found = ((match, _numbers(match[0])) for match in _MARKER.finditer(text))
-    return tuple(
-        MarkerGroup(span=Span(start=match.start(), end=match.end()), numbers=numbers, text=match[0])
-        for match, numbers in found
-        if numbers
-    )
-
-
-def segments(text: str) -> tuple[str | MarkerGroup, ...]:
-    """A text as plain strings (first, last and in between; perhaps empty) and marker groups, in turn."""
-    parts: list[str | MarkerGroup] = []
-    position = 0
-    for group in parse_markers(text):
-        parts += [text[position : group.span.start], group]
-        position = group.span.end
-    return (*parts, text[position:])
-
-
-def render(segments: Iterable[str | MarkerGroup]) -> str:
-    """The text that ``segments`` was made from, character for character."""
-    return "".join(part if isinstance(part, str) else part.text for part in segments)
-
-
-def render_markers(numbers: Sequence[int]) -> str:
-    """Numbers as markers in the one form that everyone reads: ``[1][3]``.
-
-    Raises:
-        ValueError: A number is below 0 or above 999, and would not be read back as a marker.
-    """
-    for number in numbers:
-        if not 0 <= number <= _HIGHEST:
-            raise ValueError(f"expected marker numbers from 0 to {_HIGHEST}; found {number}")
-    return "".join(f"[{number}]" for number in numbers)
 
 
 def parse_answer(
@@ -110,9 +52,11 @@ def parse_answer(
     """Split an answer into claims, each with the citations that stand in it or behind it.
 
     A marker after the full stop belongs to the sentence before; so does one alone on its line. A marker that
-    opens the answer, a line or a list item belongs to the sentence that follows it. Headings, short labels
-    that end in a colon, rules (``---``) and a reference list at the end are no claims. What a heading or rule
-    cites goes to the claim that follows, what any other piece cites that is no claim to the claim before.
+    opens the answer, a line or a list item belongs to the sentence that follows it. Where one opens the answer
+    and none stands in or behind the last sentence, markers between sentences belong to the one that follows.
+    Headings, short labels that end in a colon, rules (``---``) and a reference list at the end are no claims.
+    What a heading or rule cites goes to the claim that follows, what any other piece cites that is no claim to
+    the claim before.
     Should there be citations but no claim at all, they come as one claim whose text is empty.
 
     Claim texts are without markers and without what dresses them: their link, their parentheses, list
@@ -124,7 +68,7 @@ def parse_answer(
     body = text[: _body_end(text)]
     prose = _prose(body)
     pieces = _pieces(body, prose)
-    owned = _owned(prose.marks, pieces)
+    owned = _owned(_led(prose, pieces), pieces)
     claims = tuple(
         _claim(prose, piece, owned.get(index, []), documents)
         for index, piece in enumerate(piece for piece in pieces if piece.claim)
@@ -133,17 +77,6 @@ def parse_answer(
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks, documents)),)
     return Answer(id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator)
-
-
-def _numbers(marker: str) -> tuple[int, ...]:
-    """The numbers of a marker, ranges written out; empty if one of its ranges is none."""
-    numbers: list[int] = []
-    for item in re.split("[,;]", marker):
-        bounds = [int(number) for number in re.findall(r"\d+", item)]
-        if not 0 <= bounds[-1] - bounds[0] <= _WIDEST_RANGE:
-            return ()
-        numbers.extend(range(bounds[0], bounds[-1] + 1))
-    return tuple(numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +231,44 @@ def _body_end(text: str) -> int:
             return start
         entry = _ENTRY.match(line)
         # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
-        listed = entry and (entry["cited"] or not _MARKER.search(line))
+        listed = entry and (entry["cited"] or not MARKER.search(line))
         if bare and not listed:
             break
-    return len(text)
+    return _listing(text)
+
+
+def _listing(text: str) -> int:
+    """Where a reference list without heading begins; the length of the text if there is none.
+
+    It is set off by a blank line, each line opens with a number, these rise, and the text before, which is more
+    than such lines, cites one of them.
+    """
+    lines = [(start, line) for start, line in _lines(text) if line.strip()]
+    entries: list[tuple[int, int]] = []
+    for start, line in reversed(lines):
+        number = _entry_number(line)
+        if number is None or (entries and number >= entries[-1][1]):
+            break
+        entries.append((start, number))
+    while entries and not re.search(r"\n[^\S\n]*\n\Z", text[max(0, entries[-1][0] - 99) : entries[-1][0]]):
+        entries.pop()
+    if not entries:
+        return len(text)
+    begin = entries[-1][0]
+    before = lines[: len(lines) - len(entries)]
+    if all(_entry_number(line) is not None for _, line in before):
+        return len(text)
+    inside = (group for _, line in before for group in parse_markers(line) if line[: group.span.start].strip())
+    cited = {number for group in inside for number in group.numbers}
+    return begin if cited.intersection(number for _, number in entries) else len(text)
+
+
+def _entry_number(line: str) -> int | None:
+    """The number that a line of a reference list opens with; None for any other line."""
+    entry = _NUMBERED.match(line)
+    if not entry or (entry["plain"] and MARKER.search(line)):
+        return None
+    return int(entry["cited"] or entry["plain"])
 
 
 def _pieces(body: str, prose: _Prose) -> list[_Piece]:
@@ -339,7 +306,7 @@ def _is_heading(line: str) -> bool:
         return False
     plain = bare.strip("*_ ")
     if bare.startswith("**") and bare.rstrip(":").endswith("**") and "**" not in plain:
-        return plain[-1:] not in tuple(".!?") and not _MARKER.search(bare)
+        return plain[-1:] not in tuple(".!?") and not MARKER.search(bare)
     # "Side effects:" announces claims and makes none
     return plain.endswith(":") and len(plain.split()) <= 4
 
@@ -352,6 +319,29 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
         bare = text[begin : span.end]
         spoken = any(map(str.isalnum, bare)) and not _REFERENCES.fullmatch(bare.strip("*_: "))
         yield _Piece(begin if spoken else span.start, span.end, claim=spoken)
+
+
+def _led(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
+    """The marks; those between sentences lead the next one if the answer is written that way round."""
+    spoken = [piece for piece in pieces if piece.claim]
+    marks = prose.marks
+    if not spoken or not marks or not marks[0].leads or marks[0].position > spoken[0].start:
+        return marks
+    if marks[-1].position > spoken[-1].start:
+        return marks
+    ends = [piece.end for piece in spoken]
+
+    def between(mark: _Mark) -> bool:
+        index = bisect_right(ends, mark.position - 1)
+        if (
+            index + 1 >= len(spoken)
+            or ends[index] != mark.position
+            or "\n" in prose.text[mark.position : spoken[index + 1].start]
+        ):
+            return False
+        return _STOPPED.search(prose.text, max(0, mark.position - 3), mark.position) is not None
+
+    return [replace(mark, leads=True) if between(mark) else mark for mark in marks]
 
 
 def _owned(marks: Iterable[_Mark], pieces: Sequence[_Piece]) -> dict[int, list[_Mark]]:

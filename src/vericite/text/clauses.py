@@ -17,64 +17,61 @@ def _words(text: str) -> frozenset[str]:
 
 
 _AUXILIARIES = _words(
-    """is are was were has have had does do did can could may might must will would should shall cannot
-    can't isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't couldn't"""
+    """is are was were has have had does do did can could may might must will would should shall cannot can't isn't
+    aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't couldn't"""
 )
 _BE = _AUXILIARIES | _words("be been being having get gets getting not never also only")
 _VERBS = _words(
-    """abolish accelerate accumulate achieve acquire activate affect allow alleviate alter ameliorate
-    amplify analyse analyze appear apply arise assess attenuate augment avoid bind catalyse catalyze
-    cleave combine comprise conclude confer confirm consist constitute contain contribute convert
-    correlate create decide define degrade demonstrate depend derive describe destroy detect determine
-    develop die differ differentiate diminish disappear discover disrupt drive elevate elicit
-    eliminate emerge employ enable encode enhance ensure enter establish evaluate evolve exacerbate
-    examine exceed exclude exert exist expand explain express facilitate fail follow generate govern
-    hypothesise hypothesize identify impair imply improve include incorporate indicate induce infect
-    inhibit initiate integrate interact interfere introduce investigate involve localise localize
-    lower maintain mediate migrate mimic mitigate modify modulate mutate observe obtain occur
-    participate perform permit persist phosphorylate possess potentiate predict prevent produce
-    proliferate prolong promote propose protect prove provide reach receive recognise recognize
-    recommend recruit reduce reflect regulate relate remain remove replace represent repress require
-    resemble resolve respond restore restrict retain reveal secrete seem serve slow stimulate
-    strengthen suggest suppress survive tend undergo upregulate downregulate utilise utilize validate
-    vary weaken worsen yield bleed recover relapse tolerate prescribe lack treat help become begin come
-    find give go grow hold keep know lose make meet see speak take think"""
+    """abolish accelerate accumulate achieve acquire activate affect allow alleviate alter ameliorate amplify analyse
+    analyze appear apply arise assess attenuate augment avoid bind catalyse catalyze cleave combine comprise conclude
+    confer confirm consist constitute contain contribute convert correlate create decide define degrade demonstrate
+    depend derive describe destroy detect determine develop die differ differentiate diminish disappear discover
+    disrupt drive elevate elicit eliminate emerge employ enable encode enhance ensure enter establish evaluate evolve
+    exacerbate examine exceed exclude exert exist expand explain express facilitate fail follow generate govern
+    hypothesise hypothesize identify impair imply improve include incorporate indicate induce infect inhibit initiate
+    integrate interact interfere introduce investigate involve localise localize lower maintain mediate migrate mimic
+    mitigate modify modulate mutate observe obtain occur participate perform permit persist phosphorylate possess
+    potentiate predict prevent produce proliferate prolong promote propose protect prove provide reach receive
+    recognise recognize recommend recruit reduce reflect regulate relate remain remove replace represent repress
+    require resemble resolve respond restore restrict retain reveal secrete seem serve slow stimulate strengthen
+    suggest suppress survive tend undergo upregulate downregulate utilise utilize validate vary weaken worsen yield
+    bleed recover relapse tolerate prescribe lack treat help become begin come find give go grow hold keep know lose
+    make meet see speak take think"""
 )
 # Their -s form is also the plural of a noun, so it counts as a verb only where an object follows ...
 _NOUN_VERBS = _words(
-    """block cause change decline decrease delay drop exhibit increase lead limit play raise result show start
-    support treat trigger"""
+    """block cause change decline decrease delay drop exhibit increase lead limit play raise result show start support
+    treat trigger"""
 )
 # ... and theirs so much more often is that it never does.
 _NOUNS = _words(
-    """act aim benefit control cost display encounter fall form function harm impact link mark measure need
-    peak present process range release report rise signal target test transport use work"""
+    """act aim benefit control cost display encounter fall form function harm impact link mark measure need peak
+    present process range release report rise signal target test transport use work"""
 )
 # More often than a verb in the past, these stand for "that was ...": "histogram derived metrics".
 _ADJECTIVAL = _words(
-    """associated based combined coupled derived driven induced infected linked mediated mutated related
-    reported restricted treated"""
+    """associated based combined coupled derived driven induced infected linked mediated mutated related reported
+    restricted treated"""
 )
 _DOUBLED = _words("control occur drop")
 _IRREGULAR = _words("led found made held kept lost met brought bound known seen given taken shown grown arisen put")
 _CLEAR_PASTS = _words(
-    """showed began became gave took underwent fell rose grew saw came went chose drove bled occurred
-    remained appeared failed tended seemed died survived responded resulted differed persisted emerged"""
+    """showed began became gave took underwent fell rose grew saw came went chose drove bled occurred remained
+    appeared failed tended seemed died survived responded resulted differed persisted emerged"""
 )
 _REPORTING = _words(
-    """suggest suggests suggested show shows showed find finds found demonstrate demonstrates
-    demonstrated indicate indicates indicated report reports reported conclude concludes concluded
-    imply implies confirm confirms confirmed reveal reveals revealed think believe believed means mean
-    hypothesised hypothesized"""
+    """suggest suggests suggested show shows showed find finds found demonstrate demonstrates demonstrated indicate
+    indicates indicated report reports reported conclude concludes concluded imply implies confirm confirms confirmed
+    reveal reveals revealed think believe believed means mean hypothesised hypothesized"""
 )
 _PREPOSITIONS = _words(
-    """about above across after against along among amongst as at before below between beyond by despite
-    during except for from in into like near of off on onto out over per since than through throughout
-    to toward towards under until up upon using versus via vs with within without"""
+    """about above across after against along among amongst as at before below between beyond by despite during except
+    for from in into like near of off on onto out over per since than through throughout to toward towards under until
+    up upon using versus via vs with within without"""
 )
 _DETERMINERS = _words(
-    """a an the this that these those its their his her our my your each every no any some all both
-    either neither several many most more fewer less few such another other one two three four"""
+    """a an the this that these those its their his her our my your each every no any some all both either neither
+    several many most more fewer less few such another other one two three four"""
 )
 _SUBORDINATORS = _words("that which who whom whose whether where when if because although whereas while how why")
 _LOOSE_SUBORDINATORS = _SUBORDINATORS | _words("after before until unless once than as since")
@@ -90,6 +87,9 @@ _CONSEQUENCES = _words("therefore thus hence consequently however nevertheless")
 _INFERRING = _words(
     "suggests suggest indicates indicate implies imply demonstrates demonstrate means shows show supports"
 )
+_OPPOSING = _words("but whereas although though because while since")
+_NO_RESULT = _words("that far much many few little long as to called")
+_STATES = _words("in on at under within awake asleep alive pregnant hospitalised hospitalized there still")
 _INFERRED = _words("suggesting indicating implying demonstrating showing meaning")
 _PAIRED = _words("between both either")
 
@@ -184,22 +184,14 @@ class Clauses:
             end = bisect_left(self.semicolons, index + 1)
             limit = self.semicolons[end] if end < len(self.semicolons) else len(self.tokens)
             return self._verbs_of_its_own(index, limit) > 0
+        if word == "so":
+            return previous == "," and following not in _NO_RESULT and self._results(index, begin)
         if not self._between(self.finite, begin, index):
             return False
         if word == "and":
-            if following in _CONSEQUENCES:
-                return self._is_clause(index + 2)
-            listed = previous == ","
-            return (
-                not paired
-                and previous not in _PREPOSITIONS
-                and self._is_complete(begin, index, listed)
-                and self._is_clause(index + 1, coordinated=listed)
-            )
-        if word in ("but", "whereas", "although", "though", "because"):
-            return previous not in ("and", "even") and self._contrasts(index, begin)
-        if word in ("while", "since"):
-            return previous == "," and self._contrasts(index, begin)
+            return self._adds(index, begin, paired)
+        if word in _OPPOSING:
+            return self._opposes(index, begin)
         if word in _CONSEQUENCES:
             # "These drugs are, however, expensive" goes on behind the second comma
             aside = self._lower(index - 2) in _AUXILIARIES
@@ -209,6 +201,31 @@ class Clauses:
         if word in _INFERRED:
             return following == "that" and previous == ","
         return word == "leading" and following == "to" and previous == ","
+
+    def _adds(self, index: int, begin: int, paired: bool) -> bool:
+        """Whether "and" stands between two clauses."""
+        previous, following = self._lower(index - 1), self._lower(index + 1)
+        if following in _CONSEQUENCES:
+            return self._is_clause(index + 2)
+        listed = previous == ","
+        return (
+            not paired
+            and previous not in _PREPOSITIONS
+            and self._is_complete(begin, index, listed)
+            and self._is_clause(index + 1, coordinated=listed)
+        )
+
+    def _opposes(self, index: int, begin: int) -> bool:
+        """Whether "but", "although", "while" or their like stands between two clauses."""
+        word, previous = self._lower(index), self._lower(index - 1)
+        if word in ("while", "since"):
+            excluded = previous != "," and (word == "since" or self._is_temporal(index))
+        else:
+            excluded = previous in ("and", "even")
+        # "which suggests that A is B, although C is D", "suggesting that ..."
+        inferred = self._lower(begin) in _INFERRED or self._lower(begin + 1) in _INFERRING
+        main = self._verbs_of_its_own(begin, index) > 0 or (previous == "," and "though" in word and inferred)
+        return not excluded and main and self._is_clause(index + 1, coordinated=True)
 
     def _after_opening(self) -> int:
         """Where the main clause begins in "Although A is B, C is D"; -1 if nowhere."""
@@ -220,9 +237,18 @@ class Clauses:
                     return index + 1
         return -1
 
-    def _contrasts(self, index: int, begin: int) -> bool:
-        """Whether a main clause stands before the conjunction, and a clause behind."""
-        return self._verbs_of_its_own(begin, index) > 0 and self._is_clause(index + 1, coordinated=True)
+    def _results(self, index: int, begin: int) -> bool:
+        """Whether "so" stands between two clauses; the verb of the first may be its last word."""
+        ended = self._lower(index - 2) in _PASTS and not self._between(self.subordinators, begin, index)
+        return (ended or self._verbs_of_its_own(begin, index) > 0) and self._is_clause(index + 1, coordinated=True)
+
+    def _is_temporal(self, index: int) -> bool:
+        """Whether the clause behind "while" says when: "while receiving aspirin", "while patients were asleep"."""
+        if self._lower(index + 1).endswith("ing"):
+            return True
+        verb = next(iter(self.finite[bisect_left(self.finite, index) :][:1]), -1)
+        state = self._lower(verb + 1 + (self._lower(verb + 1) in ("still", "not")))
+        return self._lower(verb) in _BE and (state.endswith("ing") or state in _STATES)
 
     def _verbs_of_its_own(self, begin: int, end: int) -> int:
         """How many verbs there are beyond those of subordinate clauses."""

@@ -6,7 +6,12 @@ import re
 import unicodedata
 from functools import lru_cache
 
+LANGUAGE = "language.v1"
+"""Signature of the rules, for provenance; it changes whenever they would judge some text otherwise."""
+
 _FEWEST_WORDS = 5
+_FEWEST_IN_PHRASE = 4
+_FEWEST_TELLING = 2
 _FEWEST_LETTERS = 4
 
 # By the beginning of the Unicode names of their letters. What is not here counts as Latin: symbols, units,
@@ -107,6 +112,63 @@ _AMBIGUOUS = frozenset(
     ed ce ou pod ile els fi var eller past main dan gel dal pe lor ve via ex post ad vs em co mg ml kg
     og till bis zu op dit meg ez sem ra tam""".split()
 )
+# For short texts without any English function word: there two of these say enough. Articles, prepositions and
+# the few verbs that claims are made of; what is English as well is left out.
+_SHORT = {
+    "German": """
+        senken erhöhen dauert dauern stärkt lindert hemmt fördert heilt bei bleibt braucht haben meist viele
+        und der das den dem des die ein eine einer eines einem einen mit bei für auf nicht wird werden wurde
+        ist sind oder durch auch sich nach aus zu zur zum kann können haben vom von wie wenn dass über bis zwischen
+        nur keine kein im vor unter gegen ohne mehr sehr als es am beim gut weniger häufig oft gibt führt senkt
+        verursacht verbessert verhindert schützt erhöht hilft wirkt dient""",
+    "Dutch": """
+        verlagen verhogen duurt daalt stijgt versterkt helpen geneest remt ongeveer veel zonder
+        de het een van en met voor niet zijn wordt worden werd bij naar ook dat deze dit aan op te uit tot
+        tussen na kan kunnen heeft hebben als maar meer geen wel tegen minder vaak veel goed door verlaagt verhoogt
+        veroorzaakt vermindert verbetert beschermt voorkomt helpt leidt werkt""",
+    "French": """
+        abaissent réduisent dure dépend guérit soigne renforce aide environ beaucoup n'est
+        le la les des une un est et dans pour par sur avec du au aux que qui ne pas de en sont cette ces ce
+        chez entre ou l' d' qu' n' s' c' comme elle il peut peuvent mais sans sous son ses très moins à réduit
+        augmente diminue améliore provoque prévient protège abaisse aggrave traite""",
+    "Spanish": """
+        baja bajan dura sirve sirven cura trata fortalece empeora alivia contra unos unas los
+        el la los las una un del que en y con por para se es al lo su sus entre sobre son esta este ha
+        puede pueden sin también desde pero muy más no ser está están de o menos aumenta disminuye mejora previene
+        protege provoca causan reducen ayuda""",
+    "Italian": """
+        abbassa abbassano dura cura cura tratta rinforza protegge peggiora circa contro molto
+        il lo gli la le i un uno una della delle dei degli del dello nel nella nelle nei che è sono con di
+        da dal dalla al alla alle ai non più tra anche questo questa dell' nell' l' un' all' dall' sull' d' ha può
+        possono per e il si in riduce riducono aumenta migliora previene protegge provoca causano meno""",
+    "Portuguese": """
+        baixa baixam dura trata cura fortalece causa piora alivia contra cerca duas muito
+        o os a as um uma da do das dos na nas no nos em com por para que não é são ao à às pela pelo mais
+        se ser também e seu sua pode podem esta este sobre sem de menos reduz reduzem aumenta melhora previne
+        protege provoca causam diminui""",
+}
+_RELATIVES = (("German", "Dutch"), ("French", "Spanish", "Italian", "Portuguese"))
+# English words that the relatives share: they tell nothing, neither for the one nor for the other.
+_SHARED = {
+    ("German", "Dutch"): "in is was die an also so am as on do die war hat",
+    (
+        "French",
+        "Spanish",
+        "Italian",
+        "Portuguese",
+    ): "in no do as on des per a i patients con plus par pour son sin non un",
+}
+_ENGLISH_TOO = frozenset(
+    """i no on do so use used using you your they them she he his her if because how what why where about only over
+    under up out any some each per versus vs via did does cause causes reduces increase increases all with
+    risk disease study trial between without against""".split()
+)
+# Parts of names ("de la Tourette", "van der Woude") where a capital follows.
+_PARTICLES = frozenset("de la le van von da du di do dos des del el al los las te y zu e d' l'".split())
+_AFTER_VAN = frozenset("der den dem de het t".split())
+_LATIN = frozenset("novo facto se alii vivo vitro situ utero".split())
+_TOKEN = re.compile(r"(?<![\w./'’+-])[^\W\d_]+(?:['’](?=[^\W\d_]{2})|(?!['’\w+-]|[./]\w))|[^\w\s]|\w[^\s,;()]*")
+_ACCENTED = re.compile("[à-öø-ÿœ]")
 _WORD = re.compile(r"[^\W\d_]+['’]?")
 
 
@@ -122,18 +184,19 @@ def _vocabulary() -> dict[str, frozenset[str]]:
 
 
 _VOCABULARY = _vocabulary()
+_PHRASES = {name: frozenset(words.split()) for name, words in _SHORT.items()}
 
 
 def foreign_reason(text: str) -> str | None:
     """Why a text seems to be in another language than English, or None if it does not.
 
     The reason is a phrase: "written in a script other than Latin: Cyrillic", "looks like German". Built so
-    that English is hardly ever flagged: fewer than five words in Latin letters never are, nor are names of
+    that English is hardly ever flagged: fewer than four words in Latin letters never are, nor are names of
     species and drugs or Greek letters. Languages in Latin script are told by their function words, so a
     heading or a list of terms goes unflagged, and a near relative may be named instead of the language.
     """
     text = unicodedata.normalize("NFC", text)
-    return _foreign_script(text) or _foreign_words(text)
+    return _foreign_script(text) or _foreign_words(text) or _foreign_phrase(text)
 
 
 def _foreign_script(text: str) -> str | None:
@@ -172,3 +235,48 @@ def _foreign_words(text: str) -> str | None:
             certain = telling + accented > 2 or telling > 1 or (len(hits) > 3 and not english)
     enough = certain and votes + accented >= max(4, len(words) // 5)
     return f"looks like {best}" if enough and votes > 2 * english else None
+
+
+def _foreign_phrase(text: str) -> str | None:
+    """The same for short texts, where two telling words are enough if there is no English one.
+
+    An accented word counts as one of the two. An English word that the relatives have too counts for neither side.
+    """
+    written = _WORD.findall(text)
+    if len(written) < _FEWEST_IN_PHRASE:
+        return None
+    words = {word.lower().replace("’", "'") for word in written}
+    accented = any(word.islower() and _ACCENTED.search(word) for word in written if word != "naïve")
+    found = _telling(text)
+    best, most = "", (0, 0)
+    for relatives, shared in _SHARED.items():
+        neutral = frozenset(shared.split())
+        english = (_ENGLISH | _ENGLISH_TOO) - neutral
+        known = frozenset[str]().union(*(_PHRASES[name] for name in relatives)) - english - neutral
+        hits = sum(word in known for word in found)
+        if not hits or hits + accented < _FEWEST_TELLING or words & english:
+            continue
+        for name in relatives:
+            votes = (hits, sum(word in _PHRASES[name] for word in found))
+            best, most = (name, votes) if votes > most else (best, most)
+    return f"looks like {best}" if best else None
+
+
+def _telling(text: str) -> list[str]:
+    """The words that may tell a language: small ones, no parts of names, no Latin ("de novo", "et al")."""
+    tokens = [match[0].replace("’", "'") for match in _TOKEN.finditer(text)]
+    found: list[str] = []
+    name = False  # a capitalised name follows
+    for index in range(len(tokens) - 1, -1, -1):
+        token, previous = tokens[index], tokens[index - 1] if index else "."
+        following = tokens[index + 1] if index + 1 < len(tokens) else ""
+        lower = token.lower()
+        opens = previous in ".!?:"
+        particle = lower in _PARTICLES or (lower in _AFTER_VAN and previous.lower() in ("van", "von"))
+        if particle and not opens and (name or following.lower() in _LATIN):
+            continue
+        name = token[:1].isupper() and token[1:].islower()
+        if token.islower() or (opens and token[:1].isupper() and (token[1:].islower() or len(token) <= 2)):
+            if following.lower() not in _LATIN and not (lower == "al" and previous.lower() == "et"):
+                found.append(lower)
+    return found

@@ -13,7 +13,7 @@ from vericite.records import Span
 from vericite.text.clauses import Clauses, is_fragment
 from vericite.text.sentences import split_sentences
 
-STATEMENTS = "statements.v1"
+STATEMENTS = "statements.v2"
 """Signature of the rules; it changes whenever they would cut some text otherwise."""
 
 

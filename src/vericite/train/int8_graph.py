@@ -6,8 +6,7 @@
 Dynamic quantisation as runtimes do it takes one activation scale for a whole batch, so a pair's scores
 change with its neighbours. Here every token gets a scale of its own: the 8-bit products are then exact
 integers, and what a token becomes depends on nothing but its own sequence. Weights have one scale per
-output column. Run it with ``session.x64quantprecision`` at 1: without it, x86 processors that lack VNNI
-overflow 16 bits in products of unsigned and signed bytes.
+output column. Where ``vericite.models.engine.bytes_overflow`` it needs ``session.x64quantprecision`` at 1.
 
 The graph is written out by hand, not traced, so that each matrix product reads 8-bit input and writes the
 layout the next operator wants.
@@ -134,6 +133,18 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
     else:
         name, size = _pool(graph, states), width
     return _model(graph, name, size)
+
+
+def probe() -> onnx.ModelProto:
+    """A product of bytes, 64 of them 127 in each column, to see whether a processor overflows in it."""
+    weight = numpy_helper.from_array(np.full((64, 32), 127, dtype=np.int8), "weight")
+    one = numpy_helper.from_array(np.array([1.0], dtype=np.float32), "one")
+    node = helper.make_node("MatMulIntegerToFloat", ["bytes", "weight", "one", "one"], ["product"], domain=ORT_DOMAIN)
+    read = helper.make_tensor_value_info("bytes", TensorProto.UINT8, [16, 64])
+    made = helper.make_tensor_value_info("product", TensorProto.FLOAT, [16, 32])
+    body = helper.make_graph([node], "probe", [read], [made], [weight, one])
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ORT_DOMAIN, 1)]
+    return helper.make_model(body, opset_imports=opsets, producer_name="vericite", ir_version=8)
 
 
 def count_layers(weights: Weights) -> int:

@@ -20,7 +20,8 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
-from vericite.text.language import foreign_reason
+from vericite.text.citations import CITATIONS
+from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER
 from vericite.verify.aggregate import Outcome
 from vericite.verify.fitting import fitted
@@ -69,7 +70,12 @@ class Verifier:
         self.provenance = Provenance(
             version=__version__,
             protocol=protocol.signature,
-            parts={"judge": self.judge.signature, "splitter": SPLITTER},
+            parts={
+                "judge": self.judge.signature,
+                "splitter": SPLITTER,
+                "citations": CITATIONS,
+                "language": LANGUAGE,
+            },
         )
 
     def verify(self, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
