@@ -33,7 +33,7 @@ WINDOW = 4096
 
 BATCH_TOKENS = 512
 """Tokens in a batch. Small, so that a batch's activations stay in a core's cache: on two cores 512 is
-about 1.5 times as fast as 8,192, and no slower than any other size tried (benchmarks/verify.py --sweep)."""
+1.7 times as fast as 8,192, and as fast as any size tried (benchmarks/verify.py --sweep)."""
 
 
 class Row(NamedTuple):
@@ -66,7 +66,7 @@ class Engine:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        # One core a batch and a batch a core: small matrices do not split well (1.1 to 1.5 times as fast).
+        # One core a batch and a batch a core: small matrices do not split well (docs/speed.md).
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 4
