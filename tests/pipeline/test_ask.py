@@ -277,3 +277,11 @@ def test_asking_answers_from_the_demonstration_corpus_with_the_bundled_model_by_
     assert {hit.document.id for hit in run.evidence} <= {document.id for document in demo_documents()}
     assert run.checked.provenance.parts["judge"].startswith("verifier-v0@")
     assert run.checked.summary.supported >= 4
+
+
+def test_documents_may_be_mappings_as_in_check():
+    mapping = {"id": "mine", "title": "Aspirin", "text": "Aspirin lowers the risk of ischaemic stroke in adults."}
+    found = ask("Does aspirin lower the risk of stroke?", [mapping], protocol=LEXICAL)
+    assert [item.document for claim in found.answer.claims for item in claim.citations] == ["mine"]
+    with pytest.raises(InputError, match=r"documents\.1\.text"):
+        ask("Does aspirin lower the risk of stroke?", [mapping, {"id": "b"}], protocol=LEXICAL)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import InputError
 from vericite.generate import ExtractiveGenerator, Generator
 from vericite.models import Embedder
-from vericite.pipeline.check import verifier_for
+from vericite.pipeline.check import as_document, verifier_for
 from vericite.records import Document, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
 from vericite.verify import DEFAULT, Protocol
@@ -61,16 +61,19 @@ class Pipeline:
 
 def ask(
     question: str,
-    documents: Sequence[Document] | None = None,
+    documents: Sequence[Document | Mapping[str, str]] | None = None,
     *,
     k: int = DEFAULT_K,
     protocol: Protocol | str = DEFAULT,
 ) -> Run:
     """Answer one question from ``documents``, or the demonstration corpus, and check every citation.
 
+    Documents may be mappings with ``id``, ``text`` and perhaps ``title``.
+
     Raises:
-        InputError: The question is empty or ``k`` is less than 1.
+        InputError: The question is empty, a document is none, or ``k`` is less than 1.
     """
     if not question.strip():
         raise InputError("expected a question; found no text")
-    return Pipeline.over(documents, protocol).run(Question(id="question", text=question), k)
+    own = None if documents is None else [as_document(item, position) for position, item in enumerate(documents)]
+    return Pipeline.over(own, protocol).run(Question(id="question", text=question), k)

@@ -112,14 +112,19 @@ def _named_verifier(name: str) -> Verifier:
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:
-    sources = [_document(item, position) for position, item in enumerate(documents)]
+    sources = [as_document(item, position) for position, item in enumerate(documents)]
     try:
         return parse_answer(id, text, sources, question)
     except ValidationError as error:
         raise InputError(f"expected an answer and its documents; found: {first_problem(error)[1]}") from None
 
 
-def _document(item: Document | Mapping[str, str], position: int) -> Document:
+def as_document(item: Document | Mapping[str, str], position: int) -> Document:
+    """A document from whatever a caller has for one; ``position`` names it in the error.
+
+    Raises:
+        InputError: It is none.
+    """
     if isinstance(item, Document):
         return item
     try:
