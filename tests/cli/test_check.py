@@ -167,6 +167,7 @@ def test_a_run_that_fails_leaves_an_earlier_output_as_it_was(run_cli, tmp_path, 
     out.write_text("earlier\n")
     assert run_cli("check", *arguments, "--out", str(out)).code == 2
     assert out.read_text() == "earlier\n"
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_the_output_must_not_be_the_input(run_cli, tmp_path):

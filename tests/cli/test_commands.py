@@ -10,6 +10,7 @@ import pytest
 from vericite.cli.doctor import EXTRAS
 from vericite.corpus import demo_questions
 from vericite.records import Run
+from vericite.verify import protocol_names
 
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 
@@ -122,3 +123,10 @@ def test_a_reader_that_goes_away_is_no_error():
     command = f"{sys.executable} -m vericite ask '{QUESTION.replace(chr(39), '')}' | head -n 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["ask", "check"])
+def test_the_help_names_every_protocol(run_cli, command):
+    printed = " ".join(run_cli(command, "--help").out.split())
+    for name in protocol_names():
+        assert name in printed

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from vericite.errors import ModelCardError, ModelError, ModelHashError, ModelMissingError, UnknownNameError
 from vericite.models import Engine, ModelFolder
-from vericite.models.folder import BUNDLED, FILES, WEIGHTS
+from vericite.models.folder import FILES, SHIPPED, WEIGHTS
 
 NAMES = ("embedder-v0", "verifier-v0")
 NEXT_STEP = "einstall the package"
@@ -59,7 +59,7 @@ def verifier(copied: Callable[[str], Path]) -> Path:
 
 
 def test_the_package_ships_the_models_it_names():
-    assert BUNDLED == NAMES
+    assert SHIPPED == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,10 +34,10 @@ from vericite.records import (
     UncitedClaim,
     Verdict,
     VerificationFailure,
+    number_jsonl,
     parse_record,
     read_jsonl,
     to_json,
-    try_read_jsonl,
     write_jsonl,
 )
 from vericite.records.base import SCHEMA_VERSION
@@ -265,7 +265,7 @@ def test_no_field_of_a_record_can_be_set_deleted_or_added(record: Record):
         with pytest.raises(ValidationError):
             delattr(record, name)
     with pytest.raises(ValidationError):
-        record.note = "new"  # type: ignore[attr-defined]
+        record.note = "new"
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_a_byte_order_mark_alone_is_a_blank_line(content: bytes, path: Path):
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_line_that_is_not_utf_8_is_reported_and_loses_only_itself(encoding: str, path: Path):
     foreign = '{"id": "b", "title": "Ménière"}'.encode(encoding)
-    items = list(try_read_jsonl(Document, written(path, b'{"id": "a"}\n' + foreign + b'\n{"id": "c"}\n')))
+    items = [item for _, item in number_jsonl(Document, written(path, b'{"id": "a"}\n' + foreign + b'\n{"id": "c"}\n'))]
     assert [item.line if isinstance(item, RecordError) else item.id for item in items] == ["a", 2, "c"]
     assert "expected UTF-8; found byte 0xe9 at 23" in str(items[1])
 
@@ -455,7 +455,7 @@ def test_a_file_that_does_not_exist_is_an_input_error_that_names_it(tmp_path: Pa
 
 def test_a_directory_is_an_input_error_that_names_it(tmp_path: Path):
     with pytest.raises(InputError, match=r"expected a readable file; found .*: Is a directory"):
-        list(try_read_jsonl(Document, tmp_path))
+        [item for _, item in number_jsonl(Document, tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_a_binary_file_is_a_record_error_on_its_first_line(content: bytes, path:
 
 def test_a_bad_line_in_the_middle_loses_only_itself(path: Path):
     lines = ['{"id": "a"}', '{"id": 1}', '{"id": "c"}', "{oops", "", '{"id": "d"}']
-    items = list(try_read_jsonl(Document, written(path, "\n".join(lines))))
+    items = [item for _, item in number_jsonl(Document, written(path, "\n".join(lines)))]
     assert [item.line if isinstance(item, RecordError) else item.id for item in items] == ["a", 2, "c", 4, "d"]
 
 

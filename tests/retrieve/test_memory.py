@@ -12,7 +12,7 @@ from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve import MemoryRetriever
 from vericite.retrieve.bm25 import BM25, K1, B, terms
-from vericite.retrieve.memory import RRF, embedded_text
+from vericite.retrieve.memory import RRF
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_the_shipped_vectors_are_the_embedders_own(embedder: Embedder):
     shipped = demo_vectors()
     assert shipped.dtype == np.float32
     assert shipped.shape == (150, 384)
-    made = embedder.embed([embedded_text(document) for document in demo_documents()])
+    made = embedder.embed([document.titled_text for document in demo_documents()])
     cosines = (shipped * made).sum(axis=1)
     print("least cosine", float(cosines.min()))
     assert cosines.min() > 0.999

@@ -16,7 +16,7 @@ def ask(
     protocol: ProtocolOption = "vericite",
     corpus: Annotated[
         str,
-        typer.Option(help='"demo", or a JSONL file of documents: {"id", "title", "sections": [{"text"}]}.'),
+        typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),
     ] = "demo",
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole run as JSON.")] = False,
 ) -> None:

@@ -105,7 +105,7 @@ def _refuse_same(file: Path, out: Path | None) -> None:
 @contextmanager
 def _output(out: Path | None) -> Generator[IO[str] | None]:
     """A file beside ``out`` that takes its place at the end, so that a run that fails costs no earlier one."""
-    from vericite.errors import InputError
+    from vericite.errors import InputError, VeriCiteError
 
     if out is None:
         yield None
@@ -115,6 +115,10 @@ def _output(out: Path | None) -> Generator[IO[str] | None]:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
             yield file
         partial.replace(out)
+    except VeriCiteError:
+        if not partial.stat().st_size:
+            partial.unlink()
+        raise
     except OSError as error:
         raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
 
@@ -127,10 +131,10 @@ def _list(checked: CheckedAnswer, table: Table, rows: int) -> None:
 
 
 def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:
-    from vericite.records import to_json
+    from vericite.records import write_jsonl
 
     if file is not None:
-        file.write(to_json(checked) + "\n")
+        write_jsonl([checked], file)
         # Whole lines on disk, so that what was judged before an interruption is not lost.
         file.flush()
 

@@ -50,14 +50,14 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 def examine() -> dict[str, Any]:
     """Versions, models and extras."""
     from vericite.models.engine import available_cores
-    from vericite.models.folder import BUNDLED
+    from vericite.models.folder import SHIPPED
 
     return {
         "vericite": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": available_cores(),
-        "models": [_model(name) for name in BUNDLED],
+        "models": [_model(name) for name in SHIPPED],
         "extras": [_extra(name, extra) for name, extra in EXTRAS.items()],
     }
 

@@ -17,10 +17,10 @@ def judge(
     import json
 
     from vericite import pipeline
+    from vericite.verify.judging import COLUMNS
 
     judgement = pipeline.judge(claim, premise, judge)
-    names = ("entails", "contradicts", "neutral")
-    found = {name: round(float(value), 6) for name, value in zip(names, judgement.probabilities, strict=True)}
+    found = {name: round(float(value), 6) for name, value in zip(COLUMNS, judgement.probabilities, strict=True)}
     label = max(found, key=lambda name: found[name])
     if as_json:
         typer.echo(json.dumps({"label": label, "probabilities": found, "note": judgement.note}))

@@ -32,7 +32,7 @@ class ExtractiveSettings:
 
     The worth of a sentence is its cosine to the question, plus ``wording`` times the share of the question's
     words it has, plus ``source`` times its document's cosine to the question. Set on the demonstration
-    corpus's 60 questions, where 84 % of the sentences taken come from gold documents.
+    corpus's 60 questions, where 85 % of the sentences taken come from gold documents.
 
     Attributes:
         shortest: Sentences an answer has at least, where the evidence has as many to give.
@@ -119,8 +119,8 @@ class ExtractiveGenerator:
         """Each document's cosine to the question: the retriever's, where it has one."""
         if all("dense" in hit.scores for hit in evidence):
             return [hit.scores["dense"] for hit in evidence]
-        texts = [f"{hit.document.title} {hit.document.text}" for hit in evidence]
-        return [float(vector @ question) for vector in self._embedder.embed(texts)]
+        vectors = self._embedder.embed(hit.document.titled_text for hit in evidence)
+        return [float(vector @ question) for vector in vectors]
 
     def _choose(self, candidates: list[_Candidate], likeness: NDArray[np.float32]) -> list[_Candidate]:
         """Maximal marginal relevance, without what repeats; a source that repeats word for word is cited too."""

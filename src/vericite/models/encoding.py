@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vericite.errors import ModelCardError
+from vericite.models.folder import MEND
+from vericite.records import storable
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -41,9 +43,7 @@ class Encoder:
         try:
             self._tokenizer: Tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # tokenizers raises nothing more specific
-            raise ModelCardError(
-                f"expected a tokenizer in {path}; found none: {error}. Copy the folder again, or reinstall the package."
-            ) from None
+            raise ModelCardError(f"expected a tokenizer in {path}; found none: {error}. {MEND}") from None
         self._tokenizer.no_truncation()
         # "[SEP]" in a retrieved text is text; read as the separator it could pass words off as the claim's.
         self._tokenizer.encode_special_tokens = True
@@ -60,7 +60,7 @@ class Encoder:
     def encode(self, inputs: Sequence[str | Pair]) -> list[Encoded]:
         """One encoding an input."""
         texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item))
-        found = self._tokenizer.encode_batch([_clean(text) for text in texts], add_special_tokens=False)
+        found = self._tokenizer.encode_batch([storable(text) for text in texts], add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
         return [
             self._single(ids[item]) if isinstance(item, str) else self._pair(ids[item.premise], ids[item.claim])
@@ -69,7 +69,7 @@ class Encoder:
 
     def length(self, text: str) -> int:
         """Tokens of a text, without those that separate texts."""
-        return len(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids)
+        return len(self._tokenizer.encode(storable(text), add_special_tokens=False).ids)
 
     def _single(self, text: list[int]) -> Encoded:
         kept = text[: self._max_tokens - 2]
@@ -84,8 +84,3 @@ class Encoder:
         ids = [self._start, *kept, self._separator, *asked, self._separator]
         kinds = [0] * (len(kept) + 2) + [1] * (len(asked) + 1)
         return Encoded(ids, kinds, len(kept) + len(asked) < len(premise) + len(claim))
-
-
-def _clean(text: str) -> str:
-    """Lone surrogates, which are no Unicode text, made into question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

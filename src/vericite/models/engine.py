@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.errors import ModelCardError, ModelError
+from vericite.errors import ModelCardError
 from vericite.models.encoding import Encoded, Encoder, Pair
 from vericite.models.folder import MEND, WEIGHTS, ModelFolder
 
@@ -120,10 +120,9 @@ class Engine:
             mask[row, :size] = 1
             kinds[row, :size] = encoding.type_ids
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        session = self._session
         try:
-            return self._session.run(None, feed)[0]
-        except ModelError:
-            raise
+            return session.run(None, feed)[0]
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(
                 f"expected {self.folder.path} to read {length} tokens, as its card says; it failed: {error}. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -11,10 +10,10 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
-from vericite.records import Record, first_problem
+from vericite.records import Floats, Names, Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
-BUNDLED = ("embedder-v0", "verifier-v0")
+SHIPPED = ("embedder-v0", "verifier-v0")
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")
 
@@ -48,9 +47,9 @@ class ModelCard(Record):
     labels: tuple[str, ...] = ()
     dimension: int | None = None
     training: tuple[TrainingSet, ...]
-    scores: Mapping[str, float]
+    scores: Floats
     limits: tuple[str, ...]
-    files: Mapping[str, str]
+    files: Names
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -94,8 +93,8 @@ class ModelFolder:
     @classmethod
     def bundled(cls, name: str) -> Self:
         """A model that the package ships."""
-        if name not in BUNDLED:
-            raise UnknownNameError("bundled model", name, BUNDLED)
+        if name not in SHIPPED:
+            raise UnknownNameError("bundled model", name, SHIPPED)
         return cls.open(WEIGHTS / name)
 
     @property

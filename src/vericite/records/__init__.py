@@ -1,7 +1,7 @@
 """The frozen values that flow through VeriCite: question, evidence, answer, verdicts, run."""
 
 from vericite.records.answer import Answer, Citation, Claim
-from vericite.records.base import SCHEMA_VERSION, Record, Span
+from vericite.records.base import SCHEMA_VERSION, Floats, Names, Record, Span, storable
 from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
     first_problem,
@@ -9,7 +9,6 @@ from vericite.records.jsonl import (
     parse_record,
     read_jsonl,
     to_json,
-    try_read_jsonl,
     write_jsonl,
 )
 from vericite.records.question import Evidence, Question, QuestionType
@@ -25,7 +24,9 @@ __all__ = [
     "Document",
     "Evidence",
     "EvidenceSpan",
+    "Floats",
     "Label",
+    "Names",
     "Provenance",
     "Question",
     "QuestionType",
@@ -43,7 +44,7 @@ __all__ = [
     "number_jsonl",
     "parse_record",
     "read_jsonl",
+    "storable",
     "to_json",
-    "try_read_jsonl",
     "write_jsonl",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Never, Self
 
@@ -9,6 +10,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 SCHEMA_VERSION = 1
 """Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """The text, of the same length, with U+FFFD for halves of surrogate pairs, which no file can hold."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class Record(BaseModel):

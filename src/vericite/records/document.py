@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field
 
-from vericite.records.base import Record, Span
+from vericite.records.base import Record, Span, storable
 
 
 class Section(Record):
@@ -39,13 +39,18 @@ class Document(Record):
     @classmethod
     def from_text(cls, id: str, text: str, title: str = "") -> Self:
         """A document with one unlabelled section. Halves of surrogate pairs, which no file holds, become U+FFFD."""
-        text, title = (part.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for part in (text, title))
+        text, title = storable(text), storable(title)
         return cls(id=id, title=title, sections=(Section(text=text),) if text else ())
 
     @cached_property
     def text(self) -> str:
         """The abstract: its sections joined by a newline, labels left out."""
         return "\n".join(section.text for section in self.sections)
+
+    @property
+    def titled_text(self) -> str:
+        """The title and the abstract, as they are indexed."""
+        return f"{self.title} {self.text}".strip()
 
     @property
     def section_spans(self) -> tuple[Span, ...]:

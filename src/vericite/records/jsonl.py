@@ -34,24 +34,14 @@ def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
         InputError: The file cannot be read.
         RecordError: A line is no such record.
     """
-    for item in try_read_jsonl(kind, path):
+    for _, item in number_jsonl(kind, path):
         if isinstance(item, RecordError):
             raise item
         yield item
 
 
-def try_read_jsonl(kind: type[Model], path: Path) -> Iterator[Model | RecordError]:
-    """Stream the records of a file; a line that is no such record comes out as its error.
-
-    Raises:
-        InputError: The file cannot be read at all.
-    """
-    for _, item in number_jsonl(kind, path):
-        yield item
-
-
 def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | RecordError]]:
-    """The same, each with its line, counted from 1.
+    """Stream a file's records, each with its line, counted from 1; a bad line comes out as its error.
 
     Raises:
         InputError: The file cannot be read at all.

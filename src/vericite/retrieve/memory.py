@@ -37,7 +37,7 @@ class MemoryRetriever:
             raise InputError(f"expected every document to have an id of its own; found {twice!r} twice")
         self.documents = documents
         self._embedder = embedder
-        texts = [embedded_text(document) for document in documents]
+        texts = [document.titled_text for document in documents]
         self._bm25 = BM25(texts)
         self._vectors = embedder.embed(texts) if vectors is None else vectors
         if len(self._vectors) != len(documents):
@@ -69,11 +69,6 @@ class MemoryRetriever:
             )
             for rank, index in enumerate(best, start=1)
         )
-
-
-def embedded_text(document: Document) -> str:
-    """What of a document is indexed: its title and text."""
-    return f"{document.title} {document.text}".strip()
 
 
 def _ranks(scores: NDArray[np.float32]) -> NDArray[np.int64]:

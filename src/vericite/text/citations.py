@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from vericite.records import Answer, Citation, Claim, Document, Span
+from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.markers import MARKER, MarkerGroup, parse_markers, render, render_markers, segments
 from vericite.text.sentences import split_sentences
 
@@ -39,7 +39,6 @@ _NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}}
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_answer(
@@ -64,7 +63,7 @@ def parse_answer(
     Any text is taken, in linear time; half of a surrogate pair, which no file can hold, becomes U+FFFD.
     The documents must have different ids, as ``Answer`` demands.
     """
-    text = _SURROGATE.sub("\ufffd", text)
+    text = storable(text)
     body = text[: _body_end(text)]
     prose = _prose(body)
     pieces = _pieces(body, prose)

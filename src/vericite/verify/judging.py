@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from vericite.models import Pair
 
-ENTAILS, CONTRADICTS, NEUTRAL = range(3)
+COLUMNS = ("entails", "contradicts", "neutral")
 """Columns of a judge's probabilities, whatever order its model has them in."""
+
+ENTAILS, CONTRADICTS, NEUTRAL = range(len(COLUMNS))
 
 
 class Judgement(NamedTuple):

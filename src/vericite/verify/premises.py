@@ -52,6 +52,9 @@ class Sources:
     _windows: dict[tuple[str, int], tuple[Premise, ...]] = field(
         default_factory=dict[tuple[str, int], tuple[Premise, ...]]
     )
+    _together: dict[tuple[tuple[str, ...], bool], tuple[Premise, ...]] = field(
+        default_factory=dict[tuple[tuple[str, ...], bool], tuple[Premise, ...]]
+    )
 
     def sentences(self, document: Document) -> tuple[Sentence, ...]:
         """The document's sentences."""
@@ -67,6 +70,13 @@ class Sources:
             starts = range(max(1, len(sentences) - size + 1)) if sentences else range(0)
             self._windows[key] = tuple(_window(document, sentences[start : start + size]) for start in starts)
         return self._windows[key]
+
+    def joined(self, documents: tuple[Document, ...], title: bool) -> tuple[Premise, ...]:
+        """The documents as one premise, under their titles or not; none where they have no text."""
+        key = (tuple(document.id for document in documents), title)
+        if key not in self._together:
+            self._together[key] = _joined(self, documents, title)
+        return self._together[key]
 
     def cited(self, claim: Claim) -> dict[str, tuple[Citation, ...]]:
         """The claim's citations by the document they point at, in the order of first mention."""
@@ -123,7 +133,7 @@ class WholeDocument:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.answer.document(id)
-            yield Case(citations, (document,), _joined(sources, [document], self.title))
+            yield Case(citations, (document,), sources.joined((document,), self.title))
 
 
 @dataclass(frozen=True)
@@ -143,7 +153,7 @@ class Joint:
         if cited:
             documents = tuple(sources.answer.document(id) for id in cited)
             citations = tuple(citation for group in cited.values() for citation in group)
-            yield Case(citations, documents, _joined(sources, documents, self.title))
+            yield Case(citations, documents, sources.joined(documents, self.title))
 
 
 @dataclass(frozen=True)
@@ -164,7 +174,7 @@ class Context:
             return
         read = {document.id for document in documents}
         citations = tuple(citation for citation in claim.citations if citation.document in read)
-        yield Case(citations, documents, _joined(sources, documents, title=False))
+        yield Case(citations, documents, sources.joined(documents, title=False))
 
 
 def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:

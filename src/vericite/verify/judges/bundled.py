@@ -8,10 +8,9 @@ import numpy as np
 
 from vericite.errors import ModelCardError
 from vericite.models import Engine, ModelFolder, Pair
-from vericite.verify.judging import Judgement
+from vericite.verify.judging import COLUMNS, Judgement
 
 BUNDLED = "verifier-v0"
-COLUMNS = ("entails", "contradicts", "neutral")
 
 
 class BundledJudge:
