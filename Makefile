@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# A build for the processor alone where the registry has one; the newest brings gigabytes for graphics cards.
+TORCH ?= torch==2.13.0
 QUESTION ?= Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?
 
-.PHONY: help setup demo test test-slow check format docs bench wheel-check lock clean
+.PHONY: help setup demo test test-hf test-llm test-slow check format docs bench wheel-check lock clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -34,7 +36,25 @@ demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the ans
 	@$(BIN)/vericite ask "$(QUESTION)"
 
 test: $(VENV)/.dev ## Run the fast tests
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not hf and not llm"
+
+# Apart from the rest, so that types are checked and the fast tests run the same with and without torch.
+$(VENV)-hf/.done: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)-hf
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' sentencepiece
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.llm: tests/llm/requirements.txt $(VENV)/.dev
+	$(PIP) install --no-deps --require-hashes -r tests/llm/requirements.txt
+	@touch $@
+
+test-hf: $(VENV)-hf/.done ## Run the tests of judges from checkpoints, on small models made by the tests (needs torch)
+	$(VENV)-hf/bin/pytest -m hf -rs
+
+test-llm: $(VENV)/.llm ## Run the tests on a small language model in llama.cpp, on this machine
+	$(BIN)/pytest -m llm -rs
 
 test-slow: $(VENV)/.dev ## Run the tests that take minutes or need data outside the repository
 	$(BIN)/pytest -m slow -rs
@@ -67,4 +87,4 @@ lock: ## Renew the lock files (needs uv)
 	  --no-header pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## Remove what the build and the tests leave
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-hf dist .pytest_cache .ruff_cache .hypothesis

@@ -10,6 +10,10 @@ VeriCiteError
 │   ├── ModelMissingError   a file of the folder is not there
 │   ├── ModelHashError      a file is not the one its card describes
 │   └── ModelCardError      the card, or what it promises of the weights, is wrong
+├── LLMError                a language model cannot be asked
+│   ├── LLMAccessError      every call would fail alike: the key, the credit, the model's name or its address
+│   └── LLMStreamError      a streamed reply that could not be had to its end
+├── PluginError             what another package brings cannot be used
 └── MissingExtraError       an optional dependency is not installed
 """
 
@@ -81,6 +85,22 @@ class ModelHashError(ModelError):
 
 class ModelCardError(ModelError):
     """The card of a model is malformed, or the weights do not do what it says."""
+
+
+class PluginError(VeriCiteError):
+    """What another package brings through an entry point cannot be used."""
+
+
+class LLMError(VeriCiteError):
+    """A language model cannot be asked."""
+
+
+class LLMAccessError(LLMError):
+    """Every call would fail alike: the key, the credit, the model's name or its address is at fault."""
+
+
+class LLMStreamError(LLMError):
+    """A streamed reply could not be had to its end; what came before the error is all there is."""
 
 
 class MissingExtraError(VeriCiteError):

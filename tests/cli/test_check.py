@@ -53,9 +53,10 @@ def test_a_line_of_output_has_the_promised_fields_and_spans(run_cli, tmp_path):
             assert source["answer"][claim["start"] : claim["end"]] == claim["claim"]
 
 
-def test_a_joint_protocol_lists_several_documents(run_cli, tmp_path):
+def test_alce_lists_several_documents_and_prints_recall_and_precision(run_cli, tmp_path):
     out = tmp_path / "verdicts.jsonl"
-    run_cli("check", str(EXAMPLES), "--protocol", "joint", "--out", str(out))
+    printed = run_cli("check", str(EXAMPLES), "--protocol", "alce", "--out", str(out))
+    assert "citation recall" in printed.out and "citation precision" in printed.out
     verdicts = [verdict for answer in read_jsonl(CheckedAnswer, out) for verdict in answer.verdicts]
     assert ("trial", "survey") in {verdict.documents for verdict in verdicts}
 
@@ -97,7 +98,11 @@ def test_bad_lines_outrank_the_gate(run_cli, tmp_path):
     ("arguments", "told"),
     [
         (("check", "missing.jsonl"), "expected a readable file"),
-        (("check", str(EXAMPLES), "--protocol", "joitn"), "Did you mean 'joint'?"),
+        (("check", str(EXAMPLES), "--protocol", "alse"), "Did you mean 'alce'?"),
+        (("check", str(EXAMPLES), "--judge", "lexicall"), "Did you mean 'lexical'?"),
+        (("check", str(EXAMPLES), "--judge", "hf"), "expected hf:CHECKPOINT"),
+        (("check", str(EXAMPLES), "--judge", "bundled:x"), "expected 'bundled' alone"),
+        (("check", str(EXAMPLES), "--judge", "lexical", "--price", "cheap"), "expected --price to be two amounts"),
         (("check", str(EXAMPLES), "--protocol", "windows(0)"), "one or more"),
         (("check", str(EXAMPLES), "--out", "missing/folder/out.jsonl"), "expected --out"),
         (("ask", "  "), "expected a question"),

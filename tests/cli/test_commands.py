@@ -7,10 +7,11 @@ import time
 
 import pytest
 
-from vericite.cli.doctor import EXTRAS
+from vericite.cli.extras import EXTRAS
 from vericite.corpus import demo_questions
 from vericite.records import Run
 from vericite.verify import protocol_names
+from vericite.verify.judges import JUDGES
 
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 
@@ -92,7 +93,7 @@ def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
 
 
 def test_every_command_has_help(run_cli):
-    for command in ("ask", "check", "judge", "split", "doctor"):
+    for command in ("ask", "check", "judge", "split", "protocols", "judges", "doctor"):
         printed = run_cli(command, "--help")
         assert printed.code == 0
         assert "Usage" in printed.out
@@ -125,8 +126,15 @@ def test_a_reader_that_goes_away_is_no_error():
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["ask", "check"])
-def test_the_help_names_every_protocol(run_cli, command):
-    printed = " ".join(run_cli(command, "--help").out.split())
+def test_protocols_lists_every_protocol_and_judges_every_judge(run_cli):
+    printed = run_cli("protocols").out
     for name in protocol_names():
-        assert name in printed
+        assert f"{name}\n" in printed
+    printed = run_cli("judges").out
+    for name, kind in JUDGES.items():
+        assert f"{kind.usage(name)}\n" in printed
+    for judge in json.loads(run_cli("judges", "--json").out):
+        assert judge["summary"]
+        for extra in ("hf", "llm", "local"):
+            if f"[{extra}]" in judge.get("needs", ""):
+                assert f"[{extra}] installed" in judge["needs"] or f"vericite[{extra}]" in judge["needs"]

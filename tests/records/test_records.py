@@ -30,6 +30,7 @@ from vericite.records import (
     Sentence,
     SourceText,
     Span,
+    StatementVerdict,
     Summary,
     UncitedClaim,
     Verdict,
@@ -188,8 +189,17 @@ JUDGED: dict[str, Any] = {
     "documents": ("d1",),
     "protocol": "document-any",
 }
-VERDICT = Verdict(**JUDGED, label="supported", native="Fully", probabilities={"entails": 0.9}, evidence=(PASSAGE,))
-FAILURE = VerificationFailure(**JUDGED, reason="the judge ran out of time")
+STATEMENT = StatementVerdict(text="Aspirin helps.", label="supported", native="Fully", holds=True)
+VERDICT = Verdict(
+    **JUDGED,
+    label="supported",
+    native="Fully",
+    probabilities={"entails": 0.9},
+    evidence=(PASSAGE,),
+    statements=(STATEMENT, STATEMENT.model_copy(update={"label": None, "native": "failed", "holds": False})),
+    unneeded=("d2",),
+)
+FAILURE = VerificationFailure(**JUDGED, reason="the judge ran out of time", raw=("Well, ...",))
 PROVENANCE = Provenance(version="0.1.0", parts={"judge": "bundled"})
 UNCITED = UncitedClaim(claim="Stroke fell.", start=0, end=12)
 SUMMARY = Summary.of(ANSWER, verdicts=(VERDICT,), failures=(FAILURE,))
@@ -208,6 +218,7 @@ EXAMPLES: list[Record] = [
     SourceText(id="d1", text="Aspirin.", title=None),
     Sentence(document="d1", index=1, span=Span(start=19, end=31)),
     SPAN,
+    STATEMENT,
     CITATION,
     CLAIM,
     ANSWER,

@@ -17,6 +17,7 @@ from vericite.verify import (
     Joint,
     Judgement,
     LexicalJudge,
+    MostSimilar,
     PremisePlan,
     Protocol,
     Sources,
@@ -107,7 +108,7 @@ def test_an_irrelevant_verdict_has_probabilities_but_no_evidence():
     assert found.probabilities == {"supported": 0.1, "contradicted": 0.2, "irrelevant": 0.7}
 
 
-@pytest.mark.parametrize("name", ["vericite", "windows(2)", "joint", "context(3)"])
+@pytest.mark.parametrize("name", ["vericite", "windows(2)", "bioace-maxsim", "context(3)"])
 def test_the_title_is_no_premise(name: str):
     judge = Scripted(by_premise)
     protocol = get_protocol(name)
@@ -287,8 +288,10 @@ def test_the_evidence_of_a_claim_is_that_of_all_its_statements():
     [
         ("vericite", Windows(1)),
         ("statements", Windows(1)),
-        ("document", WholeDocument(title=True)),
-        ("joint", Joint()),
+        ("bioace-document", WholeDocument(title=True)),
+        ("bioace-maxsim", MostSimilar()),
+        ("alce", Joint(title=True, apart=True)),
+        ("reason-verify(3)", Context(3)),
         ("windows(3)", Windows(3)),
         ("context(5)", Context(5)),
     ],
@@ -297,7 +300,13 @@ def test_a_protocol_is_found_by_its_name(name: str, premise: PremisePlan):
     protocol = get_protocol(name)
     assert protocol.name == name
     assert protocol.premise == premise
-    assert isinstance(protocol.claim, AtomicStatements if name == "statements" else WholeSentence)
+    split = name == "statements" or name.startswith("reason-verify")
+    assert isinstance(protocol.claim, AtomicStatements if split else WholeSentence)
+
+
+def test_a_number_may_be_left_out():
+    assert get_protocol("reason-verify") == get_protocol("reason-verify(5)")
+    assert get_protocol("windows").premise == Windows(3)
 
 
 def test_every_listed_name_is_taken():
@@ -307,7 +316,7 @@ def test_every_listed_name_is_taken():
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("vericit", "vericite"), ("joints", "joint"), ("window(3)", "windows(N)"), ("context", "context(N)")],
+    [("vericit", "vericite"), ("alse", "alce"), ("window(3)", "windows(N)"), ("contexts", "context(N)")],
 )
 def test_a_wrong_name_is_told_what_was_perhaps_meant(name: str, meant: str):
     with pytest.raises(UnknownNameError, match="expected a protocol out of") as caught:
@@ -315,9 +324,7 @@ def test_a_wrong_name_is_told_what_was_perhaps_meant(name: str, meant: str):
     assert f"Did you mean {meant!r}?" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "windows", "windows()", "windows(-1)", "windows(2.5)", "vericite(2)", "windows(3) "]
-)
+@pytest.mark.parametrize("name", ["", "windows()", "windows(-1)", "windows(2.5)", "vericite(2)", "windows(3) "])
 def test_a_name_that_is_none_is_refused(name: str):
     with pytest.raises(InputError):
         get_protocol(name)
@@ -336,6 +343,8 @@ PLANS: Sequence[PremisePlan] = (
     WholeDocument(title=False),
     Joint(),
     Joint(title=True),
+    Joint(apart=True),
+    MostSimilar(),
     Context(1),
     Context(2),
 )
@@ -365,8 +374,8 @@ def test_an_unknown_judge_is_told_which_there_are():
 
 def test_different_protocols_have_different_signatures():
     protocols = [
-        *(get_protocol(name) for name in ("vericite", "statements", "document", "joint")),
-        *(get_protocol(f"{name}({size})") for name in ("windows", "context") for size in (2, 3)),
+        *(get_protocol(name) for name in ("vericite", "statements", "bioace-document", "bioace-maxsim", "alce")),
+        *(get_protocol(f"{name}({size})") for name in ("windows", "context", "reason-verify") for size in (2, 3)),
         *(Protocol(premise=plan) for plan in PLANS),
         Protocol(judge="lexical"),
         Protocol(claim=AtomicStatements(), judge="lexical"),

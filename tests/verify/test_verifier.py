@@ -409,7 +409,7 @@ def test_the_provenance_names_version_judge_and_splitter():
 
 def test_a_premise_too_long_for_the_model_is_noted_as_cut():
     long = ", ".join(f"item {number} of the list" for number in range(400)) + "."
-    verifier = Verifier(get_protocol("document"))
+    verifier = Verifier(get_protocol("bioace-document"))
     short_answer = answer("Smoking raises the risk of lung cancer [1].", source("s", "Smoking causes lung cancer."))
     long_answer = answer("Smoking raises the risk of lung cancer [1].", source("l", long), id="b")
     short, cut = verifier.verify([short_answer, long_answer])

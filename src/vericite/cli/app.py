@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from vericite.cli.ask import ask
+from vericite.cli.catalogue import judges, protocols
 from vericite.cli.check import check
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
@@ -37,9 +38,9 @@ def root(
 ) -> None:
     """Answer biomedical questions with a citation on every sentence, and check every citation.
 
-    A research tool, not medical advice. Nothing leaves this machine.
+    A research tool, not medical advice. Nothing leaves this machine unless you name a model elsewhere.
     """
 
 
-for command in (ask, check, judge, split, doctor):
+for command in (ask, check, judge, split, protocols, judges, doctor):
     app.command()(command)

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import ProtocolOption, report
+from vericite.cli.options import (
+    CacheOption,
+    ConcurrencyOption,
+    JudgeOption,
+    PriceOption,
+    ProtocolOption,
+    RequestsOption,
+    TimeoutOption,
+    TokensOption,
+    llm_settings,
+    report,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
+    from vericite.cli.show import Row
     from vericite.errors import RecordError
     from vericite.evaluate import CitationRates
     from vericite.records import Answer, CheckedAnswer
+    from vericite.verify import Judge
 
 
 def check(
@@ -38,6 +51,13 @@ def check(
         ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
+    judge: JudgeOption = None,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RequestsOption = None,
+    tpm: TokensOption = None,
+    timeout: TimeoutOption = 60,
+    price: PriceOption = None,
+    cache: CacheOption = True,
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
@@ -45,10 +65,15 @@ def check(
     """
     from rich.console import Console
 
+    from vericite.cli.show import show_ledger
+    from vericite.verify import load_judge
+
     console = Console(highlight=False)
     _refuse_same(file, out)
     problems: list[RecordError] = []
-    rates = _check_all(_readable(file, problems), protocol, out, console, rows)
+    judged_by = judge and load_judge(judge, llm_settings(concurrency, rpm, tpm, timeout, price, cache))
+    rates = _check_all(_readable(file, problems), (protocol, judged_by or None), out, console, rows)
+    show_ledger(judged_by)
     passed = fail_under is None or _gate(rates, fail_under)
     report(problems)
     if not passed:
@@ -56,27 +81,28 @@ def check(
 
 
 def _check_all(
-    answers: Iterator[Answer], protocol: str, out: Path | None, console: Console, rows: int
+    answers: Iterator[Answer], how: tuple[str, Judge | None], out: Path | None, console: Console, limit: int
 ) -> CitationRates:
     from rich.console import Console
 
-    from vericite.cli.show import show_rates, verdict_table
+    from vericite.cli.show import show_rates, show_rows, verdict_rows
     from vericite.evaluate import CitationRates
     from vericite.pipeline import check_many
 
-    rates, table = CitationRates(), verdict_table()
+    rates = CitationRates()
+    rows: list[Row] = []
     progress = Console(stderr=True)
     with _output(out) as file, progress.status("checking") as status:
-        for checked in check_many(answers, protocol):
+        for checked in check_many(answers, *how):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
-            _list(checked, table, rows)
+            rows += islice(verdict_rows(checked), limit - len(rows))
             _write(checked, file)
-    if table.row_count:
-        console.print(table)
+    if rows:
+        show_rows(console, rows)
     listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
-    if listed > table.row_count:
-        more = f"... and {listed - table.row_count} more" + ("" if out else " (--out FILE keeps them all)")
+    if listed > len(rows):
+        more = f"... and {listed - len(rows)} more" + ("" if out else " (--out FILE keeps them all)")
         console.print(more, style="dim")
     console.print()
     show_rates(console, rates)
@@ -121,13 +147,6 @@ def _output(out: Path | None) -> Generator[IO[str] | None]:
         raise
     except OSError as error:
         raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
-
-
-def _list(checked: CheckedAnswer, table: Table, rows: int) -> None:
-    from vericite.cli.show import add_rows
-
-    if table.row_count < rows:
-        add_rows(table, checked, rows - table.row_count)
 
 
 def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:

@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 
+from vericite.cli.extras import EXTRAS, Extra, install_line, missing
 from vericite.version import __version__
-
-
-@dataclass(frozen=True)
-class Extra:
-    """An optional part: what it is for, and the modules that must be there."""
-
-    purpose: str
-    modules: tuple[str, ...]
-
-
-EXTRAS = {
-    "store": Extra("a local store for large corpora", ("lancedb", "pyarrow")),
-    "llm": Extra("language models over an OpenAI-compatible service", ("openai",)),
-    "local": Extra("language models in process, through llama.cpp", ("xllamacpp",)),
-    "eval": Extra("answer measures", ("rouge_score", "bert_score", "mauve", "ir_measures", "scipy", "sklearn")),
-    "report": Extra("reports and plots", ("jinja2", "altair", "vl_convert")),
-    "serve": Extra("the HTTP service and web page", ("fastapi", "uvicorn")),
-    "mcp": Extra("the MCP server", ("mcp",)),
-    "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
-    "train": Extra("training and export", ("torch", "transformers", "onnx", "optuna", "peft")),
-    "ray": Extra("pipelines over many machines", ("ray", "lance_ray")),
-}
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
@@ -81,9 +58,9 @@ def _model(name: str) -> dict[str, Any]:
 
 
 def _extra(name: str, extra: Extra) -> dict[str, Any]:
-    missing = [module for module in extra.modules if find_spec(module) is None]
-    found: dict[str, Any] = {"name": name, "purpose": extra.purpose, "installed": not missing}
-    return found if not missing else {**found, "missing": missing, "install": f"pip install 'vericite[{name}]'"}
+    lacking = missing(extra)
+    found: dict[str, Any] = {"name": name, "purpose": extra.purpose, "installed": not lacking}
+    return found if not lacking else {**found, "missing": lacking, "install": install_line(name)}
 
 
 def _shown(found: dict[str, Any]) -> str:

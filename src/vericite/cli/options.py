@@ -3,16 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vericite.errors import RecordError
 
+if TYPE_CHECKING:
+    from vericite.llm import Price, Settings
+
 ProtocolOption = Annotated[
-    str,
-    typer.Option(help="How citations are judged: vericite, statements, document, joint, windows(N), context(N)."),
+    str, typer.Option(help="How citations are judged; `vericite protocols` lists the names.", metavar="NAME")
 ]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option(help="Who judges, in place of the protocol's own; `vericite judges` lists them.", metavar="NAME"),
+]
+_LLM = "Judges that ask a language model"
+ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Calls at a time.", rich_help_panel=_LLM)]
+RequestsOption = Annotated[
+    int | None, typer.Option("--rpm", min=1, help="Requests a minute at most.", rich_help_panel=_LLM)
+]
+TokensOption = Annotated[
+    int | None, typer.Option("--tpm", min=1, help="Tokens a minute at most.", rich_help_panel=_LLM)
+]
+TimeoutOption = Annotated[float, typer.Option(min=1, help="Seconds a call may take.", rich_help_panel=_LLM)]
+PriceOption = Annotated[
+    str | None,
+    typer.Option(help="Price of a million tokens in and out, as in 0.15,0.60.", metavar="IN,OUT", rich_help_panel=_LLM),
+]
+CacheOption = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Keep answers, so that no call is paid twice.", rich_help_panel=_LLM)
+]
+
+
+def llm_settings(
+    concurrency: int, rpm: int | None, tpm: int | None, timeout: float, price: str | None, cache: bool
+) -> Settings:
+    """The options as settings.
+
+    Raises:
+        InputError: The price is none.
+    """
+    from vericite.llm import Settings
+
+    return Settings(
+        concurrency=concurrency,
+        requests_per_minute=rpm,
+        tokens_per_minute=tpm,
+        timeout=timeout,
+        price=None if price is None else _price(price),
+        cache="default" if cache else None,
+    )
+
+
+def _price(text: str) -> Price:
+    from math import isfinite
+
+    from vericite.errors import InputError
+    from vericite.llm import Price
+
+    try:
+        prompt, completion = (float(part) for part in text.split(","))
+    except ValueError:
+        prompt = completion = -1.0
+    if not (isfinite(prompt + completion) and min(prompt, completion) >= 0):
+        raise InputError(f"expected --price to be two amounts, as in 0.15,0.60; found {text!r}")
+    return Price(prompt, completion)
 
 
 def report(problems: Sequence[RecordError]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vericite.evaluate import CitationRates, Rate
-from vericite.evaluate.rates import RATES, denominator_name
+from vericite.evaluate.rates import SHARES
 from vericite.records import CheckedAnswer, Document, EvidenceSpan, Run, Verdict, VerificationFailure
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
@@ -54,8 +54,12 @@ def show_verdict(console: Console, verdict: Verdict, documents: Mapping[str, Doc
         quote = clean(document.text[span.start : span.end])
         where = f" ({_place(span)})"
         console.print(Padding(Text.assemble("“", quote, "”", (where, "dim")), (0, 0, 0, 6)))
-    for reason in verdict.reasons:
-        console.print(Padding(Text(clean(reason), style="dim"), (0, 0, 0, 6)))
+    for statement in verdict.statements:
+        line = Text.assemble((clean(statement.native), "bold"), "  ", clean(statement.text))
+        console.print(Padding(line, (0, 0, 0, 6)))
+    for reason in (_native(verdict), *verdict.reasons):
+        if reason:
+            console.print(Padding(Text(clean(reason), style="dim"), (0, 0, 0, 6)))
 
 
 def show_rates(console: Console, rates: CitationRates) -> None:
@@ -69,39 +73,37 @@ def show_rates(console: Console, rates: CitationRates) -> None:
         ("of", "left"),
     ):
         table.add_column(name, justify="right" if side == "right" else "left")
-    for name in RATES:
+    for name in rates.names:
         rate = rates[name]
-        table.add_row(name, _share(rate), _interval(rate), f"{rate.count}/{rate.n}", denominator_name(name))
+        table.add_row(name, _share(rate), _interval(rate), f"{rate.count}/{rate.n}", SHARES[name].denominator)
     console.print(table)
 
 
-def verdict_table() -> Table:
-    """An empty table of verdicts, a row a citation."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("answer", "cites", "verdict", "p", "claim"):
-        table.add_column(name, justify="right" if name == "p" else "left", no_wrap=name != "claim")
-    return table
+Row = tuple[Text | str, ...]
+"""Answer, marker, verdict, its protocol's own words for it, probability, claim."""
 
 
-def add_rows(table: Table, checked: CheckedAnswer, room: int) -> None:
-    """At most ``room`` rows of an answer: its verdicts, then its failures and uncited claims."""
-    rows: list[tuple[Text | str, ...]] = []
+def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
+    """An answer's verdicts, then its failures and uncited claims."""
+    id = clean(checked.id)
     for verdict in checked.verdicts:
-        rows.append(
-            (
-                clean(checked.id),
-                _markers(verdict),
-                _name(verdict),
-                _probability(verdict),
-                _short(verdict.claim),
-            )
-        )
+        told = (_name(verdict), _native(verdict), _probability(verdict), _short(verdict.claim))
+        yield (id, _markers(verdict), *told)
     for failure in checked.failures:
-        rows.append((clean(checked.id), _markers(failure), Text("failed", "red"), "", _short(failure.reason)))
+        yield (id, _markers(failure), Text("failed", "red"), "", "", _short(failure.reason))
     for claim in checked.uncited:
-        rows.append((clean(checked.id), "-", Text("uncited", "cyan"), "", _short(claim.claim)))
-    for row in rows[:room]:
-        table.add_row(*row)
+        yield (id, "-", Text("uncited", "cyan"), "", "", _short(claim.claim))
+
+
+def show_rows(console: Console, rows: Sequence[Row]) -> None:
+    """A table; the protocol's own words are in it where there are any."""
+    native = any(row[3] for row in rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("answer", "cites", "verdict", *(["native"] if native else []), "p", "claim"):
+        table.add_column(name, justify="right" if name == "p" else "left", no_wrap=name != "claim")
+    for row in rows:
+        table.add_row(*(row if native else (*row[:3], *row[4:])))
+    console.print(table)
 
 
 def _short(text: str) -> Text:
@@ -121,6 +123,12 @@ def _source(number: int, document: Document) -> Text:
 
 def _name(verdict: Verdict) -> Text:
     return Text("abstained", "dim") if verdict.abstained else Text(verdict.label, STYLES[verdict.label])
+
+
+def _native(verdict: Verdict) -> str:
+    """What the protocol calls the verdict, where that is not the common label; and the documents it needs not."""
+    own = [] if verdict.native in (verdict.label, "abstained") else [clean(verdict.native)]
+    return ", ".join([*own, *(f"{clean(document)} unneeded" for document in verdict.unneeded or ())])
 
 
 def _markers(item: Verdict | VerificationFailure) -> str:
@@ -161,3 +169,10 @@ def _share(rate: Rate) -> str:
 
 def _interval(rate: Rate) -> str:
     return "" if rate.low is None else f"[{rate.low:.3f}, {rate.high:.3f}]"
+
+
+def show_ledger(judge: object) -> None:
+    """What a judge that asks a language model has used; nothing for others."""
+    ledger = getattr(judge, "ledger", None)
+    if ledger is not None:
+        Console(stderr=True, highlight=False).print(Text(f"language model: {ledger}", style="dim"))

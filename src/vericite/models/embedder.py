@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,12 @@ class Embedder:
     def __init__(self, folder: ModelFolder | None = None) -> None:
         self.folder = folder or ModelFolder.bundled(BUNDLED)
         self._engine = Engine(self.folder)
+
+    @staticmethod
+    @cache
+    def shared() -> Embedder:
+        """The bundled one; the same, with its weights, at every call."""
+        return Embedder()
 
     @property
     def signature(self) -> str:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """A premise and the claim it may support."""
+    """A premise and the claim it may support; with the question for judges that ask for it."""
 
     premise: str
     claim: str
+    question: str | None = None
 
 
 class Encoded(NamedTuple):
@@ -59,7 +60,7 @@ class Encoder:
 
     def encode(self, inputs: Sequence[str | Pair]) -> list[Encoded]:
         """One encoding an input."""
-        texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item))
+        texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item[:2]))
         found = self._tokenizer.encode_batch([storable(text) for text in texts], add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
         return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import InputError
@@ -29,7 +28,7 @@ class Pipeline:
     @classmethod
     def over(cls, documents: Sequence[Document] | None = None, protocol: Protocol | str = DEFAULT) -> Pipeline:
         """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
-        embedder = _embedder()
+        embedder = Embedder.shared()
         if documents is None:
             retriever = MemoryRetriever(demo_documents(), embedder, demo_vectors())
         else:
@@ -58,12 +57,6 @@ class Pipeline:
                 },
             ),
         )
-
-
-@cache
-def _embedder() -> Embedder:
-    # Kept, with its weights, for the next question.
-    return Embedder()
 
 
 def ask(

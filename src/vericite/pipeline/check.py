@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from vericite.models import Pair
 from vericite.records import Answer, CheckedAnswer, Document, Record, SourceText, first_problem, number_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
-from vericite.verify.judging import Judgement
+from vericite.verify.judging import Judge, Judgement
 
 
 class AnswerToCheck(Record):
@@ -50,6 +51,7 @@ def check(
     question: str | None = None,
     id: str = "answer",
     protocol: Protocol | str = DEFAULT,
+    judge: Judge | str | None = None,
 ) -> CheckedAnswer:
     """Check every citation of one answer.
 
@@ -60,6 +62,7 @@ def check(
         question: The question, kept with the answer.
         id: Its name in the result.
         protocol: A protocol or its name.
+        judge: A judge or its name, in place of the protocol's own.
 
     Raises:
         InputError: The documents are no documents, or two have the same id.
@@ -70,7 +73,7 @@ def check(
         parsed = answer
     else:
         parsed = _parsed(answer, documents, question, id)
-    return next(check_many([parsed], protocol))
+    return next(check_many([parsed], protocol, judge))
 
 
 async def check_async(
@@ -80,17 +83,20 @@ async def check_async(
     question: str | None = None,
     id: str = "answer",
     protocol: Protocol | str = DEFAULT,
+    judge: Judge | str | None = None,
 ) -> CheckedAnswer:
     """``check`` in a thread of its own, so that an event loop goes on."""
-    return await asyncio.to_thread(check, answer, documents, question=question, id=id, protocol=protocol)
+    return await asyncio.to_thread(check, answer, documents, question=question, id=id, protocol=protocol, judge=judge)
 
 
-def check_many(answers: Iterable[Answer], protocol: Protocol | str = DEFAULT) -> Iterator[CheckedAnswer]:
+def check_many(
+    answers: Iterable[Answer], protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None
+) -> Iterator[CheckedAnswer]:
     """Check answers in a stream, in order. Pairs that several answers share are judged once."""
-    return verifier_for(protocol).verify(answers)
+    return verifier_for(protocol, judge).verify(answers)
 
 
-def judge(claim: str, premise: str, judge: str = "bundled") -> Judgement:
+def judge(claim: str, premise: str, judge: Judge | str = "bundled") -> Judgement:
     """A judge's word on one pair, without any protocol.
 
     Raises:
@@ -98,17 +104,22 @@ def judge(claim: str, premise: str, judge: str = "bundled") -> Judgement:
     """
     if not (claim.strip() and premise.strip()):
         raise InputError("expected a claim and a premise; found one without text")
-    return next(iter(load_judge(judge).judge([Pair(premise, claim)])))
+    asked = load_judge(judge) if isinstance(judge, str) else judge
+    return next(iter(asked.judge([Pair(premise, claim)])))
 
 
-def verifier_for(protocol: Protocol | str) -> Verifier:
-    """A verifier; one for a named protocol is kept, with its model, for the next call."""
-    return _named_verifier(protocol) if isinstance(protocol, str) else Verifier(protocol)
+def verifier_for(protocol: Protocol | str, judge: Judge | str | None = None) -> Verifier:
+    """A verifier; one for a named protocol and judge is kept, with its model, for the next call."""
+    if isinstance(protocol, str) and (judge is None or isinstance(judge, str)):
+        return _named_verifier(protocol, judge)
+    chosen = get_protocol(protocol) if isinstance(protocol, str) else protocol
+    return Verifier(chosen if judge is None else replace(chosen, judge=judge))
 
 
 @lru_cache(maxsize=4)
-def _named_verifier(name: str) -> Verifier:
-    return Verifier(get_protocol(name))
+def _named_verifier(name: str, judge: str | None) -> Verifier:
+    protocol = get_protocol(name)
+    return Verifier(protocol if judge is None else replace(protocol, judge=judge))
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:

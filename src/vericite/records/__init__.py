@@ -13,7 +13,7 @@ from vericite.records.jsonl import (
 )
 from vericite.records.question import Evidence, Question, QuestionType
 from vericite.records.run import CheckedAnswer, Provenance, Run, Summary, UncitedClaim
-from vericite.records.verdict import EvidenceSpan, Label, Verdict, VerificationFailure
+from vericite.records.verdict import EvidenceSpan, Label, StatementVerdict, Verdict, VerificationFailure
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -36,6 +36,7 @@ __all__ = [
     "Sentence",
     "SourceText",
     "Span",
+    "StatementVerdict",
     "Summary",
     "UncitedClaim",
     "Verdict",

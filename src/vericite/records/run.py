@@ -39,6 +39,9 @@ class Summary(Record):
     ``citations`` are counted as the answer makes them: pairs of a claim and a document, and dangling markers.
     A *case* is what a protocol decides at once, under most protocols such a pair, under ``joint`` all that a
     claim cites. ``judged`` are the cases with a label that counts.
+
+    ``statements`` were judged one by one, and ``holding`` of them hold. ``tested`` citations were left out one
+    at a time, and ``needed`` of them are: their claim is supported, and not as well without them.
     """
 
     claims: int = 0
@@ -50,6 +53,10 @@ class Summary(Record):
     dangling: int = 0
     abstained: int = 0
     failed: int = 0
+    statements: int = 0
+    holding: int = 0
+    tested: int = 0
+    needed: int = 0
 
     @property
     def judged(self) -> int:
@@ -79,7 +86,22 @@ class Summary(Record):
             citations=sum(map(len, pairs)),
             failed=len(failures),
             **counts,
+            **_closer(verdicts),
         )
+
+
+def _closer(verdicts: tuple[Verdict, ...]) -> dict[str, int]:
+    """What protocols that look closer than at a case count."""
+    statements = [item for verdict in verdicts for item in verdict.statements if item.label is not None]
+    tested = [verdict for verdict in verdicts if verdict.unneeded is not None]
+    return {
+        "statements": len(statements),
+        "holding": sum(item.holds for item in statements),
+        "tested": sum(len(verdict.documents) for verdict in tested),
+        "needed": sum(
+            len(verdict.documents) - len(verdict.unneeded or ()) for verdict in tested if verdict.label == "supported"
+        ),
+    }
 
 
 class CheckedAnswer(Record):

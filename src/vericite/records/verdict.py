@@ -30,13 +30,29 @@ class EvidenceSpan(Record):
         return self
 
 
+class StatementVerdict(Record):
+    """The judgement on one of the statements that a claim was split into.
+
+    ``label`` is None where it could not be judged. ``holds`` says whether the protocol counts the statement
+    in the answer's favour; Reason and Verify counts labels that are not support from the source.
+    """
+
+    text: str
+    label: Label | None
+    native: str
+    holds: bool
+    probabilities: Floats = FrozenDict()
+
+
 class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
-    ``label`` is the common label, ``native`` what the protocol itself calls it (its papers have two
+    ``label`` is the common label, ``native`` what the protocol or its judge calls it (the papers have two
     to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked.
-    ``evidence`` lists the passages that carry the verdict, the strongest first. An ``abstained`` verdict is
-    not counted: ``reasons`` says why.
+    ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
+    where the claim was judged in several. ``unneeded`` are the documents without which the others support the
+    claim as well, and which alone do not (ALCE's irrelevant citations); None where the protocol does not ask.
+    An ``abstained`` verdict is not counted: ``reasons`` says why.
     """
 
     claim: str
@@ -48,13 +64,18 @@ class Verdict(Record):
     native: str
     probabilities: Floats = FrozenDict()
     evidence: tuple[EvidenceSpan, ...] = ()
+    statements: tuple[StatementVerdict, ...] = ()
+    unneeded: tuple[str, ...] | None = None
     abstained: bool = False
     reasons: tuple[str, ...] = ()
     protocol: str
 
 
 class VerificationFailure(Record):
-    """A judgement that could not be made. It is counted as a failure, never as a label."""
+    """A judgement that could not be made. It is counted as a failure, never as a label.
+
+    ``raw`` holds what the judge said instead, where it said something that could not be read.
+    """
 
     claim: str
     start: int = Field(ge=0)
@@ -62,4 +83,5 @@ class VerificationFailure(Record):
     markers: tuple[int, ...]
     documents: tuple[str, ...]
     reason: str
+    raw: tuple[str, ...] = ()
     protocol: str

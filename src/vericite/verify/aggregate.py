@@ -10,34 +10,49 @@ from numpy.typing import NDArray
 
 from vericite.records import Label
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
-
-Scores = NDArray[np.float32]
-"""[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
-
-Failed = NDArray[np.bool_]
-"""[statements, premises]: where the judge gave no answer, and the scores mean nothing."""
+from vericite.verify.premises import TOGETHER, Role
+from vericite.verify.sheet import Cells, Sheet
 
 _DECIDING: tuple[tuple[int, Label], ...] = ((ENTAILS, "supported"), (CONTRADICTS, "contradicted"))
 
 
+class StatementOutcome(NamedTuple):
+    """What was found of one statement; no label where its judgement failed."""
+
+    label: Label | None
+    native: str
+    holds: bool
+    probabilities: dict[str, float]
+
+
 class Outcome(NamedTuple):
-    """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it."""
+    """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it.
+
+    ``statements`` are there where there were several. ``unneeded`` are numbers of sources; None where the
+    aggregator does not ask.
+    """
 
     label: Label
     native: str
     probabilities: dict[str, float]
     premises: tuple[int, ...]
+    statements: tuple[StatementOutcome, ...] = ()
+    unneeded: tuple[int, ...] | None = None
 
 
 class Aggregator(Protocol):
-    """Adds judgements up. Sees no text, only scores."""
+    """Adds judgements up. Sees no text, only numbers and labels."""
 
     @property
     def signature(self) -> str:
         """For provenance."""
         ...
 
-    def decide(self, scores: Scores, failed: Failed | None = None) -> Outcome | None:
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The judgements to ask for next, given those on the sheet; none when it can decide."""
+        ...
+
+    def decide(self, sheet: Sheet) -> Outcome | None:
         """The outcome over at least one statement and any number of premises.
 
         None where it hangs on a judgement that failed.
@@ -63,10 +78,13 @@ class AnyEntails:
         """Says how much evidence is kept where that is not the usual."""
         return "any-entails" if self.evidence == 3 else f"any-entails(evidence={self.evidence})"
 
-    def decide(self, scores: Scores, failed: Failed | None = None) -> Outcome | None:
+    def wanted(self, sheet: Sheet) -> Cells:
+        """Everything, at once."""
+        return ~sheet.asked
+
+    def decide(self, sheet: Sheet) -> Outcome | None:
         """Each statement by its premises, then the claim by its statements."""
-        gone = np.zeros(scores.shape[:2], dtype=bool) if failed is None else failed
-        outcomes = [self._statement(rows, missing) for rows, missing in zip(scores, gone, strict=True)]
+        outcomes = [self._statement(sheet, row) for row in range(len(sheet.scores))]
         if not outcomes:
             raise ValueError("expected at least one statement; found none")
         by_label: dict[Label, list[Outcome]] = {}
@@ -80,9 +98,11 @@ class AnyEntails:
         # A claim stands or falls with its weakest statement.
         shown = min(deciding, key=lambda outcome: outcome.probabilities.get("supported", 0.0))
         premises = dict.fromkeys(premise for outcome in deciding for premise in outcome.premises)
-        return Outcome(label, label, shown.probabilities, tuple(premises))
+        statements = tuple(map(_as_statement, outcomes)) if len(outcomes) > 1 else ()
+        return Outcome(label, shown.native, shown.probabilities, tuple(premises), statements)
 
-    def _statement(self, rows: Scores, missing: NDArray[np.bool_]) -> Outcome | None:
+    def _statement(self, sheet: Sheet, row: int) -> Outcome | None:
+        rows, missing = sheet.scores[row], sheet.failed[row]
         if not len(rows):
             return Outcome("irrelevant", "irrelevant", {}, ())
         winners = np.where(missing, -1, rows.argmax(axis=1))
@@ -91,12 +111,77 @@ class AnyEntails:
             if len(found):
                 ranked = found[np.argsort(-rows[found, column], kind="stable")]
                 premises = tuple(int(premise) for premise in ranked[: self.evidence])
-                return Outcome(label, label, _named(rows[premises[0]]), premises)
+                native = sheet.natives.get((row, premises[0]), label)
+                return Outcome(label, native, _named(rows[premises[0]]), premises)
             if missing.any():
                 # The premise that was not judged might have entailed the claim.
                 return None
         # No premise decided: show the one that came nearest to deciding.
-        return Outcome("irrelevant", "irrelevant", _named(rows[rows[:, NEUTRAL].argmin()]), ())
+        nearest = int(rows[:, NEUTRAL].argmin())
+        return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), _named(rows[nearest]), ())
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """ALCE's rule: the documents together, and which of them the claim does not need.
+
+    A document is unneeded if it does not entail the claim alone and the others do without it. Only asked where
+    several documents together entail the claim, and each only as far as it takes.
+    """
+
+    signature: str = "leave-one-out"
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The documents together; then each alone; then the others without each that does not suffice."""
+        choice = np.zeros_like(sheet.asked)
+        choice[:, [place for role in self._next(sheet) for place in sheet.places(role)]] = True
+        return choice & ~sheet.asked
+
+    def _next(self, sheet: Sheet) -> list[Role]:
+        if not _asked(sheet, TOGETHER):
+            return [TOGETHER]
+        if not sheet.entailed(TOGETHER):
+            return []
+        roles = [Role("alone", source) for source in _sources(sheet)]
+        for source in _sources(sheet):
+            alone = Role("alone", source)
+            if _asked(sheet, alone) and sheet.entailed(alone) is False:
+                roles.append(Role("without", source))
+        return roles
+
+    def decide(self, sheet: Sheet) -> Outcome | None:
+        """Supported, contradicted or irrelevant by the documents together; and what is not needed."""
+        together = AnyEntails().decide(sheet.only(sheet.places(TOGETHER)))
+        if together is None:
+            return None
+        places = sheet.places(TOGETHER)
+        found = together._replace(premises=tuple(places[premise] for premise in together.premises), unneeded=())
+        if found.label != "supported":
+            return found
+        unneeded: list[int] = []
+        for source in _sources(sheet):
+            alone = sheet.entailed(Role("alone", source))
+            others = sheet.entailed(Role("without", source)) if alone is False else False
+            if alone is None or others is None:
+                return None
+            if others:
+                unneeded.append(source)
+        return found._replace(unneeded=tuple(unneeded))
+
+
+def _asked(sheet: Sheet, role: Role) -> bool:
+    return bool(sheet.asked[:, sheet.places(role)].all())
+
+
+def _sources(sheet: Sheet) -> list[int]:
+    """The sources that were also taken apart."""
+    return sorted({role.source for role in sheet.roles if role.source is not None})
+
+
+def _as_statement(outcome: Outcome | None) -> StatementOutcome:
+    if outcome is None:
+        return StatementOutcome(None, "failed", False, {})
+    return StatementOutcome(outcome.label, outcome.native, outcome.label == "supported", outcome.probabilities)
 
 
 def _named(row: NDArray[np.float32]) -> dict[str, float]:

@@ -42,7 +42,7 @@ def _pieces(premise: Premise, room: int, judge: Limited) -> list[Premise]:
             used = 0
         groups[-1].append(part)
         used += size
-    return [Premise("\n".join(part.text for part in group), _passages(group)) for group in groups]
+    return [Premise("\n".join(part.text for part in group), _passages(group), role=premise.role) for group in groups]
 
 
 def _passages(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:

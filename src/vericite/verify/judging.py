@@ -20,13 +20,26 @@ class Judgement(NamedTuple):
     """A judge's word on one pair.
 
     ``probabilities`` are those of entails, contradicts and neither. A judge that could not decide gives
-    the reason in ``failure``; its probabilities then mean nothing. ``note`` is what a reader should know
-    all the same, such as that the premise was cut.
+    the reason in ``failure``, and in ``raw`` what it said instead; its probabilities then mean nothing.
+    ``note`` is what a reader should know all the same, such as that the premise was cut. ``native`` is the
+    judge's own label, where it has labels of its own.
     """
 
     probabilities: NDArray[np.float32]
     failure: str | None = None
     note: str | None = None
+    native: str | None = None
+    raw: str | None = None
+
+    @classmethod
+    def certain(cls, column: int, native: str) -> Judgement:
+        """The judgement of a judge that says a label and no more."""
+        return cls(np.eye(len(COLUMNS), dtype=np.float32)[column], native=native)
+
+    @classmethod
+    def failed(cls, reason: str, raw: str | None = None) -> Judgement:
+        """A judgement that could not be made."""
+        return cls(np.full(len(COLUMNS), np.nan, dtype=np.float32), failure=reason, raw=raw)
 
 
 @runtime_checkable
@@ -40,6 +53,26 @@ class Limited(Protocol):
 
     def length(self, text: str) -> int:
         """The length of a text in these units."""
+        ...
+
+
+@runtime_checkable
+class Slow(Protocol):
+    """A judge that takes seconds a pair: it is asked few at once, so that answers come out as they are done."""
+
+    @property
+    def pairs_at_once(self) -> int:
+        """How many to gather before it is asked."""
+        ...
+
+
+@runtime_checkable
+class Inquiring(Protocol):
+    """A judge that wants to know the question too."""
+
+    @property
+    def reads_question(self) -> bool:
+        """Whether pairs shall come with it."""
         ...
 
 

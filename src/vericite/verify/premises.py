@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.models import Embedder
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.sentences import document_sentences
 
@@ -15,6 +20,16 @@ class Part(NamedTuple):
 
     text: str
     span: EvidenceSpan | None
+
+
+class Role(NamedTuple):
+    """What a premise is for: all sources of the case together, the source of that number alone, or all others."""
+
+    kind: Literal["together", "alone", "without"] = "together"
+    source: int | None = None
+
+
+TOGETHER = Role()
 
 
 @dataclass(frozen=True)
@@ -27,6 +42,7 @@ class Premise:
     text: str
     passages: tuple[EvidenceSpan, ...]
     parts: tuple[Part, ...] = ()
+    role: Role = TOGETHER
 
 
 @dataclass(frozen=True)
@@ -52,8 +68,9 @@ class Sources:
     _windows: dict[tuple[str, int], tuple[Premise, ...]] = field(
         default_factory=dict[tuple[str, int], tuple[Premise, ...]]
     )
-    _together: dict[tuple[tuple[str, ...], bool], tuple[Premise, ...]] = field(
-        default_factory=dict[tuple[tuple[str, ...], bool], tuple[Premise, ...]]
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict[str, NDArray[np.float32]])
+    _together: dict[tuple[tuple[str, ...], str], tuple[Premise, ...]] = field(
+        default_factory=dict[tuple[tuple[str, ...], str], tuple[Premise, ...]]
     )
 
     def sentences(self, document: Document) -> tuple[Sentence, ...]:
@@ -71,12 +88,21 @@ class Sources:
             self._windows[key] = tuple(_window(document, sentences[start : start + size]) for start in starts)
         return self._windows[key]
 
-    def joined(self, documents: tuple[Document, ...], title: bool) -> tuple[Premise, ...]:
-        """The documents as one premise, under their titles or not; none where they have no text."""
-        key = (tuple(document.id for document in documents), title)
+    def joined(self, documents: tuple[Document, ...], heading: str) -> tuple[Premise, ...]:
+        """The documents as one premise, each under its heading; none where they have no text.
+
+        ``heading`` has ``{title}`` where the title goes; empty for none.
+        """
+        key = (tuple(document.id for document in documents), heading)
         if key not in self._together:
-            self._together[key] = _joined(self, documents, title)
+            self._together[key] = _joined(self, documents, heading)
         return self._together[key]
+
+    def vectors(self, texts: Sequence[str], embedder: Embedder) -> list[NDArray[np.float32]]:
+        """The texts' vectors; each text is embedded once."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
+        self._vectors.update(zip(new, embedder.embed(new), strict=True))
+        return [self._vectors[text] for text in texts]
 
     def cited(self, claim: Claim) -> dict[str, tuple[Citation, ...]]:
         """The claim's citations by the document they point at, in the order of first mention."""
@@ -119,6 +145,35 @@ class Windows:
 
 
 @dataclass(frozen=True)
+class MostSimilar:
+    """Each cited document on its own; the one sentence that is most like the claim is the premise (BioACE).
+
+    Likeness is the cosine of the embedder's vectors; of sentences that are as like, the first counts.
+    """
+
+    embedder: Embedder | None = None
+
+    @property
+    def signature(self) -> str:
+        """Names the embedder."""
+        return f"most-similar({self._embedder.signature})"
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return self.embedder or Embedder.shared()
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case a cited document."""
+        for id, citations in sources.cited(claim).items():
+            document = sources.answer.document(id)
+            premises = sources.windows(document, 1)
+            if len(premises) > 1:
+                asked, *held = sources.vectors([claim.text, *(item.text for item in premises)], self._embedder)
+                premises = (premises[int(np.argmax(np.stack(held) @ asked))],)
+            yield Case(citations, (document,), premises)
+
+
+@dataclass(frozen=True)
 class WholeDocument:
     """Each cited document on its own, whole, under its title (BioACE)."""
 
@@ -133,19 +188,25 @@ class WholeDocument:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.answer.document(id)
-            yield Case(citations, (document,), sources.joined((document,), self.title))
+            yield Case(citations, (document,), sources.joined((document,), "{title}" if self.title else ""))
 
 
 @dataclass(frozen=True)
 class Joint:
-    """All documents that a claim cites, as one premise (ALCE)."""
+    """All documents that a claim cites, as one premise (ALCE).
+
+    With ``apart``, where there are several, also each alone and the others without it, for an aggregator that
+    asks which of them are needed.
+    """
 
     title: bool = False
+    apart: bool = False
 
     @property
     def signature(self) -> str:
-        """Says whether the titles are read too."""
-        return "joint(title=True)" if self.title else "joint"
+        """Says whether the titles are read too, and whether the documents are also taken apart."""
+        told = [f"{name}=True" for name in ("title", "apart") if getattr(self, name)]
+        return f"joint({', '.join(told)})" if told else "joint"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case, if the claim cites anything that exists."""
@@ -153,7 +214,19 @@ class Joint:
         if cited:
             documents = tuple(sources.answer.document(id) for id in cited)
             citations = tuple(citation for group in cited.values() for citation in group)
-            yield Case(citations, documents, sources.joined(documents, self.title))
+            yield Case(citations, documents, tuple(self._premises(documents, sources)))
+
+    def _premises(self, documents: tuple[Document, ...], sources: Sources) -> Iterator[Premise]:
+        heading = "Title: {title}" if self.title else ""
+        yield from sources.joined(documents, heading)
+        if not self.apart or len(documents) < 2:
+            return
+        for number, document in enumerate(documents):
+            others = documents[:number] + documents[number + 1 :]
+            for premise in sources.joined((document,), heading):
+                yield replace(premise, role=Role("alone", number))
+            for premise in sources.joined(others, heading):
+                yield replace(premise, role=Role("without", number))
 
 
 @dataclass(frozen=True)
@@ -174,7 +247,7 @@ class Context:
             return
         read = {document.id for document in documents}
         citations = tuple(citation for citation in claim.citations if citation.document in read)
-        yield Case(citations, documents, sources.joined(documents, title=False))
+        yield Case(citations, documents, sources.joined(documents, heading=""))
 
 
 def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
@@ -187,12 +260,12 @@ def _whole(document: Document) -> EvidenceSpan:
     return EvidenceSpan(document=document.id, sentence=None, start=0, end=len(document.text))
 
 
-def _joined(sources: Sources, documents: Sequence[Document], title: bool) -> tuple[Premise, ...]:
+def _joined(sources: Sources, documents: Sequence[Document], headed: str) -> tuple[Premise, ...]:
     texts: list[str] = []
     passages: list[EvidenceSpan] = []
     parts: list[Part] = []
     for document in documents:
-        heading = document.title if title else ""
+        heading = headed.replace("{title}", document.title) if document.title.strip() else ""
         texts += [text for text in (heading, document.text) if text.strip()]
         if heading.strip():
             parts.append(Part(heading, None))

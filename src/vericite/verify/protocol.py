@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.verify.aggregate import Aggregator, AnyEntails
+from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence
+from vericite.verify.faithful import Faithful
 from vericite.verify.judging import Judge
-from vericite.verify.premises import Context, Joint, PremisePlan, WholeDocument, Windows
+from vericite.verify.premises import Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
 
 
 @dataclass(frozen=True)
@@ -31,40 +33,92 @@ class Protocol:
         return "{}(claim={}, premise={}, judge={}, aggregate={})".format(self.name, *parts)
 
 
-PRESETS: dict[str, Callable[[], Protocol]] = {
-    "vericite": lambda: Protocol(name="vericite"),
-    "statements": lambda: Protocol(claim=AtomicStatements(), name="statements"),
-    "document": lambda: Protocol(premise=WholeDocument(), name="document"),
-    "joint": lambda: Protocol(premise=Joint(), name="joint"),
+@dataclass(frozen=True)
+class Preset:
+    """A protocol with a name: what it does in a sentence, and which judges its paper puts in it."""
+
+    summary: str
+    make: Callable[[int], Protocol]
+    usual: int | None = None
+    papers_judges: tuple[str, ...] = ()
+
+    @property
+    def sized(self) -> bool:
+        """Whether its name takes a number, as in ``windows(3)``."""
+        return self.usual is not None
+
+
+def _named(name: str, **parts: Any) -> Callable[[int], Protocol]:
+    return lambda _: Protocol(name=name, **parts)
+
+
+PRESETS: dict[str, Preset] = {
+    "vericite": Preset(
+        "each sentence of each cited document; supported if any entails the claim, else contradicted if any "
+        "contradicts it, else irrelevant. The title is no evidence",
+        _named("vericite"),
+        papers_judges=("hf:MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli",),
+    ),
+    "statements": Preset(
+        "the same, for each atomic statement of the claim; all must be supported",
+        _named("statements", claim=AtomicStatements()),
+    ),
+    "windows": Preset(
+        "each run of N sentences of each cited document",
+        lambda size: Protocol(premise=Windows(size), name=f"windows({size})"),
+        usual=3,
+    ),
+    "alce": Preset(
+        "all cited documents together, with their titles; where they support the claim, which of them it does not "
+        "need (neither enough alone nor missed by the others)",
+        _named("alce", premise=Joint(title=True, apart=True), aggregate=LeaveOneOut()),
+        papers_judges=("hf-seq2seq:google/t5_xxl_true_nli_mixture",),
+    ),
+    "bioace-document": Preset(
+        "each cited document whole, with its title",
+        _named("bioace-document", premise=WholeDocument()),
+        papers_judges=("llm-binary:MODEL", "llm:MODEL", "hf-seq2seq:CHECKPOINT", "hf-attrscore:CHECKPOINT"),
+    ),
+    "bioace-maxsim": Preset(
+        "of each cited document the one sentence most like the claim, by the cosine of the bundled embedder",
+        _named("bioace-maxsim", premise=MostSimilar()),
+        papers_judges=("llm-binary:MODEL", "llm:MODEL", "hf-seq2seq:CHECKPOINT", "hf-attrscore:CHECKPOINT"),
+    ),
+    "context": Preset(
+        "the first N documents together, cited or not, for every claim",
+        lambda top: Protocol(premise=Context(top), name=f"context({top})"),
+        usual=5,
+    ),
+    "reason-verify": Preset(
+        "each atomic statement against the first N documents together, cited or not, in eight categories; a claim "
+        "is CORRECT if all its statements are",
+        lambda top: Protocol(AtomicStatements(), Context(top), aggregate=Faithful(), name=f"reason-verify({top})"),
+        usual=5,
+        papers_judges=("llm-eight:MODEL",),
+    ),
 }
 """Protocols by name."""
-
-SIZED: dict[str, Callable[[int], Protocol]] = {
-    "windows": lambda size: Protocol(premise=Windows(size), name=f"windows({size})"),
-    "context": lambda size: Protocol(premise=Context(size), name=f"context({size})"),
-}
-"""Protocols by name and a number, as in ``windows(3)``."""
 
 DEFAULT = "vericite"
 
 
 def protocol_names() -> tuple[str, ...]:
     """The names that ``get_protocol`` takes, with ``N`` for a number."""
-    return (*PRESETS, *(f"{name}(N)" for name in SIZED))
+    return tuple(f"{name}(N)" if preset.sized else name for name, preset in PRESETS.items())
 
 
 def get_protocol(name: str) -> Protocol:
-    """The protocol of this name, such as ``vericite``, ``joint`` or ``windows(3)``.
+    """The protocol of this name, such as ``vericite``, ``alce`` or ``windows(3)``; a number may be left out.
 
     Raises:
         UnknownNameError: There is none.
         InputError: Its number is not one or more.
     """
-    if name in PRESETS:
-        return PRESETS[name]()
-    found = re.fullmatch(r"(\w+)\((\d{1,4})\)", name)
-    if not found or found[1] not in SIZED:
+    found = re.fullmatch(r"([\w-]+)(?:\((\d{1,4})\))?", name)
+    preset = PRESETS.get(found[1]) if found else None
+    if not found or preset is None or (found[2] and not preset.sized):
         raise UnknownNameError("protocol", name, protocol_names())
-    if int(found[2]) < 1:
+    size = int(found[2] or preset.usual or 1)
+    if found[2] and int(found[2]) < 1:
         raise InputError(f"expected a number of one or more in {name!r}; found {found[2]}")
-    return SIZED[found[1]](int(found[2]))
+    return preset.make(size)

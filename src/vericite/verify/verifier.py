@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from vericite.models import Pair
 from vericite.records import (
@@ -15,6 +13,7 @@ from vericite.records import (
     Claim,
     EvidenceSpan,
     Provenance,
+    StatementVerdict,
     Summary,
     UncitedClaim,
     Verdict,
@@ -24,9 +23,10 @@ from vericite.text.citations import CITATIONS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER
 from vericite.verify.aggregate import Outcome
+from vericite.verify.docket import Docket
 from vericite.verify.fitting import fitted
 from vericite.verify.judges import load_judge
-from vericite.verify.judging import Judgement
+from vericite.verify.judging import Inquiring, Judgement, Slow
 from vericite.verify.premises import Case, Sources
 from vericite.verify.protocol import Protocol
 from vericite.version import __version__
@@ -42,31 +42,14 @@ LANGUAGE_SAMPLE = 2000
 """Characters of a document that are enough to tell its language."""
 
 
-@dataclass(frozen=True)
-class _Planned:
-    """A case of an answer with its pairs; where there is no sense in judging it, the reason."""
-
-    claim: Claim
-    case: Case
-    statements: tuple[str, ...]
-    abstain: str | None
-
-    def pairs(self) -> Iterator[Pair]:
-        if self.abstain is None:
-            for statement in self.statements:
-                for premise in self.case.premises:
-                    yield Pair(premise.text, statement)
-
-    def count(self) -> int:
-        return 0 if self.abstain else len(self.statements) * len(self.case.premises)
-
-
 class Verifier:
     """Runs one protocol. Keeps its judge loaded, so use one verifier for many answers."""
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self.judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
+        self._asks_question = isinstance(self.judge, Inquiring) and self.judge.reads_question
+        self._pairs_at_once = self.judge.pairs_at_once if isinstance(self.judge, Slow) else PAIRS_AT_ONCE
         self.provenance = Provenance(
             version=__version__,
             protocol=protocol.signature,
@@ -80,20 +63,21 @@ class Verifier:
 
     def verify(self, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
         """Check answers; each comes out as soon as the batch that it is in is judged, in order."""
-        planned: list[tuple[Answer, list[_Planned]]] = []
+        batch: list[tuple[Answer, list[Docket]]] = []
         waiting = 0
         for answer in answers:
-            cases = list(self._plan(answer))
-            planned.append((answer, cases))
-            waiting += sum(case.count() for case in cases)
-            if waiting >= PAIRS_AT_ONCE or len(planned) >= ANSWERS_AT_ONCE:
-                yield from self._decide(planned)
-                planned, waiting = [], 0
-        yield from self._decide(planned)
+            dockets = list(self._plan(answer))
+            batch.append((answer, dockets))
+            waiting += sum(docket.sheet.asked.size for docket in dockets if docket.abstain is None)
+            if waiting >= self._pairs_at_once or len(batch) >= ANSWERS_AT_ONCE:
+                yield from self._decide(batch)
+                batch, waiting = [], 0
+        yield from self._decide(batch)
 
-    def _plan(self, answer: Answer) -> Iterator[_Planned]:
+    def _plan(self, answer: Answer) -> Iterator[Docket]:
         sources = Sources(answer)
         foreign: dict[str, str | None] = {}
+        question = answer.question if self._asks_question else None
         for claim in answer.claims:
             cases = tuple(self.protocol.premise.cases(claim, sources))
             if not cases:
@@ -102,53 +86,66 @@ class Verifier:
             statements = () if reason else self.protocol.claim.statements(claim)
             for case in cases:
                 fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
-                yield _Planned(claim, fitting, statements, reason or _source_reason(case, foreign))
+                yield Docket(claim, fitting, statements, reason or _source_reason(case, foreign), question)
 
-    def _decide(self, planned: list[tuple[Answer, list[_Planned]]]) -> Iterator[CheckedAnswer]:
-        unique = dict.fromkeys(pair for _, cases in planned for case in cases for pair in case.pairs())
-        judged = dict(zip(unique, self.judge.judge(unique), strict=True))
-        for answer, cases in planned:
-            results = [self._result(case, judged) for case in cases]
-            yield self._checked(answer, results)
+    def _decide(self, batch: list[tuple[Answer, list[Docket]]]) -> Iterator[CheckedAnswer]:
+        self._judge([docket for _, dockets in batch for docket in dockets])
+        for answer, dockets in batch:
+            yield self._checked(answer, [self._result(docket) for docket in dockets])
 
-    def _result(self, planned: _Planned, judged: dict[Pair, Judgement]) -> Verdict | VerificationFailure:
-        if planned.abstain is not None:
+    def _judge(self, dockets: list[Docket]) -> None:
+        """Ask in rounds, until no aggregator wants more; each distinct pair is asked once."""
+        judged: dict[Pair, Judgement] = {}
+        while dockets:
+            asked = [(docket, docket.wanted(self.protocol.aggregate)) for docket in dockets]
+            asked = [(docket, pairs) for docket, pairs in asked if pairs]
+            new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
+            judged.update(zip(new, self.judge.judge(new), strict=True))
+            for docket, pairs in asked:
+                docket.put(pairs, judged)
+            dockets = [docket for docket, _ in asked]
+
+    def _result(self, docket: Docket) -> Verdict | VerificationFailure:
+        if docket.abstain is not None:
             nothing = Outcome("irrelevant", "abstained", {}, ())
-            reasons = (planned.abstain, *_source_notes(planned.case))
-            return self._verdict(planned, nothing, reasons, abstained=True)
-        judgements = [judged[pair] for pair in planned.pairs()]
-        shape = (len(planned.statements), len(planned.case.premises))
-        scores = np.array([item.probabilities for item in judgements], dtype=np.float32).reshape(*shape, 3)
-        failed = np.array([item.failure is not None for item in judgements], dtype=bool).reshape(shape)
-        failures = [item.failure for item in judgements if item.failure is not None]
-        told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0]}" if failures else None
-        outcome = self.protocol.aggregate.decide(scores, failed)
+            reasons = (docket.abstain, *_source_notes(docket.case))
+            return self._verdict(docket, nothing, reasons, abstained=True)
+        judgements = docket.judgements
+        failures = [item for item in judgements if item.failure is not None]
+        told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
+        outcome = self.protocol.aggregate.decide(docket.sheet)
         if outcome is None:
-            return VerificationFailure(reason=told or "the aggregator gave no outcome", **self._place(planned))
+            raw = dict.fromkeys(item.raw for item in failures if item.raw is not None)
+            reason = told or "the aggregator gave no outcome"
+            return VerificationFailure(reason=reason, raw=tuple(raw), **self._place(docket))
         notes = dict.fromkeys(note for note in (told, *(item.note for item in judgements)) if note)
-        return self._verdict(planned, outcome, (*_source_notes(planned.case), *notes))
+        return self._verdict(docket, outcome, (*_source_notes(docket.case), *notes))
 
-    def _verdict(
-        self, planned: _Planned, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False
-    ) -> Verdict:
+    def _verdict(self, docket: Docket, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False) -> Verdict:
         passages: dict[EvidenceSpan, None] = {}
         for premise in outcome.premises:
-            passages.update(dict.fromkeys(planned.case.premises[premise].passages))
+            passages.update(dict.fromkeys(docket.case.premises[premise].passages))
+        unneeded = outcome.unneeded
         return Verdict(
-            **self._place(planned),
+            **self._place(docket),
             label=outcome.label,
             native=outcome.native,
             probabilities=outcome.probabilities,
             evidence=tuple(passages),
+            statements=tuple(
+                StatementVerdict(text=text, **found._asdict())
+                for text, found in zip(docket.statements, outcome.statements, strict=False)
+            ),
+            unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
             abstained=abstained,
             reasons=reasons,
         )
 
-    def _place(self, planned: _Planned) -> dict[str, Any]:
+    def _place(self, docket: Docket) -> dict[str, Any]:
         return {
-            **_claim_place(planned.claim),
-            "markers": planned.case.markers,
-            "documents": tuple(document.id for document in planned.case.documents),
+            **_claim_place(docket.claim),
+            "markers": docket.case.markers,
+            "documents": tuple(document.id for document in docket.case.documents),
             "protocol": self.protocol.name,
         }
 

@@ -1,0 +1,85 @@
+"""``vericite protocols`` and ``vericite judges``: what there is to choose from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from vericite.cli.extras import EXTRAS, install_line, missing
+
+
+def protocols(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the protocols: what a claim is judged against, and how it adds up.
+
+    Any judge may be put in any protocol: `--protocol NAME --judge NAME`.
+    """
+    found = [_protocol(name) for name in _protocol_names()]
+    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("parts", "papers")))
+
+
+def judges(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the judges: what each is, what it needs, and how to install what is missing."""
+    found = examine()
+    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("needs", "from", "models")))
+
+
+def examine() -> list[dict[str, Any]]:
+    """Every judge, ours and those of other packages."""
+    from vericite.verify.judges import JUDGES, plugins
+
+    ours = [_judge(name) for name in JUDGES]
+    theirs = [{"name": entry.name, "summary": entry.value, "from": _package(entry)} for entry in plugins()]
+    return [*ours, *theirs]
+
+
+def _protocol_names() -> tuple[str, ...]:
+    from vericite.verify import protocol_names
+
+    return protocol_names()
+
+
+def _protocol(name: str) -> dict[str, Any]:
+    from vericite.verify import PRESETS
+
+    preset = PRESETS[name.partition("(")[0]]
+    protocol = preset.make(preset.usual or 1)
+    parts = (protocol.claim.signature, protocol.premise.signature, protocol.aggregate.signature)
+    told = {
+        "name": name,
+        "summary": preset.summary,
+        "parts": "claim {}, premise {}, aggregate {}".format(*parts),
+    }
+    return (
+        {**told, "papers": f"the paper's judges: {', '.join(preset.papers_judges)}"} if preset.papers_judges else told
+    )
+
+
+def _judge(name: str) -> dict[str, Any]:
+    from vericite.verify.judges import JUDGES
+
+    kind = JUDGES[name]
+    told: dict[str, Any] = {"name": kind.usage(name), "summary": kind.summary}
+    if not kind.extras:
+        return told
+    ways = [f"[{extra}] {'installed' if not missing(EXTRAS[extra]) else install_line(extra)}" for extra in kind.extras]
+    return {**told, "needs": "needs " + " or ".join(ways)}
+
+
+def _package(entry: Any) -> str:
+    return f"from {entry.dist.name} {entry.dist.version}" if entry.dist else "from an unknown package"
+
+
+def _listed(found: Sequence[dict[str, Any]], details: Sequence[str]) -> str:
+    from textwrap import fill
+
+    blocks: list[str] = []
+    for item in found:
+        lines = [item["summary"], *(item[name] for name in details if name in item)]
+        shown = [
+            fill(line, 98, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False) for line in lines
+        ]
+        blocks.append("\n".join([item["name"], *shown]))
+    return "\n\n".join(blocks)

@@ -1,0 +1,60 @@
+"""Language models: one careful way to ask them, over the network or in this process.
+
+    with LLM("ollama:llama3.2") as llm:
+        for reply in llm.map(ChatRequest.ask(question) for question in questions):
+            print(reply.text if isinstance(reply, Completion) else reply.reason)
+
+The client loads when it is first used: the values alone need neither an event loop nor the packages behind it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply, Usage
+from vericite.llm.settings import Price, Settings
+from vericite.llm.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from vericite.llm.backend import Backend, BackendError, RawReply
+    from vericite.llm.client import LLM
+    from vericite.llm.ledger import Ledger
+    from vericite.llm.structured import Parsed
+
+__all__ = [
+    "LLM",
+    "Backend",
+    "BackendError",
+    "CallFailure",
+    "ChatRequest",
+    "Completion",
+    "FrozenSchema",
+    "Ledger",
+    "Message",
+    "ModelSpec",
+    "Parsed",
+    "Price",
+    "RawReply",
+    "Reply",
+    "Settings",
+    "Usage",
+]
+
+_HOMES = {
+    "LLM": "vericite.llm.client",
+    "Backend": "vericite.llm.backend",
+    "BackendError": "vericite.llm.backend",
+    "Ledger": "vericite.llm.ledger",
+    "Parsed": "vericite.llm.structured",
+    "RawReply": "vericite.llm.backend",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vericite.llm' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,303 @@
+"""The one way to ask a language model: remembered, limited, retried, counted, and never hanging."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from vericite.errors import InputError, LLMError
+from vericite.llm.backend import Backend
+from vericite.llm.cache import Cache, Kept, cache_key
+from vericite.llm.calls import Caller
+from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply
+from vericite.llm.ledger import Ledger, Tally
+from vericite.llm.loop import LoopThread
+from vericite.llm.settings import Settings
+from vericite.llm.spec import ModelSpec
+from vericite.llm.structured import Kind, Parsed, ask_for
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+_AHEAD = 2
+"""Items begun per request in flight: one slow reply at the head of the line then leaves the others work to do."""
+
+
+class LLM:
+    """A language model that can be asked, from any thread and any event loop.
+
+    Args:
+        spec: Which model, and where: ``openai:gpt-4o-mini``, ``http://host:port/v1#model``, ``gguf:/file.gguf`` ...
+        settings: How to ask it.
+        backend: What carries the requests, in place of what the spec stands for.
+
+    Raises:
+        InputError: The spec cannot be used, or it is not on this machine and the settings are offline.
+        LLMAccessError: The service needs a key, and the environment has none.
+        MissingExtraError: The package that carries requests to it is not installed.
+    """
+
+    def __init__(self, spec: str | ModelSpec, settings: Settings | None = None, backend: Backend | None = None) -> None:
+        self.spec = ModelSpec.parse(spec) if isinstance(spec, str) else spec
+        self.settings = settings or Settings()
+        if self.settings.offline and not self.spec.local:
+            raise InputError(
+                f"expected a model on this machine, as offline is set; found {self.spec.signature}. "
+                "Unset VERICITE_OFFLINE, or use a model such as ollama:llama3.2 or gguf:/models/file.gguf."
+            )
+        # Requests to a model in this process wait here, where they lose no time, and not in llama.cpp.
+        concurrency = 1 if self.spec.path is not None and backend is None else self.settings.concurrency
+        self._backend = backend or _backend(self.spec, concurrency)
+        self.signature = self._backend.signature
+        self._concurrency = concurrency
+        file = self.settings.cache_file
+        self._cache = None if file is None else Cache(file)
+        self._tally = Tally(self.settings.price)
+        self._caller = Caller(self._backend, self.settings, concurrency, self._tally)
+        self._flights: dict[str, _Flight] = {}
+        self._room = LoopThread(self._begin, self._finish)
+        self._entered = 0
+
+    def __repr__(self) -> str:
+        return f"LLM({self.signature!r})"
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was asked so far, and what it took."""
+        return self._tally.ledger
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Ask for a reply; from the cache if it is there. It ends by the deadline, waits for a turn not counted.
+
+        Raises:
+            InputError: The request needs what the model cannot do.
+            LLMAccessError: Every call would fail alike: the key, the credit, the model's name or its address.
+        """
+        self._check(request)
+        return await self._room.run(lambda: self._complete(request))
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
+        """Ask for a reply and yield it as it comes; a cached one comes in one piece. The whole is kept in the cache.
+
+        Raises:
+            InputError: The request needs what the model cannot do.
+            LLMAccessError: Every call would fail alike.
+            LLMStreamError: The reply did not come, or broke off; what has been yielded is what there is of it.
+        """
+        self._check(request)
+        source = self._stream(request) if self._room.here else self._room.pieces(lambda: self._stream(request))
+        async with aclosing(source) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    def map(self, requests: Iterable[ChatRequest]) -> Generator[Reply, None, None]:
+        """Ask for many replies; they come in the order of the requests. See ``each``."""
+        return self.each(requests, self.complete)
+
+    def each(self, items: Iterable[_T], ask: Callable[[_T], Awaitable[_R]]) -> Generator[_R, None, None]:
+        """Do something with every item that asks this model; results come in the order of the items.
+
+        Items are taken as they are needed: at most twice ``concurrency`` are begun and not handed out. ``ask`` runs on
+        an event loop of its own, so this works in a notebook too. Closing the iterator, or Ctrl-C, cancels what is
+        under way. What ``ask`` raises ends the iteration.
+        """
+        if self._room.here:
+            raise LLMError("expected map and each outside of the functions they run; found one inside. Await complete.")
+        with self._room.held():
+            begun: deque[Future[_R]] = deque()
+            source = iter(items)
+            try:
+                while self._fill(begun, source, ask):
+                    yield begun.popleft().result()
+            finally:
+                for future in begun:
+                    future.cancel()
+
+    async def parsed(
+        self, request: ChatRequest, kind: type[Kind], check: Callable[[Kind], Kind] | None = None
+    ) -> Parsed[Kind] | CallFailure:
+        """Ask for a value: the request's schema is set from ``kind``, and the reply read as one JSON object of it.
+
+        A reply that is none is shown back to the model once, with the problem named. What is none then either is a
+        failure, with the reply kept in ``raw``.
+
+        Args:
+            request: What to ask.
+            kind: The pydantic model of the value.
+            check: Gives the value back, perhaps put in order; a ``ValueError`` from it asks for a repair.
+
+        Raises:
+            LLMAccessError: Every call would fail alike.
+        """
+        return await self._room.run(lambda: ask_for(self.complete, request, kind, check))
+
+    def close(self) -> None:
+        """Let go of connections, weights and the cache; asked again, the model opens them again."""
+        while self._entered:
+            self._entered -= 1
+            self._room.release()
+        if self._cache is not None:
+            self._cache.close()
+        # Weights of gigabytes should not wait for the garbage collector.
+        if (unload := getattr(self._backend, "unload", None)) is not None:
+            unload()
+
+    async def aclose(self) -> None:
+        """``close``, for those who wait in an event loop."""
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        # Held from here on, so that connections outlive single calls.
+        self._room.hold()
+        self._entered += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _fill(self, begun: deque[Future[_R]], source: Any, ask: Callable[[_T], Awaitable[_R]]) -> bool:
+        """Begin what may be begun; whether there is a result to wait for."""
+
+        async def run(item: _T) -> _R:
+            return await ask(item)
+
+        # A result that is there is handed out before more items are fetched, which may take their time.
+        while len(begun) < _AHEAD * self._concurrency and not (begun and begun[0].done()):
+            try:
+                item = next(source)
+            except StopIteration:
+                break
+            begun.append(self._room.submit(run(item)))
+        return bool(begun)
+
+    def _check(self, request: ChatRequest) -> None:
+        if request.grammar is not None and not self.spec.takes_grammar:
+            raise InputError(
+                f"expected a request without a grammar for {self.signature}; found one with it. "
+                "Only llama.cpp reads GBNF: use gguf:/file.gguf or the address of its server, or a JSON schema."
+            )
+
+    async def _complete(self, request: ChatRequest) -> Reply:
+        reply = await self._ask(request)
+        self._tally.reply(reply)
+        return reply
+
+    async def _ask(self, request: ChatRequest) -> Reply:
+        if self._cache is None:
+            return await self._caller.ask(request)
+        began = asyncio.get_running_loop().time()
+        key = cache_key(self.signature, request)
+        flight = self._flights.get(key)
+        if flight is None or flight.over:
+            if kept := self._cache.get(key):
+                return Completion(
+                    kept.text, kept.finish, kept.usage, True, 0, asyncio.get_running_loop().time() - began
+                )
+            flight = self._flights[key] = _Flight(self._keep(key, request))
+            flight.when_over(lambda: self._forget(key, flight))
+            return await flight.join()
+        # Somebody is asking the same right now.
+        reply = await flight.join()
+        seconds = asyncio.get_running_loop().time() - began
+        if isinstance(reply, CallFailure):
+            return replace(reply, attempts=0, seconds=seconds)
+        return replace(reply, cached=True, attempts=0, seconds=seconds, usage=reply.usage._replace(cost=0.0))
+
+    async def _keep(self, key: str, request: ChatRequest) -> Reply:
+        reply = await self._caller.ask(request)
+        self._put(key, reply)
+        return reply
+
+    def _forget(self, key: str, flight: _Flight) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+
+    def _put(self, key: str, reply: Reply) -> None:
+        if self._cache is not None and isinstance(reply, Completion):
+            usage = reply.usage
+            self._cache.put(key, Kept(reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens))
+
+    async def _stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
+        key = cache_key(self.signature, request)
+        if self._cache is not None and (kept := self._cache.get(key)):
+            self._tally.reply(Completion(kept.text, kept.finish, kept.usage, True, 0, 0.0))
+            yield kept.text
+            return
+        async with aclosing(self._caller.stream(request)) as pieces:
+            ended = False
+            try:
+                async for piece in pieces:
+                    if isinstance(piece, str):
+                        yield piece
+                    else:
+                        ended = True
+                        self._put(key, piece)
+                        self._tally.reply(piece)
+            finally:
+                if not ended:
+                    self._tally.reply(CallFailure("the stream was not read to its end", 0))
+
+    def _begin(self) -> None:
+        self._flights = {}
+        self._caller.begin()
+
+    async def _finish(self) -> None:
+        await self._backend.aclose()
+        if self._cache is not None:
+            self._cache.close()
+
+
+class _Flight:
+    """A request under way that several wait for. It is cancelled when nobody does any more."""
+
+    def __init__(self, work: Any) -> None:
+        self._task: asyncio.Task[Reply] = asyncio.ensure_future(work)
+        self._waiting = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether it is too late to join."""
+        return self._task.done() or self._task.cancelling() > 0
+
+    def when_over(self, call: Callable[[], None]) -> None:
+        """Have something done at the end."""
+
+        def end(task: asyncio.Task[Reply]) -> None:
+            # Asked for here, an error is not reported as one that nobody saw.
+            _ = task.cancelled() or task.exception()
+            call()
+
+        self._task.add_done_callback(end)
+
+    async def join(self) -> Reply:
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self._task)
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._task.cancel()
+
+
+def _backend(spec: ModelSpec, concurrency: int) -> Backend:
+    if spec.path is not None:
+        from vericite.llm.local import LocalModel
+
+        return LocalModel(spec)
+    from vericite.llm.service import Service
+
+    return Service(spec, concurrency)

@@ -1,0 +1,204 @@
+"""Models run in this process by llama.cpp (the ``xllamacpp`` package), from a GGUF file."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from threading import Event, Lock
+from typing import Any
+
+from vericite.errors import LLMAccessError, MissingExtraError
+from vericite.llm.backend import BackendError, RawReply
+from vericite.llm.chat import ChatRequest, Usage
+from vericite.llm.replies import as_object, first_choice, usage_of
+from vericite.llm.service import response_format
+from vericite.llm.spec import ModelSpec
+
+CONTEXT = 8192
+"""Tokens of prompt and reply together. Models allow for more and then want memory for it, whether it is used or not."""
+
+_PATIENCE = 2.0
+"""Seconds to wait for a request to stop that nobody waits for any more."""
+
+SLOTS = 1
+"""Requests at a time: one request keeps every core busy, and a slot of its own keeps a prompt's beginning at hand."""
+
+
+class LocalModel:
+    """A GGUF file run in this process. The weights load at the first use, which no timeout counts.
+
+    Args:
+        spec: Which file.
+
+    Raises:
+        MissingExtraError: The ``xllamacpp`` package is not installed.
+    """
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
+        self._loading = Lock()
+        self._server: Any = None
+        _package()
+
+    @property
+    def signature(self) -> str:
+        """What tells its model from others."""
+        return self._spec.signature
+
+    async def complete(self, request: ChatRequest, timeout: float) -> RawReply:
+        """Ask once; see ``Backend``."""
+        await asyncio.to_thread(self._loaded)
+        try:
+            async with asyncio.timeout(timeout), aclosing(self.stream(request, timeout)) as pieces:
+                whole = [piece async for piece in pieces if isinstance(piece, RawReply)]
+                return whole[-1]
+        except TimeoutError:
+            problem = _too_slow(timeout)
+        raise problem
+
+    async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
+        """Ask once, and yield the reply as it comes; see ``Backend``."""
+        server = await asyncio.to_thread(self._loaded)
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
+        stopped = Event()
+
+        def take(event: Mapping[str, Any] | None) -> bool:
+            try:
+                loop.call_soon_threadsafe(events.put_nowait, event)
+            except RuntimeError:  # the loop is gone, and nobody waits any more
+                return True
+            return stopped.is_set()
+
+        work = asyncio.create_task(asyncio.to_thread(_generate, server, _parameters(request), take))
+        reply = _LocalReply(self.signature)
+        try:
+            while (event := await _within(events, timeout)) is not None:
+                if piece := reply.add(event):
+                    yield piece
+        finally:
+            # llama.cpp stops at its next token, and the thread with it; the first may be long in coming.
+            stopped.set()
+            await asyncio.wait([work], timeout=_PATIENCE)
+        yield reply.whole
+
+    async def aclose(self) -> None:
+        """Nothing to let go of: the weights belong to no event loop."""
+
+    def unload(self) -> None:
+        """Let go of the weights; they load again at the next use."""
+        with self._loading:
+            self._server = None
+
+    def _loaded(self) -> Any:
+        with self._loading:
+            if self._server is None:
+                self._server = _started(self._spec)
+            return self._server
+
+
+class _LocalReply:
+    """A reply put together from llama.cpp's events."""
+
+    def __init__(self, signature: str) -> None:
+        self._signature = signature
+        self._pieces: list[str] = []
+        self._finish: str | None = None
+        self._usage: Usage | None = None
+
+    def add(self, event: Mapping[str, Any]) -> str:
+        if error := event.get("error"):
+            found = as_object(error)
+            words = f"{self._signature}: {found.get('message', error)}"
+            if found.get("type") == "exceed_context_size_error":
+                words = f"the request is longer than the model's context of {CONTEXT} tokens; shorten it ({words})"
+            # It would fail the same way again: there is no network in between.
+            raise BackendError(words, retry=False)
+        self._usage = usage_of(event.get("usage")) or self._usage
+        choice = first_choice(event) or {}
+        self._finish = choice.get("finish_reason") or self._finish
+        piece = as_object(choice.get("delta")).get("content") or ""
+        self._pieces.append(piece)
+        return piece
+
+    @property
+    def whole(self) -> RawReply:
+        if self._finish is None:
+            raise BackendError(f"{self._signature}: the reply broke off", retry=True)
+        return RawReply("".join(self._pieces), self._finish, self._usage)
+
+
+async def _within(events: asyncio.Queue[Mapping[str, Any] | None], timeout: float) -> Mapping[str, Any] | None:
+    try:
+        async with asyncio.timeout(timeout):
+            return await events.get()
+    except TimeoutError:
+        problem = _too_slow(timeout)
+    raise problem
+
+
+def _too_slow(timeout: float) -> BackendError:
+    reason = f"llama.cpp did not answer within {timeout:g} s; raise the timeout, or ask for fewer max_tokens"
+    return BackendError(reason, retry=False)
+
+
+def _generate(server: Any, parameters: dict[str, Any], take: Callable[[Mapping[str, Any] | None], bool]) -> None:
+    """Run a request to its end. It has a thread of its own; ``take`` says when to stop."""
+    try:
+        # Errors come to the callback, or out of the call, depending on when they happen.
+        left = server.handle_chat_completions(parameters, take)
+        take(as_object(left))
+    except Exception as error:  # xllamacpp raises whatever llama.cpp throws
+        take({"error": {"message": str(error)}})
+    finally:
+        take(None)
+
+
+def _parameters(request: ChatRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.top_p is not None:
+        found["top_p"] = request.top_p
+    if request.seed is not None:
+        found["seed"] = request.seed
+    if request.stop:
+        found["stop"] = list(request.stop)
+    if request.schema is not None:
+        found["response_format"] = response_format(request)
+    if request.grammar is not None:
+        found["grammar"] = request.grammar
+    return found
+
+
+def _package() -> Any:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise MissingExtraError("local", "Running a GGUF model in this process") from None
+    return xllamacpp
+
+
+def _started(spec: ModelSpec) -> Any:
+    package = _package()
+    parameters = package.CommonParams()
+    parameters.model.path = str(spec.path)
+    parameters.n_ctx = CONTEXT
+    parameters.n_parallel = SLOTS
+    parameters.verbosity = -1
+    # It opens a port on the loopback interface as well, which nobody is to use.
+    parameters.api_keys = [secrets.token_hex(16)]
+    try:
+        return package.Server(parameters)
+    except RuntimeError as error:
+        failure = str(error)
+    raise LLMAccessError(
+        f"expected a GGUF model that llama.cpp can load at {spec.path}; it failed: {failure}. "
+        "Download it again, or use another."
+    )

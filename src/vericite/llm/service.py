@@ -1,0 +1,282 @@
+"""Models behind an OpenAI-compatible service, carried by the ``openai`` package.
+
+The package carries and nothing more. It would retry, follow redirects with the key, send what it finds in OPENAI_*
+variables to whatever address it is given, and raise errors that hold the request with its headers; none of that is
+left to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from vericite.errors import InputError, MissingExtraError
+from vericite.llm.backend import BackendError, RawReply
+from vericite.llm.chat import ChatRequest
+from vericite.llm.keys import Key, PieceScrubber
+from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
+from vericite.llm.spec import ModelSpec
+from vericite.version import __version__
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_T = TypeVar("_T")
+
+_PATH = "/chat/completions"
+
+_HEADERS_KEPT = frozenset(
+    ["host", "accept", "accept-encoding", "connection", "content-length", "content-type", "transfer-encoding"]
+)
+
+
+class Service:
+    """A model behind an OpenAI-compatible service.
+
+    Args:
+        spec: Which model, and where.
+        concurrency: Connections that may be open at once.
+
+    Raises:
+        LLMAccessError: The service needs a key and the environment has none.
+        MissingExtraError: The ``openai`` package is not installed.
+    """
+
+    def __init__(self, spec: ModelSpec, concurrency: int) -> None:
+        self._spec = spec
+        self._concurrency = concurrency
+        self._key = Key.of(spec)
+        self._reader = ReplyReader(spec, self._key)
+        self._client: AsyncOpenAI | None = None
+        _sdk()
+
+    @property
+    def signature(self) -> str:
+        """What tells its model from others."""
+        return self._spec.signature
+
+    def __repr__(self) -> str:
+        return f"Service({self.signature!r}, {self._key!r})"
+
+    async def complete(self, request: ChatRequest, timeout: float) -> RawReply:
+        """Ask once; see ``Backend``."""
+        body = await self._guarded(self._whole(request), timeout)
+        outcome = self._reader.completion(body)
+        if isinstance(outcome, BackendError):
+            raise outcome
+        return outcome
+
+    async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
+        """Ask once, and yield the reply as it comes; see ``Backend``."""
+        events = await self._guarded(self._events(request), timeout)
+        reply = _StreamedReply(self._key)
+        async with aclosing(events):
+            iterator = aiter(events)
+            while (event := await self._guarded(_next(iterator), timeout)) is not None:
+                if event.get("error"):
+                    raise self._reader.error_event(event["error"])
+                if piece := reply.add(event):
+                    yield piece
+        if rest := reply.scrubber.finish():
+            yield reply.keep(rest)
+        yield self._whole_of(reply)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _whole_of(self, reply: _StreamedReply) -> RawReply:
+        if reply.finish is None:
+            raise BackendError(f"{self.signature}: the stream broke off", retry=True, raw=self._reader.kept(reply.text))
+        text = reply.text if reply.started else None
+        if problem := self._reader.unusable(text, reply.finish, reply.refusal, reply.usage, reply.text):
+            raise problem
+        return RawReply(reply.text, reply.finish, reply.usage)
+
+    async def _whole(self, request: ChatRequest) -> str:
+        import httpx2
+
+        response = await self._opened().post(_PATH, cast_to=httpx2.Response, body=self._body(request))
+        return response.text
+
+    async def _events(self, request: ChatRequest) -> AsyncGenerator[Mapping[str, Any], None]:
+        body = self._body(request) | {"stream": True, "stream_options": {"include_usage": True}}
+        kind = _sdk().AsyncStream[object]
+        return _objects(await self._opened().post(_PATH, cast_to=object, body=body, stream=True, stream_cls=kind))
+
+    async def _guarded(self, work: Awaitable[_T], timeout: float) -> _T:
+        """Await, at most so long; whatever goes wrong comes out as a ``BackendError`` with nothing behind it."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await work
+        except Exception as error:  # whatever the packages in between raise
+            problem = self._problem(error, timeout)
+        # Outside the handler: an exception raised inside would carry the first one, and with it the headers.
+        raise problem
+
+    def _problem(self, error: Exception, timeout: float) -> BackendError:
+        import httpx2
+        import openai
+
+        if isinstance(error, BackendError):
+            return error
+        if isinstance(error, openai.APIStatusError):
+            return self._reader.status(error.status_code, error.response.headers, error.response.text)
+        if isinstance(error, TimeoutError | openai.APITimeoutError | httpx2.TimeoutException):
+            reason = f"{self.signature} did not answer within {timeout:g} s"
+            return BackendError(reason, retry=True, unreachable=True)
+        if isinstance(error, openai.APIConnectionError | httpx2.RequestError | ssl.SSLError | OSError):
+            cause = self._reader.shown(_root_words(error))
+            return BackendError(f"the connection to {self.signature} failed: {cause}", retry=True, unreachable=True)
+        if isinstance(error, openai.APIError) and error.body is not None:
+            return self._reader.error_event(error.body)
+        # Malformed JSON in an event, bytes that are no text: the next attempt may be sound.
+        cause = self._reader.shown(f"{type(error).__name__}: {error}")
+        return BackendError(f"{self.signature} sent what cannot be read: {cause}", retry=True)
+
+    def _opened(self) -> AsyncOpenAI:
+        if self._client is None:
+            self._client = _connected(self._spec, self._key, self._concurrency)
+        return self._client
+
+    def _body(self, request: ChatRequest) -> dict[str, Any]:
+        # OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one.
+        limit = "max_completion_tokens" if self._spec.provider == "openai" else "max_tokens"
+        found: dict[str, Any] = {
+            "model": self._spec.model,
+            "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+            "temperature": request.temperature,
+            limit: request.max_tokens,
+        }
+        if request.top_p is not None:
+            found["top_p"] = request.top_p
+        if request.seed is not None:
+            found["seed"] = request.seed
+        if request.stop:
+            found["stop"] = list(request.stop)
+        if request.schema is not None:
+            found["response_format"] = response_format(request)
+        if request.grammar is not None:
+            found["grammar"] = request.grammar
+        return found
+
+
+def response_format(request: ChatRequest) -> dict[str, Any] | None:
+    """How a service is told the schema of a request; None where it has none."""
+    if request.schema is None:
+        return None
+    schema = request.schema.value
+    described = {"name": request.schema.name, "schema": schema, "strict": closed(schema)}
+    return {"type": "json_schema", "json_schema": described}
+
+
+def closed(schema: object) -> bool:
+    """Whether every object of a schema requires all its fields and takes no others, as strict services want it."""
+    if isinstance(schema, list):
+        return all(closed(part) for part in cast(list[object], schema))
+    if not isinstance(schema, dict):
+        return True
+    parts = cast(dict[str, Any], schema)
+    if parts.get("type") == "object":
+        fields: dict[str, Any] = parts.get("properties", {})
+        if parts.get("additionalProperties") is not False or set(parts.get("required", [])) != set(fields):
+            return False
+    return all(closed(part) for part in parts.values())
+
+
+class _StreamedReply:
+    """A reply put together from its pieces."""
+
+    def __init__(self, key: Key) -> None:
+        self.scrubber = PieceScrubber(key)
+        self.finish: str | None = None
+        self.refusal: str | None = None
+        self.usage = None
+        self.started = False
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, event: Mapping[str, Any]) -> str:
+        """Take an event in; what can be shown of its piece comes out."""
+        self.usage = usage_of(event.get("usage")) or self.usage
+        choice = first_choice(event) or {}
+        delta = as_object(choice.get("delta"))
+        finish, refusal, content = choice.get("finish_reason"), delta.get("refusal"), delta.get("content")
+        if isinstance(finish, str):
+            self.finish = finish
+        if isinstance(refusal, str):
+            self.refusal = (self.refusal or "") + refusal
+        if not isinstance(content, str):
+            return ""
+        self.started = True
+        return self.keep(self.scrubber.feed(content))
+
+    def keep(self, piece: str) -> str:
+        self._pieces.append(piece)
+        return piece
+
+
+async def _objects(stream: Any) -> AsyncGenerator[Mapping[str, Any], None]:
+    try:
+        async for event in stream:
+            yield as_object(event)
+    finally:
+        await stream.close()
+
+
+async def _next(events: AsyncIterator[_T]) -> _T | None:
+    return await anext(events, None)
+
+
+def _root_words(error: BaseException) -> str:
+    """What the innermost error says: the outer ones say "Connection error."."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return str(error) or type(error).__name__
+
+
+def _sdk() -> Any:
+    try:
+        import openai
+    except ImportError:
+        raise MissingExtraError("llm", "Asking a language model over the network") from None
+    return openai
+
+
+def _connected(spec: ModelSpec, key: Key, concurrency: int) -> AsyncOpenAI:
+    import httpx2
+
+    class OnlyWhatIsMeant(httpx2.Auth):
+        """Sends the key, and of the package's headers those that the request needs."""
+
+        def auth_flow(self, request: Any) -> Any:
+            for name in set(request.headers) - _HEADERS_KEPT:
+                del request.headers[name]
+            request.headers["user-agent"] = f"vericite/{__version__}"
+            if key:
+                request.headers["authorization"] = key.bearer()
+            yield request
+
+    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    # With a transport of its own a client asks no proxy: what goes to this machine has no business with one.
+    transport = httpx2.AsyncHTTPTransport(limits=limits) if spec.local else None
+    try:
+        carrier = httpx2.AsyncClient(
+            auth=OnlyWhatIsMeant(), transport=transport, limits=limits, follow_redirects=False, timeout=None
+        )
+    except (ValueError, ImportError):
+        # Not in its own words: the address of a proxy may hold a password.
+        raise InputError(
+            "expected proxies in the environment (HTTPS_PROXY, ALL_PROXY ...) that can be used; found one that cannot. "
+            "Correct it, or unset it."
+        ) from None
+    # The key goes through the carrier; the package gets a word that stands for none.
+    return _sdk().AsyncOpenAI(base_url=spec.base_url, api_key="none", max_retries=0, http_client=carrier)

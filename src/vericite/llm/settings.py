@@ -1,0 +1,84 @@
+"""How a model is asked: how many at once, how patiently, how fast, and what is remembered."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from vericite.errors import InputError
+
+
+class Price(NamedTuple):
+    """Dollars per million tokens."""
+
+    prompt: float
+    completion: float
+
+
+def offline_by_environment() -> bool:
+    """Whether ``VERICITE_OFFLINE`` forbids the network: any value but 0, no, false, off and nothing does."""
+    return os.environ.get("VERICITE_OFFLINE", "").strip().lower() not in ("", "0", "no", "false", "off")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is asked.
+
+    Attributes:
+        concurrency: Requests in flight at once.
+        attempts: How often one call is tried.
+        timeout: Seconds for one attempt; of a stream, for one stall.
+        deadline: Seconds for one call, from the start of its first attempt, with its retries and the waits between
+            them. Waiting for a turn under the limits below is not counted.
+        requests_per_minute: At most so many attempts reach the service in any minute, paced evenly. It holds for
+            one ``LLM``: two of them, or two processes, do not know of each other.
+        tokens_per_minute: At most so many tokens in any minute, estimated before a call and corrected after it.
+        price: Of a million tokens, for services that do not say what a call cost.
+        cache: Folder of the replies' cache (or a ``.sqlite`` file), ``"default"`` for the user's, None for no cache.
+        offline: Whether only this machine may be asked.
+        minute: Seconds in the limits' minute.
+        backoff: Seconds before the second attempt, about; each further wait is up to twice as long.
+    """
+
+    concurrency: int = 8
+    attempts: int = 5
+    timeout: float = 60.0
+    deadline: float = 300.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    price: Price | None = None
+    cache: Path | Literal["default"] | None = "default"
+    offline: bool = field(default_factory=offline_by_environment)
+    minute: float = 60.0
+    backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts", "requests_per_minute", "tokens_per_minute"):
+            value: int | None = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"expected {name} of at least 1; found {value}. Raise it.")
+        for name in ("timeout", "deadline", "minute"):
+            seconds: float = getattr(self, name)
+            if not 0 < seconds < float("inf"):
+                raise InputError(f"expected {name} to be a number of seconds above 0; found {seconds}. Correct it.")
+        if not 0 <= self.backoff < float("inf"):
+            raise InputError(f"expected backoff of 0 seconds or more; found {self.backoff}. Correct it.")
+
+    @property
+    def cache_file(self) -> Path | None:
+        """Where replies are kept, or None where they are not."""
+        if self.cache is None:
+            return None
+        folder = default_cache_folder() if self.cache == "default" else Path(self.cache).expanduser()
+        return folder if folder.suffix == ".sqlite" else folder / "llm.sqlite"
+
+
+def default_cache_folder() -> Path:
+    """``$VERICITE_CACHE``, else ``$XDG_CACHE_HOME/vericite``, else ``~/.cache/vericite``."""
+    if own := os.environ.get("VERICITE_CACHE"):
+        return Path(own).expanduser()
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared).expanduser() / "vericite"
+    return Path.home() / ".cache" / "vericite"

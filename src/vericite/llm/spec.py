@@ -1,0 +1,179 @@
+"""Which model, and where: one line of text that is the same in the shell, in a file and in a report."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from ipaddress import ip_address
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from vericite.errors import InputError, UnknownNameError
+
+OPEN_KEY = "VERICITE_LLM_KEY"
+"""The variable with the key for a service given by its address; most such services need none."""
+
+_EXAMPLES = "openai:gpt-4o-mini, ollama:llama3.2, http://localhost:8000/v1#model or gguf:/models/file.gguf"
+_BLOCKS, _BLOCK = 64, 65536
+
+
+class Provider(NamedTuple):
+    """A service whose address is known.
+
+    Attributes:
+        base_url: Where its OpenAI-compatible interface is.
+        key_variable: The environment variable its key is read from, or None where it needs no key.
+    """
+
+    base_url: str
+    key_variable: str | None
+
+
+PROVIDERS = {
+    "anthropic": Provider("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "deepinfra": Provider("https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
+    "ollama": Provider("http://localhost:11434/v1", None),
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "vllm": Provider("http://localhost:8000/v1", None),
+}
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Which model to ask, and where it is.
+
+    Attributes:
+        provider: A name of ``PROVIDERS``, ``url`` for any other address, ``gguf`` for a file run in this process.
+        model: What the service calls it, or the file's name.
+        base_url: Where the service is, or None for a file.
+        path: The file, or None for a service.
+        key_variable: The environment variable that holds the key, or None where none is ever sent.
+    """
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    path: Path | None = None
+    key_variable: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> ModelSpec:
+        """Read a spec such as ``openai:gpt-4o-mini``, ``http://host:port/v1#model`` or ``gguf:/path/file.gguf``.
+
+        Raises:
+            InputError: It names no model, or its address holds what has no place there.
+            UnknownNameError: The provider is not known.
+        """
+        provider, colon, model = text.strip().partition(":")
+        if provider.lower() in ("http", "https"):
+            return _of_address(text.strip())
+        if not colon:
+            raise InputError(f"expected a model such as {_EXAMPLES}; found {text!r}. Put its provider in front.")
+        if provider == "gguf":
+            return _of_file(model)
+        if provider not in PROVIDERS:
+            raise UnknownNameError("model provider", provider, [*PROVIDERS, "gguf", "http", "https"])
+        known = PROVIDERS[provider]
+        return cls(provider, _named(model, f"{provider}:"), known.base_url, None, known.key_variable)
+
+    @cached_property
+    def signature(self) -> str:
+        """What tells this model from others, in reports and in the cache; parses back to the spec of a service.
+
+        A file is known by its name, its size and a hash over samples of it, wherever it lies.
+        """
+        if self.path is not None:
+            return f"gguf:{self.path.name}@{_fingerprint(self.path)}"
+        return f"{self.base_url}#{self.model}" if self.provider == "url" else f"{self.provider}:{self.model}"
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether calls without a key are refused."""
+        return self.provider in PROVIDERS and self.key_variable is not None
+
+    @property
+    def local(self) -> bool:
+        """Whether the model runs on this machine; decided from the address alone, nothing is looked up."""
+        return self.base_url is None or _loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def takes_grammar(self) -> bool:
+        """Whether it may be llama.cpp, which alone reads a GBNF grammar."""
+        return self.provider in ("gguf", "url")
+
+
+def _of_address(text: str) -> ModelSpec:
+    parts = _split(text)
+    model = _named(parts.fragment, "an address and '#'")
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = "" if parts.port is None else f":{parts.port}"
+    base_url = f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+    return ModelSpec("url", model, base_url, None, OPEN_KEY)
+
+
+def _split(text: str) -> SplitResult:
+    # The address is never repeated in a message before it is known to hold no password.
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise InputError("expected an address such as http://localhost:8000/v1#model; found a malformed one.") from None
+    if "@" in parts.netloc:
+        raise InputError(
+            "expected an address without user name and password; found one with them. "
+            f"Take them out, and put the key into the environment variable {OPEN_KEY}."
+        )
+    if parts.query:
+        raise InputError(
+            "expected an address without a query ('?...'); found one with it. "
+            f"Take it out; a key belongs into the environment variable {OPEN_KEY}."
+        )
+    if not host or _unprintable(parts.netloc + parts.path):
+        raise InputError(f"expected an address such as http://localhost:8000/v1#model; found {text!r}. Correct it.")
+    if not parts.fragment.strip():
+        raise InputError(f"expected '#' and the model's name at the end of the address; found {text!r}. Add them.")
+    return parts
+
+
+def _of_file(name: str) -> ModelSpec:
+    if not name.strip():
+        raise InputError("expected a file after 'gguf:'; found nothing. Name the model's .gguf file.")
+    path = Path(name).expanduser().absolute()
+    if not path.is_file():
+        raise InputError(f"expected a GGUF model file at {path}; found none. Download the model, or correct the path.")
+    return ModelSpec("gguf", path.name, None, path, None)
+
+
+def _named(model: str, after: str) -> str:
+    name = model.strip()
+    if not name or _unprintable(name):
+        raise InputError(f"expected a model's name after {after}; found {name!r}. A spec looks like {_EXAMPLES}.")
+    return name
+
+
+def _unprintable(text: str) -> bool:
+    return re.search(r"\s", text) is not None or not text.isprintable()
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _fingerprint(path: Path) -> str:
+    """A hash over the size and samples from end to end: weights of gigabytes are not read to name them."""
+    size = path.stat().st_size
+    digest = sha256(str(size).encode())
+    with path.open("rb") as file:
+        for index in range(_BLOCKS):
+            file.seek(max(0, size - _BLOCK) * index // (_BLOCKS - 1))
+            digest.update(file.read(_BLOCK))
+    return digest.hexdigest()[:16]

@@ -1,0 +1,53 @@
+"""A case on its way to a verdict: what is asked of the judge, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vericite.models import Pair
+from vericite.records import Claim
+from vericite.verify.aggregate import Aggregator
+from vericite.verify.judging import Judgement
+from vericite.verify.premises import Case
+from vericite.verify.sheet import Cell, Sheet
+
+
+@dataclass
+class Docket:
+    """A case of an answer; where there is no sense in judging it, ``abstain`` has the reason."""
+
+    claim: Claim
+    case: Case
+    statements: tuple[str, ...]
+    abstain: str | None
+    question: str | None = None
+    judgements: list[Judgement] = field(default_factory=list[Judgement])
+    sheet: Sheet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sheet = Sheet.blank(len(self.statements), [premise.role for premise in self.case.premises])
+
+    def wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:
+        """What the aggregator wants judged next."""
+        if self.abstain is not None:
+            return {}
+        return {cell: self._pair(cell) for cell in _cells(aggregate, self.sheet)}
+
+    def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:
+        """Take the judgements on what was asked."""
+        judgements = [judged[pair] for pair in asked.values()]
+        self.judgements += judgements
+        self.sheet.fill(list(asked), judgements)
+
+    def _pair(self, cell: Cell) -> Pair:
+        statement, premise = cell
+        return Pair(self.case.premises[premise].text, self.statements[statement], self.question)
+
+
+def _cells(aggregate: Aggregator, sheet: Sheet) -> Iterator[Cell]:
+    # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
+    rows, columns = np.nonzero(aggregate.wanted(sheet) & ~sheet.asked)
+    return zip(rows.tolist(), columns.tolist(), strict=True)

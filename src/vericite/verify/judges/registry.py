@@ -1,0 +1,178 @@
+"""The judges there are, by name: ours, and those that other packages bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+
+from vericite.errors import InputError, PluginError, UnknownNameError
+from vericite.llm import Settings
+from vericite.verify.judges.bundled import BundledJudge
+from vericite.verify.judges.lexical import LexicalJudge
+from vericite.verify.judging import Judge
+
+GROUP = "vericite.judges"
+"""The entry points through which another package brings a judge: each a callable that takes what follows the
+colon of ``name:rest``, an empty text where nothing does, and gives a judge."""
+
+Make = Callable[[str, Settings], Judge]
+
+
+@dataclass(frozen=True)
+class JudgeKind:
+    """A kind of judge.
+
+    ``takes`` says what follows its name and a colon, None where nothing does; ``extras`` what must be
+    installed, any one of them.
+    """
+
+    summary: str
+    make: Make
+    takes: str | None = None
+    extras: tuple[str, ...] = ()
+
+    def usage(self, name: str) -> str:
+        """How it is asked for."""
+        return f"{name}:{self.takes}" if self.takes else name
+
+
+def _nli(checkpoint: str, _: Settings) -> Judge:
+    from vericite.verify.judges.hf import NliJudge
+
+    name, _hash, labels = checkpoint.partition("#")
+    return NliJudge(name, tuple(label.strip() for label in labels.split(",")) if labels else None)
+
+
+def _true(checkpoint: str, _: Settings) -> Judge:
+    from vericite.verify.judges.hf import TRUE, Seq2SeqJudge
+
+    return Seq2SeqJudge(checkpoint, TRUE)
+
+
+def _attrscore(checkpoint: str, _: Settings) -> Judge:
+    from vericite.verify.judges.hf import ATTRSCORE, Seq2SeqJudge
+
+    return Seq2SeqJudge(checkpoint, ATTRSCORE)
+
+
+def _llm(prompt: str) -> Make:
+    def make(model: str, settings: Settings) -> Judge:
+        from vericite.llm import LLM
+        from vericite.verify.judges.llm import LlmJudge
+        from vericite.verify.judges.prompts import PROMPTS
+
+        return LlmJudge(LLM(model, settings), PROMPTS[prompt])
+
+    return make
+
+
+JUDGES: dict[str, JudgeKind] = {
+    "bundled": JudgeKind("the verifier that the package brings; offline, without torch", lambda _, __: BundledJudge()),
+    "lexical": JudgeKind("counts shared words: a floor to compare against", lambda _, __: LexicalJudge()),
+    "hf": JudgeKind(
+        "any NLI checkpoint for sequence classification; labels its config does not name follow a #",
+        _nli,
+        "CHECKPOINT",
+        ("hf",),
+    ),
+    "hf-seq2seq": JudgeKind("a T5 trained as TRUE was: it writes 1 or 0", _true, "CHECKPOINT", ("hf",)),
+    "hf-attrscore": JudgeKind(
+        "a T5 trained as AttrScore was: attributable, extrapolatory or contradictory",
+        _attrscore,
+        "CHECKPOINT",
+        ("hf",),
+    ),
+    "llm": JudgeKind(
+        "a language model asked whether the source supports, contradicts or neither (BioACE, three labels)",
+        _llm("ternary"),
+        "MODEL",
+        ("llm", "local"),
+    ),
+    "llm-binary": JudgeKind(
+        "a language model asked whether the claim can be attributed to the source (BioACE, two labels)",
+        _llm("binary"),
+        "MODEL",
+        ("llm", "local"),
+    ),
+    "llm-nuggets": JudgeKind(
+        "a language model asked about the nuggets of claim and source (BioACE, four labels)",
+        _llm("nuggets"),
+        "MODEL",
+        ("llm", "local"),
+    ),
+    "llm-eight": JudgeKind(
+        "a language model asked for one of Reason and Verify's eight categories",
+        _llm("eight"),
+        "MODEL",
+        ("llm", "local"),
+    ),
+}
+"""Our judges by name."""
+
+
+def load_judge(name: str, settings: Settings | None = None) -> Judge:
+    """The judge of this name, as in ``bundled`` or ``hf:CHECKPOINT``; the same one, with its weights, every time.
+
+    Args:
+        name: A name, and for most judges a colon and what they take.
+        settings: For judges that ask a language model: limits, time-outs, cache.
+
+    Raises:
+        UnknownNameError: There is no such judge.
+        InputError: What follows the colon is missing, or there should be nothing.
+        PluginError: Another package's judge cannot be had.
+    """
+    return _loaded(name, settings or Settings())
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, settings: Settings) -> Judge:
+    kind, _, rest = name.partition(":")
+    if kind in JUDGES:
+        _refuse_misuse(kind, rest)
+        return JUDGES[kind].make(rest, settings)
+    for entry in plugins():
+        if entry.name == kind:
+            return _from_plugin(entry, rest)
+    raise UnknownNameError("judge", kind, judge_names())
+
+
+def _refuse_misuse(kind: str, rest: str) -> None:
+    takes = JUDGES[kind].takes
+    if takes and not rest:
+        raise InputError(f"expected {kind}:{takes}; found nothing after {kind!r}")
+    if rest and not takes:
+        raise InputError(f"expected {kind!r} alone; found {rest!r} after it")
+
+
+def plugins() -> tuple[EntryPoint, ...]:
+    """The judges that installed packages bring, sorted by name."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
+
+
+def judge_names() -> tuple[str, ...]:
+    """The names there are."""
+    return (*JUDGES, *(entry.name for entry in plugins()))
+
+
+def _from_plugin(entry: EntryPoint, rest: str) -> Judge:
+    try:
+        judge = entry.load()(rest)
+        whole = callable(judge.judge) and isinstance(judge.signature, str)
+    except InputError:
+        raise
+    except Exception as error:  # another package may raise anything
+        raise _broken(entry, f"{type(error).__name__}: {error}") from error
+    if not whole:
+        raise _broken(entry, "its signature is no text, or its judge no method")
+    return judge
+
+
+def _broken(entry: EntryPoint, found: str) -> PluginError:
+    package = entry.dist.name if entry.dist else "a package"
+    return PluginError(
+        f"expected a judge from the entry point {entry.name} = {entry.value} of {package}; found {found}. "
+        "See docs/judges.md for what a judge is, or tell its authors."
+    )

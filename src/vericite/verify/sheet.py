@@ -1,0 +1,84 @@
+"""What is known of a case: a judgement for each statement and premise, as far as they were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.verify.judging import COLUMNS, ENTAILS, Judgement
+from vericite.verify.premises import TOGETHER, Role
+
+Scores = NDArray[np.float32]
+"""[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
+
+Cells = NDArray[np.bool_]
+"""[statements, premises]: a choice of judgements."""
+
+
+Cell = tuple[int, int]
+"""A statement and a premise, by number."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The judgements on a case.
+
+    ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
+    nothing. ``roles`` say what each premise is for.
+    """
+
+    scores: Scores
+    asked: Cells
+    failed: Cells
+    roles: tuple[Role, ...]
+    natives: dict[Cell, str] = field(default_factory=dict[Cell, str])
+
+    @classmethod
+    def blank(cls, statements: int, roles: Sequence[Role]) -> Sheet:
+        """Nothing asked yet."""
+        shape = (statements, len(roles))
+        scores = np.zeros((*shape, len(COLUMNS)), dtype=np.float32)
+        return cls(scores, np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool), tuple(roles))
+
+    @classmethod
+    def filled(cls, scores: Scores, failed: Cells | None = None, roles: Sequence[Role] | None = None) -> Sheet:
+        """All asked."""
+        shape = scores.shape[:2]
+        gone = np.zeros(shape, dtype=bool) if failed is None else failed
+        return cls(scores, np.ones(shape, dtype=bool), gone, tuple(roles or [TOGETHER] * shape[1]))
+
+    def fill(self, cells: Sequence[Cell], judgements: Sequence[Judgement]) -> None:
+        """Write judgements in, one a cell."""
+        if not cells:
+            return
+        rows, columns = np.array(cells).T
+        self.asked[rows, columns] = True
+        self.failed[rows, columns] = [item.failure is not None for item in judgements]
+        self.scores[rows, columns] = [item.probabilities for item in judgements]
+        self.natives.update(
+            {cell: item.native for cell, item in zip(cells, judgements, strict=True) if item.native is not None}
+        )
+
+    def places(self, role: Role) -> list[int]:
+        """The premises of a role; one that was too long for the judge comes in several."""
+        return [place for place, found in enumerate(self.roles) if found == role]
+
+    def entailed(self, role: Role) -> bool | None:
+        """Whether the premises of a role entail every statement; None where that hangs on a failure."""
+        places = self.places(role)
+        won = (self.scores[:, places].argmax(axis=2) == ENTAILS) & ~self.failed[:, places]
+        held = won.any(axis=1)
+        if held.all():
+            return True
+        return None if self.failed[:, places][~held].any() else False
+
+    def only(self, places: Sequence[int]) -> Sheet:
+        """The sheet with these premises alone."""
+        kept = list(places)
+        moved = {old: new for new, old in enumerate(kept)}
+        natives = {(row, moved[old]): name for (row, old), name in self.natives.items() if old in moved}
+        roles = tuple(self.roles[place] for place in kept)
+        return Sheet(self.scores[:, kept], self.asked[:, kept], self.failed[:, kept], roles, natives)

@@ -1,0 +1,254 @@
+"""The published protocols, by examples worked by hand."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.evaluate import CitationRates
+from vericite.models import Pair
+from vericite.records import Answer, CheckedAnswer, Document
+from vericite.text.citations import parse_answer
+from vericite.verify import (
+    CATEGORIES,
+    Faithful,
+    Joint,
+    Judgement,
+    LeaveOneOut,
+    MostSimilar,
+    Protocol,
+    Sheet,
+    Sources,
+    Verifier,
+    get_protocol,
+)
+from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
+
+CLAIM = "Aspirin lowers the risk of stroke."
+
+
+class Holding:
+    """Entails what a premise gives all the facts for; facts are capital letters, and a claim needs those it has.
+
+    A premise with a minus before a letter contradicts claims that need it; ``!`` makes the judge fail.
+    """
+
+    signature = "holding"
+
+    def __init__(self, needs: str) -> None:
+        self.needs = needs
+        self.asked: list[str] = []
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for pair in pairs:
+            self.asked.append(pair.premise)
+            if "!" in pair.premise:
+                yield Judgement.failed("the judge lost its voice", "mumble")
+            elif all(f"fact{need}" in pair.premise for need in self.needs):
+                yield Judgement.certain(ENTAILS, "1")
+            elif any(f"minus{need}" in pair.premise for need in self.needs):
+                yield Judgement.certain(CONTRADICTS, "0")
+            else:
+                yield Judgement.certain(NEUTRAL, "0")
+
+
+def sources(*texts: str) -> list[Document]:
+    return [Document.from_text(f"d{number}", text, f"T{number}") for number, text in enumerate(texts, start=1)]
+
+
+def alce(needs: str, *texts: str, text: str = "") -> tuple[CheckedAnswer, Holding]:
+    markers = "".join(f"[{number}]" for number in range(1, len(texts) + 1))
+    judge = Holding(needs)
+    protocol = Protocol(premise=Joint(title=True, apart=True), judge=judge, aggregate=LeaveOneOut(), name="alce")
+    answer = parse_answer("a", text or f"{CLAIM[:-1]} {markers}.", sources(*texts))
+    return next(Verifier(protocol).verify([answer])), judge
+
+
+# A claim that needs facts, the facts of its sources, the recall, and the documents that are not needed:
+# irrelevant, says the paper, is what does not support alone and whose removal does not hurt the rest.
+ALCE = {
+    "one that suffices": ("A", ["factA"], "supported", ()),
+    "one that does not": ("A", ["factB"], "irrelevant", ()),
+    "two, one of which suffices": ("A", ["factA", "factB"], "supported", ("d2",)),
+    "two, the second of which suffices": ("A", ["factB", "factA"], "supported", ("d1",)),
+    "two that each suffice are both needed": ("A", ["factA", "factA again"], "supported", ()),
+    "two that suffice together": ("AB", ["factA", "factB"], "supported", ()),
+    "three, two of which together suffice": ("AB", ["factA", "factB", "factC"], "supported", ("d3",)),
+    "three with a fact twice": ("AB", ["factA", "factB", "factA once more"], "supported", ("d1", "d3")),
+    "none together": ("AB", ["factA", "factC"], "irrelevant", ()),
+    "contradicted together": ("A", ["minusA", "factB"], "contradicted", ()),
+    "a document without text": ("A", ["factA", ""], "supported", ("d2",)),
+}
+
+
+@pytest.mark.parametrize(("needs", "texts", "label", "unneeded"), ALCE.values(), ids=ALCE)
+def test_alce_by_worked_examples(needs: str, texts: list[str], label: str, unneeded: tuple[str, ...]):
+    found, _ = alce(needs, *texts)
+    (verdict,) = found.verdicts
+    assert (verdict.label, verdict.unneeded) == (label, unneeded)
+    needed = len(texts) - len(unneeded) if label == "supported" else 0
+    assert (found.summary.tested, found.summary.needed) == (len(texts), needed)
+
+
+def test_alce_puts_the_titled_documents_together_then_apart_and_asks_no_more_than_it_takes():
+    _, judge = alce("A", "factA", "factB")
+    assert judge.asked == [
+        "Title: T1\nfactA\nTitle: T2\nfactB",
+        "Title: T1\nfactA",
+        "Title: T2\nfactB",
+        # Without the second is the first alone, which was asked.
+    ]
+    _, judge = alce("A", "factB", "factC")
+    assert judge.asked == ["Title: T1\nfactB\nTitle: T2\nfactC"]
+
+
+def test_alce_recall_and_precision_over_an_answer():
+    text = f"{CLAIM[:-1]} [1][2]. Nobody cited this. {CLAIM[:-1]} [2]. {CLAIM[:-1]} [1][9]."
+    found, _ = alce("A", "factA", "factB", text=text)
+    rates = CitationRates()
+    rates.add(found.summary)
+    # Supported are the first and the last of four claims; precise are [1] and [1] of [1][2][2][1][9].
+    assert (rates["citation recall"].count, rates["citation recall"].n) == (2, 4)
+    assert (rates["citation precision"].count, rates["citation precision"].n) == (2, 5)
+
+
+def test_alce_does_not_guess_what_a_failed_judgement_would_have_said():
+    found, _ = alce("A", "factA", "factB !")
+    assert found.verdicts == ()
+    (failure,) = found.failures
+    assert failure.raw == ("mumble",)
+    assert found.summary.tested == 0
+
+
+@given(st.lists(st.sets(st.sampled_from("ABC")), min_size=1, max_size=4), st.sets(st.sampled_from("ABC"), min_size=1))
+def test_alce_agrees_with_the_definition(held: list[set[str]], needs: set[str]):
+    """The paper's two conditions, written out."""
+
+    def enough(chosen: Iterable[set[str]]) -> bool:
+        return needs <= set().union(*chosen)
+
+    expected = [
+        number
+        for number, facts in enumerate(held)
+        if enough(held) and not enough([facts]) and enough(held[:number] + held[number + 1 :])
+    ]
+    texts = [" ".join(f"fact{fact}" for fact in sorted(facts)) + "." for facts in held]
+    found, _ = alce("".join(sorted(needs)), *texts)
+    (verdict,) = found.verdicts
+    assert (verdict.label == "supported") == enough(held)
+    assert verdict.unneeded == tuple(f"d{number + 1}" for number in expected)
+
+
+class Toy:
+    """An embedder of counted words, so that likeness can be worked out by hand."""
+
+    signature = "toy"
+    words = ("aspirin", "stroke", "risk", "fever", "age")
+
+    def embed(self, texts: Iterable[str]) -> np.ndarray:
+        rows = np.array([[text.lower().count(word) + 1e-6 for word in self.words] for text in texts], dtype=np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_maxsim_judges_the_one_sentence_most_like_the_claim():
+    document = Document.from_text("d", "Aspirin and fever. Stroke risk fell with aspirin. The risk of age. Age.")
+    answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
+    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer))
+    assert [premise.text for premise in case.premises] == ["Stroke risk fell with aspirin."]
+    assert case.premises[0].passages[0].sentence == 1
+
+
+def test_maxsim_takes_the_first_of_two_that_are_as_like():
+    document = Document.from_text("d", "Age. Aspirin stroke risk one. Aspirin stroke risk two.")
+    answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
+    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer))
+    assert [premise.text for premise in case.premises] == ["Aspirin stroke risk one."]
+
+
+def test_maxsim_with_the_bundled_embedder_through_the_whole_protocol():
+    document = Document.from_text(
+        "d", "The mean age was 60 years. Aspirin lowered the risk of stroke. Funding came from a charity."
+    )
+    answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
+    protocol = Protocol(premise=MostSimilar(), judge="lexical", name="bioace-maxsim")
+    found = next(Verifier(protocol).verify([answer]))
+    assert [span.sentence for span in found.verdicts[0].evidence] == [1]
+    assert "embedder-v0@" in (found.provenance.protocol or "")
+
+
+class Labelling:
+    """Says of a statement the category that a word in it names; keeps the pairs."""
+
+    signature = "labelling"
+    reads_question = True
+
+    def __init__(self, **categories: str) -> None:
+        self.categories = categories
+        self.asked: list[Pair] = []
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for pair in pairs:
+            self.asked.append(pair)
+            category = next(name for word, name in self.categories.items() if word in pair.claim)
+            yield Judgement.certain(CATEGORIES[category].column, category)
+
+
+def reasoned(text: str, judge: Labelling) -> CheckedAnswer:
+    documents = sources("Aspirin lowers fever.", "Ibuprofen raises pressure.", "Not read.")
+    answer: Answer = parse_answer("a", text, documents, "What does aspirin do?")
+    protocol = get_protocol("reason-verify(2)")
+    return next(
+        Verifier(Protocol(protocol.claim, protocol.premise, judge, protocol.aggregate, protocol.name)).verify([answer])
+    )
+
+
+TWO = "Aspirin lowers fever, whereas ibuprofen raises blood pressure [1]."
+
+# The categories of a claim's two statements; the paper's word for the claim, ours, and how many statements count.
+REASON_VERIFY = [
+    ("CORRECT-EXPLICIT", "CORRECT-IMPLICIT", "CORRECT", "supported", 2),
+    ("CORRECT-EXPLICIT", "CORRECT-ADDITIONAL", "CORRECT", "irrelevant", 2),
+    ("CORRECT-MISSING", "CORRECT-EXPLICIT", "CORRECT", "irrelevant", 2),
+    ("CORRECT-EXPLICIT", "INCORRECT-FALSE", "INCORRECT", "contradicted", 1),
+    ("INCORRECT-DEVIATING", "CORRECT-EXPLICIT", "INCORRECT", "irrelevant", 1),
+    ("INCORRECT-ILLOGICAL", "INCORRECT-MISSING", "INCORRECT", "irrelevant", 0),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "native", "label", "holding"), REASON_VERIFY)
+def test_reason_and_verify_by_worked_examples(first: str, second: str, native: str, label: str, holding: int):
+    found = reasoned(TWO, Labelling(fever=first, pressure=second))
+    (verdict,) = found.verdicts
+    assert (verdict.native, verdict.label) == (native, label)
+    assert [item.native for item in verdict.statements] == [first, second]
+    assert (found.summary.holding, found.summary.statements) == (holding, 2)
+    rates = CitationRates()
+    rates.add(found.summary)
+    assert rates["statements that hold"].value == holding / 2
+
+
+def test_reason_and_verify_reads_the_first_documents_cited_or_not_and_the_question():
+    judge = Labelling(fever="CORRECT-EXPLICIT")
+    found = reasoned("Aspirin lowers fever.", judge)
+    assert [pair.premise for pair in judge.asked] == ["Aspirin lowers fever.\nIbuprofen raises pressure."]
+    assert [pair.question for pair in judge.asked] == ["What does aspirin do?"]
+    assert [item.native for item in found.verdicts[0].statements] == ["CORRECT-EXPLICIT"]
+
+
+def test_a_judge_without_categories_counts_what_it_finds_entailed():
+    scores = np.array([[(0.8, 0.1, 0.1)], [(0.1, 0.1, 0.8)]], dtype=np.float32)
+    outcome = Faithful().decide(Sheet.filled(scores))
+    assert outcome is not None
+    assert (outcome.native, outcome.label) == ("INCORRECT", "irrelevant")
+    assert [item.holds for item in outcome.statements] == [True, False]
+
+
+def test_the_eight_categories_are_those_of_the_paper():
+    assert len(CATEGORIES) == 8
+    assert [name for name, category in CATEGORIES.items() if category.column == ENTAILS] == [
+        "CORRECT-EXPLICIT",
+        "CORRECT-IMPLICIT",
+    ]
+    assert [name for name, category in CATEGORIES.items() if category.column == CONTRADICTS] == ["INCORRECT-FALSE"]
