@@ -42,7 +42,7 @@ test: $(VENV)/.dev ## Run the fast tests
 $(VENV)-hf/.done: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
 	$(PYTHON) -m venv $(VENV)-hf
 	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock
-	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' sentencepiece
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' sentencepiece protobuf
 	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -13,6 +13,7 @@ VeriCiteError
 ├── LLMError                a language model cannot be asked
 │   ├── LLMAccessError      every call would fail alike: the key, the credit, the model's name or its address
 │   └── LLMStreamError      a streamed reply that could not be had to its end
+├── JudgementError          a judge could not judge the one pair it was asked about
 ├── PluginError             what another package brings cannot be used
 └── MissingExtraError       an optional dependency is not installed
 """
@@ -85,6 +86,19 @@ class ModelHashError(ModelError):
 
 class ModelCardError(ModelError):
     """The card of a model is malformed, or the weights do not do what it says."""
+
+
+class JudgementError(VeriCiteError):
+    """A judge could not judge the one pair it was asked about; in a run this is recorded, not raised."""
+
+    def __init__(self, reason: str, raw: str | None = None) -> None:
+        self._parts = (reason, raw)
+        said = f" It said: {raw[:500]}" if raw else ""
+        super().__init__(f"expected a judgement; found none: {reason}.{said}")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str | None]]:
+        """So that it survives the way to another process."""
+        return type(self), self._parts
 
 
 class PluginError(VeriCiteError):

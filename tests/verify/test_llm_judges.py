@@ -115,6 +115,7 @@ def test_verdicts_keep_the_models_label_and_the_prompts_version_and_hash():
     answer = parse_answer("a", "Aspirin helps [1].", [_source("a", "It was cheap.")])
     found = next(Verifier(Protocol(judge=asked)).verify([answer]))
     assert (found.verdicts[0].label, found.verdicts[0].native) == ("irrelevant", "not attributable")
+    assert found.verdicts[0].probabilities == {}
     assert re.match(r"bioace-binary\.v1@[0-9a-f]{12}:", found.provenance.parts["judge"])
     assert "temperature=0" in found.provenance.parts["judge"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -35,11 +36,15 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Refuse whatever would leave this machine.")] = False,
 ) -> None:
     """Answer biomedical questions with a citation on every sentence, and check every citation.
 
     A research tool, not medical advice. Nothing leaves this machine unless you name a model elsewhere.
     """
+    if offline:
+        # The one place that all parts look at, also those in other packages.
+        os.environ["VERICITE_OFFLINE"] = "1"
 
 
 for command in (ask, check, judge, split, protocols, judges, doctor):

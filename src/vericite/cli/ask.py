@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from vericite.cli.options import ProtocolOption
+from vericite.cli.options import JudgeOption, ProtocolOption
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="A biomedical question, in English.")],
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     protocol: ProtocolOption = "vericite",
+    judge: JudgeOption = None,
     corpus: Annotated[
         str,
         typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),
@@ -34,7 +35,7 @@ def ask(
     from vericite.records import to_json
 
     documents, problems = (None, ()) if corpus == "demo" else load_documents(Path(corpus))
-    run = pipeline.ask(question, documents, k=k, protocol=protocol)
+    run = pipeline.ask(question, documents, k=k, protocol=protocol, judge=judge)
     if as_json:
         typer.echo(to_json(run))
     else:

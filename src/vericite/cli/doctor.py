@@ -11,17 +11,43 @@ from vericite.cli.extras import EXTRAS, Extra, install_line, missing
 from vericite.version import __version__
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    llm: Annotated[
+        str | None, typer.Option(help="Ask this language model for a sentence, as a trial.", metavar="MODEL")
+    ] = None,
+) -> None:
     """Show what is installed, which models are there and intact, and how to install what is missing.
 
-    Exits with 1 if a bundled model is missing or damaged.
+    Exits with 1 if a bundled model is missing or damaged, or the language model does not answer.
     """
     import json
 
+    if llm is not None:
+        _try(llm)
+        return
     found = examine()
     typer.echo(json.dumps(found, indent=2) if as_json else _shown(found))
     if not all(model["ok"] for model in found["models"]):
         raise typer.Exit(1)
+
+
+def _try(model: str) -> None:
+    """Print a language model's answer as it comes, and what it took."""
+    import asyncio
+
+    from vericite.cli.show import clean, show_ledger
+    from vericite.llm import LLM, ChatRequest, Settings
+
+    async def stream(asked: LLM) -> None:
+        async for piece in asked.stream(ChatRequest.ask("In one sentence: what is a citation for?")):
+            typer.echo(clean(piece), nl=False)
+        typer.echo()
+
+    with LLM(model, Settings(cache=None)) as asked:
+        typer.echo(f"{asked.signature}")
+        asyncio.run(stream(asked))
+        show_ledger(asked)
 
 
 def examine() -> dict[str, Any]:

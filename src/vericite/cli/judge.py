@@ -6,25 +6,33 @@ from typing import Annotated
 
 import typer
 
+from vericite.cli.options import JudgeOption
+
 
 def judge(
     claim: Annotated[str, typer.Argument(help="What is claimed.")],
     premise: Annotated[str, typer.Argument(help="The text that may support it.")],
-    judge: Annotated[str, typer.Option(help="Who judges: bundled or lexical.")] = "bundled",
+    judge: JudgeOption = "bundled",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say whether a premise entails a claim, contradicts it, or does neither."""
     import json
 
     from vericite import pipeline
+    from vericite.cli.show import clean
+    from vericite.errors import JudgementError
     from vericite.verify.judging import COLUMNS
 
-    judgement = pipeline.judge(claim, premise, judge)
+    judgement = pipeline.judge(claim, premise, judge or "bundled")
+    if judgement.failure is not None:
+        raise JudgementError(judgement.failure, judgement.raw)
     found = {name: round(float(value), 6) for name, value in zip(COLUMNS, judgement.probabilities, strict=True)}
     label = max(found, key=lambda name: found[name])
     if as_json:
-        typer.echo(json.dumps({"label": label, "probabilities": found, "note": judgement.note}))
+        told = {"label": label, "native": judgement.native, "probabilities": found, "note": judgement.note}
+        typer.echo(json.dumps(told))
     else:
-        typer.echo(f"{label}  " + "  ".join(f"{name} {value:.3f}" for name, value in found.items()))
+        native = f"  ({clean(judgement.native)})" if judgement.native else ""
+        typer.echo(f"{label}  " + "  ".join(f"{name} {value:.3f}" for name, value in found.items()) + native)
         if judgement.note:
             typer.echo(judgement.note)

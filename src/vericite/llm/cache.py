@@ -117,21 +117,33 @@ def _opened(file: Path) -> sqlite3.Connection:
     # Used from one thread at a time, behind the lock, but not always from the same one.
     connection = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     try:
-        _prepare(connection)
+        _prepare_patiently(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
+def _prepare_patiently(connection: sqlite3.Connection) -> None:
+    # SQLite waits for other writers by itself, but not where several make the same new file at once.
+    last = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return _prepare(connection)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > last:
+                raise
+        time.sleep(0.02)
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    # A killed process loses nothing with it; only a power cut may take the last replies.
-    connection.execute("PRAGMA synchronous = NORMAL")
     with closing(connection.execute("PRAGMA user_version")) as cursor:
         (form,) = cursor.fetchone()
     if form not in (0, _FORM):
         raise _ForeignFile(f"a file of form {form}, written by another version of VeriCite")
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A killed process loses nothing with it; only a power cut may take the last replies.
+    connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(_TABLE)
     if form == 0:
         connection.execute(f"PRAGMA user_version = {_FORM}")

@@ -74,6 +74,8 @@ class ChatRequest:
             raise InputError("expected at least one message in a request; found none. Add what is to be asked.")
         if self.max_tokens < 1:
             raise InputError(f"expected max_tokens of at least 1; found {self.max_tokens}. Raise it.")
+        if not 0 <= self.temperature < float("inf"):
+            raise InputError(f"expected a temperature of 0 or more; found {self.temperature}. Correct it.")
 
     @classmethod
     def ask(cls, text: str, system: str | None = None) -> ChatRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import replace
@@ -82,7 +82,7 @@ class LLM:
         self._check(request)
         return await self._room.run(lambda: self._complete(request))
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
         """Ask for a reply and yield it as it comes; a cached one comes in one piece. The whole is kept in the cache.
 
         Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Never
 
@@ -100,3 +101,32 @@ class PieceScrubber:
         """What was held back."""
         text, self._rest = self._rest, ""
         return text
+
+
+class LogScrubber(logging.Filter):
+    """Strikes the key out of what the HTTP packages log: at DEBUG they repeat what a service sends, its headers too."""
+
+    _LOGGERS = ("httpx2", *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+
+    def __init__(self, key: Key) -> None:
+        super().__init__()
+        self._key = key
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, without the key."""
+        said = record.getMessage()
+        scrubbed = self._key.scrub(said)
+        if scrubbed != said:
+            record.msg, record.args = scrubbed, ()
+        return True
+
+    def attach(self) -> None:
+        """Begin."""
+        # A filter holds for the very logger that it is given to, and not for those below.
+        for name in self._LOGGERS:
+            logging.getLogger(name).addFilter(self)
+
+    def detach(self) -> None:
+        """End."""
+        for name in self._LOGGERS:
+            logging.getLogger(name).removeFilter(self)

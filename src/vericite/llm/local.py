@@ -13,7 +13,7 @@ from vericite.errors import LLMAccessError, MissingExtraError
 from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import ChatRequest, Usage
 from vericite.llm.replies import as_object, first_choice, usage_of
-from vericite.llm.service import response_format
+from vericite.llm.service import response_format, turns
 from vericite.llm.spec import ModelSpec
 
 CONTEXT = 8192
@@ -158,7 +158,7 @@ def _generate(server: Any, parameters: dict[str, Any], take: Callable[[Mapping[s
 
 def _parameters(request: ChatRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+        "messages": turns(request),
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "stream": True,

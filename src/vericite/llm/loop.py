@@ -103,10 +103,13 @@ class LoopThread:
 
     def _end(self) -> None:
         thread, loop, stop = self._thread, self._loop, self._stop
-        self._thread = self._loop = self._stop = None
         assert thread is not None and loop is not None and stop is not None
         loop.call_soon_threadsafe(stop.set)
-        thread.join(_PATIENCE)
+        try:
+            thread.join(_PATIENCE)
+        finally:
+            # Not before: what is being cancelled over there still has to know that it is there.
+            self._thread = self._loop = self._stop = None
 
     def _live(self, started: threading.Event) -> None:
         try:

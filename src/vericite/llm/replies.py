@@ -15,6 +15,7 @@ from vericite.llm.chat import Usage
 from vericite.llm.keys import Key
 from vericite.llm.retry import seconds_asked
 from vericite.llm.spec import ModelSpec
+from vericite.records.base import storable
 
 _SHOWN = 300
 """Characters of a service's own words in a message."""
@@ -53,12 +54,14 @@ class ReplyReader:
         finish = finish if isinstance(finish, str) else None
         if problem := self.unusable(text, finish, _text(message.get("refusal")), usage, body):
             return problem
-        return RawReply(self._key.scrub(text or ""), finish, usage)
+        return RawReply(storable(self._key.scrub(text or "")), finish, usage)
 
     def unusable(
         self, text: str | None, finish: str | None, refusal: str | None, usage: Usage | None, raw: str
     ) -> BackendError | None:
         """Why a reply is none, or None where it is one."""
+        if finish == "error":
+            return self._odd("the reply ended in an error", raw, usage)
         if finish == "content_filter":
             return self._final("the service's content filter stopped the reply", raw, usage)
         if refusal and not text:

@@ -11,14 +11,17 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import aclosing
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from vericite.errors import InputError, MissingExtraError
 from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import ChatRequest
-from vericite.llm.keys import Key, PieceScrubber
+from vericite.llm.keys import Key, LogScrubber, PieceScrubber
 from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
 from vericite.llm.spec import ModelSpec
+from vericite.records.base import storable
 from vericite.version import __version__
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ class Service:
         self._concurrency = concurrency
         self._key = Key.of(spec)
         self._reader = ReplyReader(spec, self._key)
+        self._logs = LogScrubber(self._key)
         self._client: AsyncOpenAI | None = None
         _sdk()
 
@@ -89,6 +93,7 @@ class Service:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+            self._logs.detach()
 
     def _whole_of(self, reply: _StreamedReply) -> RawReply:
         if reply.finish is None:
@@ -142,6 +147,7 @@ class Service:
     def _opened(self) -> AsyncOpenAI:
         if self._client is None:
             self._client = _connected(self._spec, self._key, self._concurrency)
+            self._logs.attach()
         return self._client
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
@@ -149,7 +155,7 @@ class Service:
         limit = "max_completion_tokens" if self._spec.provider == "openai" else "max_tokens"
         found: dict[str, Any] = {
             "model": self._spec.model,
-            "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+            "messages": turns(request),
             "temperature": request.temperature,
             limit: request.max_tokens,
         }
@@ -163,7 +169,15 @@ class Service:
             found["response_format"] = response_format(request)
         if request.grammar is not None:
             found["grammar"] = request.grammar
+        if self._spec.provider == "openrouter":
+            # Without being asked it does not say what a call cost.
+            found["usage"] = {"include": True}
         return found
+
+
+def turns(request: ChatRequest) -> list[dict[str, str]]:
+    """The conversation as services take it."""
+    return [{"role": message.role, "content": storable(message.text)} for message in request.messages]
 
 
 def response_format(request: ChatRequest) -> dict[str, Any] | None:
@@ -217,7 +231,7 @@ class _StreamedReply:
         if not isinstance(content, str):
             return ""
         self.started = True
-        return self.keep(self.scrubber.feed(content))
+        return self.keep(storable(self.scrubber.feed(content)))
 
     def keep(self, piece: str) -> str:
         self._pieces.append(piece)
@@ -246,9 +260,20 @@ def _root_words(error: BaseException) -> str:
 def _sdk() -> Any:
     try:
         import openai
+
+        # Version 3 of the package brings it and is carried by it; earlier ones are not enough.
+        import_module("httpx2")
     except ImportError:
         raise MissingExtraError("llm", "Asking a language model over the network") from None
     return openai
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Reading the certificates takes longer than all else that a connection needs; clients come and go."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _connected(spec: ModelSpec, key: Key, concurrency: int) -> AsyncOpenAI:
@@ -267,10 +292,15 @@ def _connected(spec: ModelSpec, key: Key, concurrency: int) -> AsyncOpenAI:
 
     limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     # With a transport of its own a client asks no proxy: what goes to this machine has no business with one.
-    transport = httpx2.AsyncHTTPTransport(limits=limits) if spec.local else None
+    transport = httpx2.AsyncHTTPTransport(verify=_trusted(), limits=limits) if spec.local else None
     try:
         carrier = httpx2.AsyncClient(
-            auth=OnlyWhatIsMeant(), transport=transport, limits=limits, follow_redirects=False, timeout=None
+            auth=OnlyWhatIsMeant(),
+            transport=transport,
+            verify=_trusted(),
+            limits=limits,
+            follow_redirects=False,
+            timeout=None,
         )
     except (ValueError, ImportError):
         # Not in its own words: the address of a proxy may hold a password.

@@ -11,7 +11,7 @@ from vericite.models import Embedder
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.records import Document, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
-from vericite.verify import DEFAULT, Protocol
+from vericite.verify import DEFAULT, Judge, Protocol
 from vericite.version import __version__
 
 DEFAULT_K = 5
@@ -20,20 +20,31 @@ DEFAULT_K = 5
 class Pipeline:
     """A retriever, a generator and a protocol; ask it many questions."""
 
-    def __init__(self, retriever: Retriever, generator: Generator, protocol: Protocol | str = DEFAULT) -> None:
+    def __init__(
+        self,
+        retriever: Retriever,
+        generator: Generator,
+        protocol: Protocol | str = DEFAULT,
+        judge: Judge | str | None = None,
+    ) -> None:
         self.retriever = retriever
         self.generator = generator
-        self.verifier = verifier_for(protocol)
+        self.verifier = verifier_for(protocol, judge)
 
     @classmethod
-    def over(cls, documents: Sequence[Document] | None = None, protocol: Protocol | str = DEFAULT) -> Pipeline:
+    def over(
+        cls,
+        documents: Sequence[Document] | None = None,
+        protocol: Protocol | str = DEFAULT,
+        judge: Judge | str | None = None,
+    ) -> Pipeline:
         """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
         embedder = Embedder.shared()
         if documents is None:
             retriever = MemoryRetriever(demo_documents(), embedder, demo_vectors())
         else:
             retriever = MemoryRetriever(documents, embedder)
-        return cls(retriever, ExtractiveGenerator(embedder), protocol)
+        return cls(retriever, ExtractiveGenerator(embedder), protocol, judge)
 
     def run(self, question: Question, k: int = DEFAULT_K) -> Run:
         """Retrieve, answer, verify."""
@@ -65,6 +76,7 @@ def ask(
     *,
     k: int = DEFAULT_K,
     protocol: Protocol | str = DEFAULT,
+    judge: Judge | str | None = None,
 ) -> Run:
     """Answer one question from ``documents``, or the demonstration corpus, and check every citation.
 
@@ -76,4 +88,4 @@ def ask(
     if not question.strip():
         raise InputError("expected a question; found no text")
     own = None if documents is None else [as_document(item, position) for position, item in enumerate(documents)]
-    return Pipeline.over(own, protocol).run(Question(id="question", text=question), k)
+    return Pipeline.over(own, protocol, judge).run(Question(id="question", text=question), k)

@@ -48,7 +48,8 @@ class Verdict(Record):
     """The judgement on one claim against the sources judged together for it.
 
     ``label`` is the common label, ``native`` what the protocol or its judge calls it (the papers have two
-    to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked.
+    to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked
+    or where it has none.
     ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
     where the claim was judged in several. ``unneeded`` are the documents without which the others support the
     claim as well, and which alone do not (ALCE's irrelevant citations); None where the protocol does not ask.

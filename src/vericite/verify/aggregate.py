@@ -39,6 +39,11 @@ class Outcome(NamedTuple):
     statements: tuple[StatementOutcome, ...] = ()
     unneeded: tuple[int, ...] | None = None
 
+    def ungraded(self) -> Outcome:
+        """The same without probabilities, for a judge that has none."""
+        statements = tuple(item._replace(probabilities={}) for item in self.statements)
+        return self._replace(probabilities={}, statements=statements)
+
 
 class Aggregator(Protocol):
     """Adds judgements up. Sees no text, only numbers and labels."""

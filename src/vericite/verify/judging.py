@@ -22,7 +22,8 @@ class Judgement(NamedTuple):
     ``probabilities`` are those of entails, contradicts and neither. A judge that could not decide gives
     the reason in ``failure``, and in ``raw`` what it said instead; its probabilities then mean nothing.
     ``note`` is what a reader should know all the same, such as that the premise was cut. ``native`` is the
-    judge's own label, where it has labels of its own.
+    judge's own label, where it has labels of its own. A judge that says a label and no more is not ``graded``:
+    its probabilities are 0 and 1, and are kept out of verdicts.
     """
 
     probabilities: NDArray[np.float32]
@@ -30,11 +31,12 @@ class Judgement(NamedTuple):
     note: str | None = None
     native: str | None = None
     raw: str | None = None
+    graded: bool = True
 
     @classmethod
     def certain(cls, column: int, native: str) -> Judgement:
         """The judgement of a judge that says a label and no more."""
-        return cls(np.eye(len(COLUMNS), dtype=np.float32)[column], native=native)
+        return cls(np.eye(len(COLUMNS), dtype=np.float32)[column], native=native, graded=False)
 
     @classmethod
     def failed(cls, reason: str, raw: str | None = None) -> Judgement:

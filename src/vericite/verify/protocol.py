@@ -11,6 +11,7 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence
 from vericite.verify.faithful import Faithful
+from vericite.verify.judges.hf import REPRODUCTION
 from vericite.verify.judging import Judge
 from vericite.verify.premises import Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
 
@@ -57,7 +58,7 @@ PRESETS: dict[str, Preset] = {
         "each sentence of each cited document; supported if any entails the claim, else contradicted if any "
         "contradicts it, else irrelevant. The title is no evidence",
         _named("vericite"),
-        papers_judges=("hf:MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli",),
+        papers_judges=(f"hf:{REPRODUCTION}",),
     ),
     "statements": Preset(
         "the same, for each atomic statement of the claim; all must be supported",

@@ -118,6 +118,8 @@ class Verifier:
             raw = dict.fromkeys(item.raw for item in failures if item.raw is not None)
             reason = told or "the aggregator gave no outcome"
             return VerificationFailure(reason=reason, raw=tuple(raw), **self._place(docket))
+        if not all(item.graded for item in judgements):
+            outcome = outcome.ungraded()
         notes = dict.fromkeys(note for note in (told, *(item.note for item in judgements)) if note)
         return self._verdict(docket, outcome, (*_source_notes(docket.case), *notes))
 

@@ -1,0 +1,141 @@
+"""Answers checked by a language model, from the command line to the service and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from server import Answering, Arrival, ScriptedServer, reply, status
+
+from vericite.records import CheckedAnswer, read_jsonl
+
+pytest.importorskip("openai", reason="the extra [llm] is not installed")
+
+KEY = "sk-planted-0123456789abcdef"
+SUPPORT = json.dumps({"label": "support"})
+
+
+def answers(folder: Path, count: int) -> str:
+    path = folder / "answers.jsonl"
+    lines = [
+        {
+            "id": f"a{number}",
+            "answer": f"Drug {number} lowered mortality [1].",
+            "documents": [{"id": "d", "text": f"Mortality fell with drug {number}."}],
+        }
+        for number in range(count)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return str(path)
+
+
+def everything_written(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def drug(arrival: Arrival) -> int:
+    # The pair is the second message, also of a request to repair.
+    return int(arrival.body["messages"][1]["content"].split("Drug ")[1].split()[0])
+
+
+def by_claim(answering: Answering, arrival: Arrival) -> None:
+    """Supports even drugs, says nothing usable of those that end in 5, breaks for 7 and 57."""
+    number = drug(arrival)
+    if number % 50 == 7:
+        status(500, "key was " + arrival.headers.get("authorization", ""))(answering, arrival)
+    elif number % 10 == 5:
+        reply("Well, " + arrival.headers.get("authorization", ""))(answering, arrival)
+    else:
+        reply(json.dumps({"label": "support" if number % 2 == 0 else "neutral"}))(answering, arrival)
+
+
+def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
+    server: ScriptedServer, run_cli, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VERICITE_LLM_KEY", KEY)
+    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
+    server.default = by_claim
+    path, out = answers(tmp_path, 100), tmp_path / "verdicts.jsonl"
+    command = ("check", path, "--judge", f"llm:{server.spec}", "--out", str(out), "--concurrency", "8")
+    printed = run_cli(*command)
+    checked = list(read_jsonl(CheckedAnswer, out))
+    assert [item.id for item in checked] == [f"a{number}" for number in range(100)]
+    labels = Counter(verdict.label for item in checked for verdict in item.verdicts)
+    assert labels == {"supported": 50, "irrelevant": 38}
+    failures = [failure for item in checked for failure in item.failures]
+    assert len(failures) == 12
+    assert sum("Well," in "".join(failure.raw) for failure in failures) == 10
+    # 88 good ones, 10 with a repair that is no better, 2 tried five times.
+    assert len(server.arrivals) == 88 + 20 + 10
+    # A request to repair is a call of its own.
+    assert "110 calls" in printed.err.replace("\n", " ")
+    assert all(arrival.headers["authorization"] == f"Bearer {KEY}" for arrival in server.arrivals)
+    assert KEY not in printed.out + printed.err
+    assert KEY.encode() not in everything_written(tmp_path)
+
+    server.arrivals.clear()
+    server.default = reply(SUPPORT)
+    again = run_cli(*command)
+    # Only what brought no reply is asked again; one that could not be read is a reply.
+    assert {drug(arrival) for arrival in server.arrivals} == {7, 57}
+    assert again.code == printed.code == 0
+
+
+def test_a_wrong_key_ends_the_run_with_a_word_on_it(server: ScriptedServer, run_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("VERICITE_LLM_KEY", KEY)
+    server.default = status(401, f"Incorrect API key provided: {KEY}")
+    printed = run_cli("check", answers(tmp_path, 30), "--judge", f"llm:{server.spec}", "--no-cache")
+    assert printed.code == 1
+    assert "VERICITE_LLM_KEY" in printed.err
+    assert KEY not in printed.out + printed.err
+
+
+def test_offline_sends_nothing(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    printed = run_cli("--offline", "check", answers(tmp_path, 1), "--judge", "llm:openai:gpt-4o-mini")
+    assert printed.code == 2
+    assert "offline" in printed.err
+
+
+def test_a_judge_without_its_key_says_which_variable_it_wants(run_cli, tmp_path):
+    printed = run_cli("check", answers(tmp_path, 1), "--judge", "llm:openai:gpt-4o-mini")
+    assert printed.code == 1
+    assert "OPENAI_API_KEY" in printed.err
+
+
+def test_doctor_tries_a_model_and_prints_what_it_says_as_it_comes(server: ScriptedServer, run_cli):
+    server.default = reply("A citation says\nwhere a claim comes from.")
+    printed = run_cli("doctor", "--llm", server.spec)
+    assert printed.code == 0
+    assert "A citation says where a claim comes from." in printed.out
+    assert "1 call" in printed.err
+
+
+def test_killed_in_the_middle_and_run_again_no_completed_call_is_repeated(server: ScriptedServer, tmp_path):
+    server.default = reply(SUPPORT, after=0.03)
+    path, out = answers(tmp_path, 60), tmp_path / "verdicts.jsonl"
+    environment = {**os.environ, "VERICITE_CACHE": str(tmp_path / "cache"), "COLUMNS": "100"}
+    arguments = ["check", path, "--judge", f"llm:{server.spec}", "--out", str(out), "--concurrency", "4"]
+    command = [sys.executable, "-m", "vericite", *arguments]
+    first = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while len(server.arrivals) < 25 and time.monotonic() < until:
+        time.sleep(0.01)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    before = server.questions
+    assert 25 <= len(before) < 60
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert again.returncode == 0, again.stderr
+    assert len(list(read_jsonl(CheckedAnswer, out))) == 60
+    # Only what was in flight when it was killed, one call a worker, can have been asked twice.
+    twice = [question for question, times in Counter(server.questions).items() if times > 1]
+    assert len(twice) <= 4
+    assert len(set(server.questions)) == 60

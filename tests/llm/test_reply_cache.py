@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+import server as served
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from server import ScriptedServer
+
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Message
+from vericite.llm.cache import Cache, Kept, cache_key
+
+pytest.importorskip("openai", reason="the extra [llm] is not installed")
+
+MakeLLM = Callable[..., LLM]
+HELLO = ChatRequest.ask("hello")
+KEPT = Kept("text", "stop", 3, 4)
+
+
+def complete(llm: LLM, request: ChatRequest = HELLO) -> Completion:
+    reply = asyncio.run(llm.complete(request))
+    assert isinstance(reply, Completion)
+    return reply
+
+
+def test_what_was_asked_once_is_not_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path):
+    first = complete(ask(cache=tmp_path))
+    llm = ask(cache=tmp_path)
+    again = complete(llm)
+    assert (first.cached, again.cached, again.text, again.attempts) == (False, True, "hello", 0)
+    assert again.usage == (7, 3, 0.0)
+    assert len(server.arrivals) == 1
+    assert (llm.ledger.attempts, llm.ledger.cost) == (0, 0.0)
+
+
+def test_without_a_cache_everything_is_asked(server: ScriptedServer, ask: MakeLLM):
+    llm = ask(cache=None)
+    assert len(list(llm.map([HELLO] * 3))) == 3
+    assert len(server.arrivals) == 3
+
+
+def test_failures_are_not_kept(server: ScriptedServer, ask: MakeLLM, tmp_path: Path):
+    server.script([served.status(400)])
+    llm = ask(cache=tmp_path)
+    assert isinstance(asyncio.run(llm.complete(HELLO)), CallFailure)
+    assert not complete(llm).cached
+
+
+def test_every_field_of_a_request_and_the_model_make_its_place():
+    others = {
+        "messages": (Message("system", "hello"),),
+        "max_tokens": 1,
+        "temperature": 0.1,
+        "top_p": 0.1,
+        "seed": 0,
+        "stop": ("x",),
+        "schema": FrozenSchema.of({}),
+        "grammar": "root ::= [a]",
+    }
+    assert set(others) == {field.name for field in fields(ChatRequest)}
+    keys = [cache_key("m", replace(HELLO, **{name: value})) for name, value in others.items()]
+    keys += [cache_key("m", HELLO), cache_key("other", HELLO)]
+    assert len(set(keys)) == len(keys)
+    assert cache_key("m", replace(HELLO, temperature=0)) == cache_key("m", replace(HELLO, temperature=0.0))
+
+
+@settings(max_examples=25)
+@given(text=st.text(), finish=st.one_of(st.none(), st.text()), tokens=st.integers(0, 2**40))
+def test_what_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str, finish: str | None, tokens: int):
+    cache = Cache(tmp_path_factory.mktemp("kept") / "llm.sqlite")
+    cache.put("a", Kept(text, finish, tokens, 1))
+    cache.close()
+    assert cache.get("a") == Kept(text, finish, tokens, 1)
+    assert cache.get("b") is None
+    cache.close()
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path):
+    cache = Cache(tmp_path / "new" / "llm.sqlite")
+    cache.put("a", KEPT)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+    for file in (tmp_path / "new").iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
+    cache.close()
+
+
+def test_two_processes_share_it(tmp_path: Path):
+    one, other = Cache(tmp_path / "llm.sqlite"), Cache(tmp_path / "llm.sqlite")
+    for number in range(20):
+        one.put(f"one {number}", KEPT)
+        other.put(f"other {number}", KEPT)
+    assert other.get("one 19") == one.get("other 19") == KEPT
+    one.close()
+    other.close()
+
+
+def test_many_may_make_it_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caches = [Cache(tmp_path / "llm.sqlite") for _ in range(12)]
+    ready = threading.Barrier(len(caches))
+
+    def write(number: int) -> None:
+        ready.wait()
+        for row in range(5):
+            caches[number].put(f"{number} {row}", KEPT)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(len(caches))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not caplog.records
+    assert all(caches[0].get(f"{number} {row}") for number in range(len(caches)) for row in range(5))
+    for cache in caches:
+        cache.close()
+
+
+def damaged(file: Path) -> None:
+    file.write_bytes(b"this is no database at all, whatever its name says" * 50)
+
+
+def torn(file: Path) -> None:
+    cache = Cache(file)
+    for number in range(2000):
+        cache.put(str(number), KEPT)
+    cache.close()
+    content = bytearray(file.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    file.write_bytes(content)
+
+
+def foreign(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def a_folder(file: Path) -> None:
+    file.mkdir()
+
+
+@pytest.mark.parametrize("damage", [damaged, torn, foreign, a_folder])
+def test_a_file_that_cannot_be_used_costs_a_warning_and_not_the_run(
+    server: ScriptedServer,
+    ask: MakeLLM,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: Callable[[Path], None],
+):
+    file = tmp_path / "llm.sqlite"
+    damage(file)
+    content = file.read_bytes() if file.is_file() else None
+    llm = ask(cache=tmp_path)
+    assert len(list(llm.map(ChatRequest.ask(str(number)) for number in range(5)))) == 5
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 1
+    assert str(file) in caplog.text and "set VERICITE_CACHE to another folder" in caplog.text
+    if damage in (damaged, foreign):
+        assert file.read_bytes() == content, "what is not ours is left alone"
+
+
+def test_a_folder_that_cannot_be_made_costs_a_warning(ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "file").write_text("in the way")
+    assert complete(ask(cache=tmp_path / "file" / "cache")).text == "hello"
+    assert "Replies are not kept in this run" in caplog.text
+
+
+def test_a_locked_file_costs_a_warning(
+    ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.1)
+    complete(ask(cache=tmp_path))
+    holder = sqlite3.connect(tmp_path / "llm.sqlite", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        assert complete(ask(cache=tmp_path), ChatRequest.ask("other")).text == "other"
+    finally:
+        holder.close()
+    assert "locked" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["", "{}", "[]", '["text", "stop", 1]', "[1, 2, 3, 4]", '["a", "b", "c", 1]'])
+def test_a_row_that_is_none_is_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path, value: str):
+    llm = ask(cache=tmp_path)
+    complete(llm)
+    with sqlite3.connect(tmp_path / "llm.sqlite") as connection:
+        connection.execute("UPDATE reply SET value = ?", (value,))
+    connection.close()
+    assert not complete(llm).cached
+    assert complete(llm).cached
+
+
+def test_what_is_kept_is_the_reply_and_not_the_request(ask: MakeLLM, server: ScriptedServer, tmp_path: Path):
+    server.default = served.reply("a reply")
+    complete(ask(cache=tmp_path), ChatRequest.ask("a private question"))
+    with sqlite3.connect(tmp_path / "llm.sqlite") as connection:
+        rows = connection.execute("SELECT value FROM reply").fetchall()
+    connection.close()
+    assert [json.loads(value) for (value,) in rows] == [["a reply", "stop", 7, 3]]
