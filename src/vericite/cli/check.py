@@ -65,15 +65,16 @@ def check(
     """
     from rich.console import Console
 
-    from vericite.cli.show import show_ledger
+    from vericite.cli.show import ledger_of, show_ledger
     from vericite.verify import load_judge
 
     console = Console(highlight=False)
     _refuse_same(file, out)
     problems: list[RecordError] = []
     judged_by = judge and load_judge(judge, llm_settings(concurrency, rpm, tpm, timeout, price, cache))
+    before = ledger_of(judged_by)
     rates = _check_all(_readable(file, problems), (protocol, judged_by or None), out, console, rows)
-    show_ledger(judged_by)
+    show_ledger(ledger_of(judged_by, before))
     passed = fail_under is None or _gate(rates, fail_under)
     report(problems)
     if not passed:

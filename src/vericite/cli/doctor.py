@@ -47,7 +47,7 @@ def _try(model: str) -> None:
     with LLM(model, Settings(cache=None)) as asked:
         typer.echo(f"{asked.signature}")
         asyncio.run(stream(asked))
-        show_ledger(asked)
+        show_ledger(asked.ledger)
 
 
 def examine() -> dict[str, Any]:

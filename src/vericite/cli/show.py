@@ -12,6 +12,7 @@ from rich.text import Text
 
 from vericite.evaluate import CitationRates, Rate
 from vericite.evaluate.rates import SHARES
+from vericite.llm import Ledger
 from vericite.records import CheckedAnswer, Document, EvidenceSpan, Run, Verdict, VerificationFailure
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
@@ -171,8 +172,13 @@ def _interval(rate: Rate) -> str:
     return "" if rate.low is None else f"[{rate.low:.3f}, {rate.high:.3f}]"
 
 
-def show_ledger(judge: object) -> None:
-    """What a judge that asks a language model has used; nothing for others."""
-    ledger = getattr(judge, "ledger", None)
-    if ledger is not None:
-        Console(stderr=True, highlight=False).print(Text(f"language model: {ledger}", style="dim"))
+def show_ledger(used: Ledger | None) -> None:
+    """What was asked of a language model; nothing where none was."""
+    if used is not None:
+        Console(stderr=True, highlight=False).print(Text(f"language model: {used}", style="dim"))
+
+
+def ledger_of(judge: object, since: Ledger | None = None) -> Ledger | None:
+    """What a judge that asks a language model has used; None for others."""
+    ledger: Ledger | None = getattr(judge, "ledger", None)
+    return ledger if ledger is None or since is None else ledger.since(since)

@@ -33,6 +33,21 @@ class Ledger:
     estimated: int = 0
     cost: float | None = 0.0
 
+    def since(self, earlier: Ledger) -> Ledger:
+        """What came after an earlier state of the same ledger: one run's part of it."""
+        attempts = self.attempts - earlier.attempts
+        known = self.cost is not None and earlier.cost is not None
+        return Ledger(
+            self.calls - earlier.calls,
+            self.cached - earlier.cached,
+            self.failures - earlier.failures,
+            attempts,
+            self.prompt_tokens - earlier.prompt_tokens,
+            self.completion_tokens - earlier.completion_tokens,
+            self.estimated - earlier.estimated,
+            (self.cost or 0.0) - (earlier.cost or 0.0) if known or not attempts else None,
+        )
+
     def __str__(self) -> str:
         about = "about " if self.estimated else ""
         cost = "cost not known" if self.cost is None else f"${self.cost:,.4f}"
