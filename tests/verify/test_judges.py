@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -177,3 +178,12 @@ def test_the_lexical_judge_gives_probabilities_for_any_text(premise: str, claim:
     assert found.failure is None
     assert bool((found.probabilities >= 0).all())
     assert float(found.probabilities.sum()) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_temperature_on_the_card_softens_the_probabilities_and_keeps_the_order(bundled: BundledJudge):
+    warm = BundledJudge(replace(bundled.folder, card=bundled.folder.card.model_copy(update={"temperature": 2.0})))
+    pairs = [Pair(premise, claim) for premise, claim in ENTAILED]
+    for cold, soft in zip(bundled.judge(pairs), warm.judge(pairs), strict=True):
+        expected = np.sqrt(cold.probabilities) / np.sqrt(cold.probabilities).sum()
+        assert soft.probabilities == pytest.approx(expected, abs=1e-5)
+    assert warm.signature == f"{bundled.signature}(temperature=2)"

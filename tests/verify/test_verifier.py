@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus import demo_documents
+from vericite.errors import InputError
 from vericite.models import Pair
 from vericite.records import Answer, CheckedAnswer, Citation, Claim, Document, Span, Summary
 from vericite.text.citations import parse_answer
@@ -447,3 +448,31 @@ def test_the_bundled_judge_supports_a_sentence_quoted_from_its_source():
     verifier = Verifier(get_protocol("vericite"))
     for found in verifier.verify(demo_answers()):
         assert found.verdicts[0].label == "supported"
+
+
+def test_an_unsure_judge_is_abstained_from_and_what_it_found_is_kept():
+    documents = (source("a", ASPIRIN), source("b", "Aspirin lowers the risk of falls."))
+    (sure, unsure) = check(f"{ASPIRIN} [1][2]", *documents, abstain_below=0.8).verdicts
+    assert (sure.label, sure.abstained, sure.reasons) == ("supported", False, ())
+    assert unsure.abstained
+    assert unsure.reasons[0].startswith("unsure: ") and unsure.reasons[0].endswith("below 0.80")
+    assert unsure.probabilities
+    found = check(f"{ASPIRIN} [1][2]", *documents, abstain_below=0.8)
+    assert (found.summary.abstained, found.summary.judged) == (1, 1)
+    assert "abstain_below=0.8" in (found.provenance.protocol or "")
+
+
+@settings(deadline=None)
+@given(DRAWN, st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_bar_abstains_from_no_fewer(parsed: Answer, one: float, other: float):
+    low, high = sorted((one, other))
+    (few,) = verify(parsed, abstain_below=low)
+    (more,) = verify(parsed, abstain_below=high)
+    assert few.summary.abstained <= more.summary.abstained
+    assert few.summary.cases == more.summary.cases
+
+
+@pytest.mark.parametrize("bar", [-0.1, 1.1, float("nan")])
+def test_a_bar_that_is_no_probability_is_refused(bar: float):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        Protocol(abstain_below=bar)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vericite.cli.options import JudgeOption, ProtocolOption
+from vericite.cli.options import AbstainOption, JudgeOption, ProtocolOption, chosen
 
 
 def ask(
@@ -15,6 +15,7 @@ def ask(
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     protocol: ProtocolOption = "vericite",
     judge: JudgeOption = None,
+    abstain_below: AbstainOption = 0,
     corpus: Annotated[
         str,
         typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),
@@ -35,7 +36,7 @@ def ask(
     from vericite.records import to_json
 
     documents, problems = (None, ()) if corpus == "demo" else load_documents(Path(corpus))
-    run = pipeline.ask(question, documents, k=k, protocol=protocol, judge=judge)
+    run = pipeline.ask(question, documents, k=k, protocol=chosen(protocol, judge, abstain_below))
     if as_json:
         typer.echo(to_json(run))
     else:

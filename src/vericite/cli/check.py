@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.options import (
+    AbstainOption,
     CacheOption,
     ConcurrencyOption,
     JudgeOption,
@@ -19,6 +20,7 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
+    chosen,
     llm_settings,
     report,
 )
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate import CitationRates
     from vericite.records import Answer, CheckedAnswer
-    from vericite.verify import Judge
+    from vericite.verify import Protocol
 
 
 def check(
@@ -52,6 +54,7 @@ def check(
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
     judge: JudgeOption = None,
+    abstain_below: AbstainOption = 0,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,
@@ -73,7 +76,7 @@ def check(
     problems: list[RecordError] = []
     judged_by = judge and load_judge(judge, llm_settings(concurrency, rpm, tpm, timeout, price, cache))
     before = ledger_of(judged_by)
-    rates = _check_all(_readable(file, problems), (protocol, judged_by or None), out, console, rows)
+    rates = _check_all(_readable(file, problems), chosen(protocol, judged_by, abstain_below), out, console, rows)
     show_ledger(ledger_of(judged_by, before))
     passed = fail_under is None or _gate(rates, fail_under)
     report(problems)
@@ -82,7 +85,7 @@ def check(
 
 
 def _check_all(
-    answers: Iterator[Answer], how: tuple[str, Judge | None], out: Path | None, console: Console, limit: int
+    answers: Iterator[Answer], protocol: Protocol, out: Path | None, console: Console, limit: int
 ) -> CitationRates:
     from rich.console import Console
 
@@ -94,7 +97,7 @@ def _check_all(
     rows: list[Row] = []
     progress = Console(stderr=True)
     with _output(out) as file, progress.status("checking") as status:
-        for checked in check_many(answers, *how):
+        for checked in check_many(answers, protocol):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
             rows += islice(verdict_rows(checked), limit - len(rows))

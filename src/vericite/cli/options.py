@@ -11,6 +11,7 @@ from vericite.errors import RecordError
 
 if TYPE_CHECKING:
     from vericite.llm import Price, Settings
+    from vericite.verify import Judge, Protocol
 
 ProtocolOption = Annotated[
     str, typer.Option(help="How citations are judged; `vericite protocols` lists the names.", metavar="NAME")
@@ -18,6 +19,12 @@ ProtocolOption = Annotated[
 JudgeOption = Annotated[
     str | None,
     typer.Option(help="Who judges, in place of the protocol's own; `vericite judges` lists them.", metavar="NAME"),
+]
+AbstainOption = Annotated[
+    float,
+    typer.Option(
+        "--abstain-below", min=0, max=1, help="Abstain from verdicts whose probability is lower; 0 never does."
+    ),
 ]
 _LLM = "Judges that ask a language model"
 ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Calls at a time.", rich_help_panel=_LLM)]
@@ -55,6 +62,16 @@ def llm_settings(
         price=None if price is None else _price(price),
         cache="default" if cache else None,
     )
+
+
+def chosen(protocol: str, judge: Judge | str | None, abstain_below: float) -> Protocol:
+    """The protocol with what the options change of it."""
+    from dataclasses import replace
+
+    from vericite.verify import get_protocol
+
+    named = get_protocol(protocol)
+    return replace(named, judge=judge or named.judge, abstain_below=abstain_below)
 
 
 def _price(text: str) -> Price:

@@ -33,6 +33,7 @@ class ModelCard(Record):
 
     ``labels`` are those of the output columns, in their order; empty for an embedder.
     ``max_tokens`` is the longest input it reads, ``trained_tokens`` the longest it has learnt from.
+    ``temperature`` is what a verifier's outputs are divided by to become calibrated.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ModelCard(Record):
     trained_tokens: int
     labels: tuple[str, ...] = ()
     dimension: int | None = None
+    temperature: float = Field(default=1.0, gt=0)
     training: tuple[TrainingSet, ...]
     scores: Floats
     limits: tuple[str, ...]

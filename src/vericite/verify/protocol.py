@@ -18,20 +18,30 @@ from vericite.verify.premises import Context, Joint, MostSimilar, PremisePlan, W
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is judged, against what, by whom, and how it adds up. The judge is a name or a judge itself."""
+    """What is judged, against what, by whom, and how it adds up. The judge is a name or a judge itself.
+
+    A verdict whose label has a probability below ``abstain_below`` is abstained from; 0 never abstains, as the
+    papers do not.
+    """
 
     claim: ClaimPlan = field(default_factory=WholeSentence)
     premise: PremisePlan = field(default_factory=Windows)
     judge: Judge | str = "bundled"
     aggregate: Aggregator = field(default_factory=AnyEntails)
     name: str = "custom"
+    abstain_below: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.abstain_below <= 1:
+            raise InputError(f"expected abstain_below to be between 0 and 1; found {self.abstain_below}")
 
     @property
     def signature(self) -> str:
         """The protocol spelt out; the judge's own signature stands beside it in a provenance."""
         judge = self.judge if isinstance(self.judge, str) else self.judge.signature
         parts = (self.claim.signature, self.premise.signature, judge, self.aggregate.signature)
-        return "{}(claim={}, premise={}, judge={}, aggregate={})".format(self.name, *parts)
+        unsure = f", abstain_below={self.abstain_below:g}" if self.abstain_below else ""
+        return "{}(claim={}, premise={}, judge={}, aggregate={}{})".format(self.name, *parts, unsure)
 
 
 @dataclass(frozen=True)

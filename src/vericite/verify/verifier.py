@@ -121,7 +121,15 @@ class Verifier:
         if not all(item.graded for item in judgements):
             outcome = outcome.ungraded()
         notes = dict.fromkeys(note for note in (told, *(item.note for item in judgements)) if note)
-        return self._verdict(docket, outcome, (*_source_notes(docket.case), *notes))
+        unsure = self._unsure(outcome)
+        reasons = (*([unsure] if unsure else []), *_source_notes(docket.case), *notes)
+        return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
+
+    def _unsure(self, outcome: Outcome) -> str | None:
+        """Why the judge's word is not taken, where it is too uncertain."""
+        sure = outcome.probabilities.get(outcome.label, 1.0)
+        bar = self.protocol.abstain_below
+        return f"unsure: {outcome.label} at {sure:.2f}, below {bar:.2f}" if sure < bar else None
 
     def _verdict(self, docket: Docket, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False) -> Verdict:
         passages: dict[EvidenceSpan, None] = {}

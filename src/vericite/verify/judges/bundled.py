@@ -29,8 +29,9 @@ class BundledJudge:
 
     @property
     def signature(self) -> str:
-        """Name and hash of the weights."""
-        return self.folder.signature
+        """Name and hash of the weights, and the temperature where there is one."""
+        temperature = self.folder.card.temperature
+        return self.folder.signature + (f"(temperature={temperature:g})" if temperature != 1 else "")
 
     @property
     def capacity(self) -> int:
@@ -42,10 +43,10 @@ class BundledJudge:
         return self._engine.encoder.length(text)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """Softmax over the model's outputs."""
+        """Softmax over the model's outputs, at the card's temperature."""
         limit = self.folder.card.max_tokens
         for row in self._engine.run(pairs):
-            logits = row.values[self._columns]
+            logits = row.values[self._columns] / np.float32(self.folder.card.temperature)
             weights = np.exp(logits - logits.max())
             note = f"a premise was cut to the model's {limit} tokens" if row.truncated else None
             yield Judgement((weights / weights.sum()).astype(np.float32), note=note)
