@@ -10,7 +10,7 @@ import pytest
 import vericite
 from vericite.errors import PluginError
 from vericite.verify import load_judge
-from vericite.verify.judges import plugins, registry
+from vericite.verify.judges import plugins
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
 LOUD = {"id": "loud", "text": "ASPIRIN PREVENTS STROKES!"}
@@ -29,10 +29,8 @@ def install(folder: Path, code: str, entry: str) -> None:
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry._loaded.cache_clear()
     yield lambda code, entry: install(tmp_path, code, entry)
     sys.modules.pop("shouting", None)
-    registry._loaded.cache_clear()
 
 
 @pytest.fixture

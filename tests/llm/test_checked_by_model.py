@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,11 @@ def answers(folder: Path, count: int) -> str:
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
     return str(path)
+
+
+def kept(cache: Path) -> int:
+    with closing(sqlite3.connect(cache)) as file:
+        return file.execute("SELECT count(*) FROM reply").fetchone()[0]
 
 
 def everything_written(folder: Path) -> bytes:
@@ -97,6 +104,53 @@ def test_a_wrong_key_ends_the_run_with_a_word_on_it(server: ScriptedServer, run_
     assert KEY not in printed.out + printed.err
 
 
+@pytest.mark.parametrize("code", [403, 500])
+def test_a_run_in_which_nothing_could_be_judged_does_not_look_like_a_good_one(
+    server: ScriptedServer, run_cli, tmp_path, code
+):
+    server.default = status(code, "not today")
+    printed = run_cli("check", answers(tmp_path, 2), "--judge", f"llm:{server.spec}", "--no-cache")
+    assert printed.code == 1
+    assert "none of 2 cases could be judged" in printed.err
+    assert "2/2" in printed.out
+
+
+def test_a_stopped_run_says_where_its_verdicts_are_and_the_next_does_not_destroy_them(
+    server: ScriptedServer, run_cli, tmp_path
+):
+    def until_the_money_is_gone(answering: Answering, arrival: Arrival) -> None:
+        (reply(SUPPORT) if drug(arrival) < 130 else status(402, "insufficient credit"))(answering, arrival)
+
+    server.default = until_the_money_is_gone
+    out = tmp_path / "verdicts.jsonl"
+    partial = tmp_path / "verdicts.jsonl.partial"
+    command = ("check", answers(tmp_path, 300), "--judge", f"llm:{server.spec}", "--no-cache", "--out", str(out))
+    stopped = run_cli(*command)
+    assert stopped.code == 1
+    told = " ".join(stopped.err.split())
+    assert "the verdicts on 128 answers are in" in told and "verdicts.jsonl.partial" in told.replace(" ", "")
+    assert "language model: " in told
+    assert len(partial.read_text().splitlines()) == 128
+    assert not out.exists()
+    server.default = status(401, "no such key")
+    assert run_cli(*command).code == 1
+    assert len(partial.read_text().splitlines()) == 128
+
+
+@pytest.mark.parametrize("name", ["", "llm:", "hf:", " "])
+def test_half_a_name_is_told_what_is_missing(run_cli, tmp_path, name):
+    printed = run_cli("check", answers(tmp_path, 1), "--judge", name)
+    assert printed.code == 2
+    assert "expected" in printed.err
+
+
+def test_a_bar_for_a_judge_without_probabilities_is_refused(server: ScriptedServer, run_cli, tmp_path):
+    command = ("check", answers(tmp_path, 1), "--judge", f"llm:{server.spec}", "--abstain-below", "0.9")
+    printed = run_cli(*command)
+    assert (printed.code, "only says a label" in printed.err) == (2, True)
+    assert server.arrivals == []
+
+
 def test_offline_sends_nothing(run_cli, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     printed = run_cli("--offline", "check", answers(tmp_path, 1), "--judge", "llm:openai:gpt-4o-mini")
@@ -132,10 +186,11 @@ def test_killed_in_the_middle_and_run_again_no_completed_call_is_repeated(server
     first.wait()
     before = server.questions
     assert 25 <= len(before) < 60
+    completed = kept(tmp_path / "cache" / "llm.sqlite")
+    assert 0 < completed < 60
     again = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert again.returncode == 0, again.stderr
     assert len(list(read_jsonl(CheckedAnswer, out))) == 60
-    # Only what was in flight when it was killed, one call a worker, can have been asked twice.
-    twice = [question for question, times in Counter(server.questions).items() if times > 1]
-    assert len(twice) <= 4
+    # What was in flight when it was killed is asked again, and nothing that was kept.
+    assert len(server.questions) - len(before) == 60 - completed
     assert len(set(server.questions)) == 60

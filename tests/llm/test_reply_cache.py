@@ -7,6 +7,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -188,7 +189,108 @@ def test_a_locked_file_costs_a_warning(
     assert "locked" in caplog.text
 
 
-@pytest.mark.parametrize("value", ["", "{}", "[]", '["text", "stop", 1]', "[1, 2, 3, 4]", '["a", "b", "c", 1]'])
+def hold(file: Path, how: str = "IMMEDIATE") -> sqlite3.Connection:
+    """Keep everybody else from writing to the file, or from using it at all, until it is closed."""
+    holder = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    holder.execute(f"BEGIN {how}")
+    return holder
+
+
+def rows_of(file: Path) -> int:
+    with sqlite3.connect(file) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM reply").fetchone()
+    connection.close()
+    return count
+
+
+@pytest.mark.parametrize("how", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_file_that_is_held_for_a_while_costs_nothing_but_a_wait(
+    server: ScriptedServer,
+    ask: MakeLLM,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+):
+    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.1)
+    complete(ask(cache=tmp_path))
+    server.default = served.reply(after=0.02)
+    holder = hold(tmp_path / "llm.sqlite", how)
+    release = threading.Timer(0.6, holder.close)
+    release.start()
+    assert len(list(ask(cache=tmp_path, concurrency=2).map(ChatRequest.ask(str(n)) for n in range(60)))) == 60
+    release.join()
+    assert rows_of(tmp_path / "llm.sqlite") == 61
+    assert not caplog.records
+    again = ask(cache=tmp_path)
+    assert all(reply.cached for reply in again.map(ChatRequest.ask(str(n)) for n in range(60)))
+
+
+def test_what_waits_to_be_written_is_found_all_the_same_and_is_bounded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.05)
+    monkeypatch.setattr("vericite.llm.cache._MOST_WAITING", 3)
+    cache = Cache(tmp_path / "llm.sqlite")
+    cache.put("before", KEPT)
+    holder = hold(tmp_path / "llm.sqlite")
+    for number in range(5):
+        cache.put(str(number), KEPT)
+    assert [cache.get(key) for key in ("before", "0", "2")] == [KEPT] * 3, "readers are not kept out"
+    assert cache.get("4") is None
+    cache.close()
+    cache.close()
+    assert len(caplog.records) == 1, "once"
+    assert "found it locked by another process. 5 replies of this run are not kept" in caplog.text
+    holder.close()
+    cache.put("after", KEPT)
+    cache.close()
+    assert rows_of(tmp_path / "llm.sqlite") == 4
+
+
+def test_a_file_that_is_held_does_not_hold_up_the_loop(
+    ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 1.0)
+    complete(ask(cache=tmp_path))
+    holder = hold(tmp_path / "llm.sqlite", "EXCLUSIVE")
+    llm = ask(cache=tmp_path)
+
+    async def longest_gap(request: ChatRequest) -> float:
+        call = asyncio.create_task(llm.complete(request))
+        gaps = []
+        while not call.done():
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            gaps.append(time.monotonic() - began)
+        assert sum(gaps) > 0.9, "it has waited for the file"
+        return max(gaps)
+
+    try:
+        assert next(llm.each([ChatRequest.ask("other")], longest_gap)) < 0.5
+    finally:
+        holder.close()
+    assert rows_of(tmp_path / "llm.sqlite") in (1, 2)
+
+
+def test_a_reply_is_on_disk_before_it_is_handed_out(ask: MakeLLM, tmp_path: Path):
+    replies = ask(cache=tmp_path, concurrency=1).map(ChatRequest.ask(str(n)) for n in range(10))
+    for number, _ in enumerate(replies):
+        assert rows_of(tmp_path / "llm.sqlite") > number
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_a_value_that_was_cut_off_is_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path, finish: str):
+    server.default = served.reply("{", finish=finish)
+    llm = ask(cache=tmp_path)
+    value = replace(HELLO, schema=FrozenSchema.of({}))
+    assert [complete(llm, value).cached for _ in range(2)] == [False, finish == "stop"]
+    assert [complete(llm, HELLO).cached for _ in range(2)] == [False, True], "a text may be wanted as short as that"
+
+
+@pytest.mark.parametrize(
+    "value", ["", "{}", "[]", '["text", "stop", 1]', "[1, 2, 3, 4]", '["a", "b", "c", 1]', '["a", "b", 1, 2, 3]']
+)
 def test_a_row_that_is_none_is_asked_again(server: ScriptedServer, ask: MakeLLM, tmp_path: Path, value: str):
     llm = ask(cache=tmp_path)
     complete(llm)

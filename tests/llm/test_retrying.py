@@ -78,6 +78,34 @@ def test_what_is_not_worth_a_retry_is_given_up_with_its_reason():
     assert trip.next_wait(BackendError("the request is too long", retry=False)) == "the request is too long"
 
 
+def test_one_attempt_always_has_its_time():
+    trip = Trip(Settings(timeout=900.0, deadline=300.0))
+    assert (trip.timeout, trip.left, trip.deadline) == (900.0, 900.0, 900.0)
+    assert Trip(Settings(timeout=60.0, deadline=300.0)).left == 300.0
+
+
+def test_after_twenty_refusals_alike_no_more_calls_are_made_until_one_finds_out():
+    now = 0.0
+    breaker = Breaker(lambda: now)
+    for _ in range(19):
+        breaker.refused(403, "not in your region")
+    breaker.succeeded()
+    for _ in range(19):
+        breaker.refused(403, "not in your region")
+        breaker.answered()
+    breaker.refused(400, "another reason")
+    assert breaker.refusal is None, "another status is another reason"
+    for _ in range(20):
+        assert breaker.refusal is None
+        breaker.refused(403, "not in your region")
+    assert breaker.refusal == "not asked: the last 20 calls failed: not in your region"
+    now = 61.0
+    assert breaker.refusal is None, "one call finds out"
+    assert breaker.refusal is not None, "and only one"
+    breaker.succeeded()
+    assert breaker.refusal is None
+
+
 def test_after_twenty_unanswered_calls_no_more_are_made_until_one_finds_out():
     now = 0.0
     breaker = Breaker(lambda: now)

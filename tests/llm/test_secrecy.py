@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import json
 import logging
 import pickle
 import socket
 import traceback
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import server as served
@@ -23,6 +27,7 @@ from vericite.llm.keys import Key, PieceScrubber
 pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
 PLANTED = "sk-planted-0123456789abcdef"
+ODD = "sk-planted/0123456789+abc/def=&x=="
 HELLO = ChatRequest.ask("hello")
 MakeLLM = Callable[..., LLM]
 
@@ -55,6 +60,65 @@ def redirect_with_the_key(answering: served.Answering, arrival: served.Arrival) 
     served.status(302, location=f"http://127.0.0.1:9/?key={arrival.headers['authorization'][7:]}")(answering, arrival)
 
 
+def echo_in_headers(answering: served.Answering, arrival: served.Arrival) -> None:
+    key = sent_key(arrival)
+    content = json.dumps(served.body_of("fine"))
+    answering.send(200, content, **{"x-request-id": key, "x-echo": f"Bearer {key}", "openai-organization": key})
+
+
+def echo_as_the_finish(answering: served.Answering, arrival: served.Arrival) -> None:
+    served.reply("fine", finish=sent_key(arrival))(answering, arrival)
+
+
+def sent_key(arrival: served.Arrival) -> str:
+    return arrival.headers["authorization"].removeprefix("Bearer ")
+
+
+def escaped_for_json(key: str) -> str:
+    return json.dumps(key)[1:-1].replace("/", "\\/")
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "json": escaped_for_json,
+    "json twice": lambda key: escaped_for_json(escaped_for_json(key)),
+    "json numbers": lambda key: "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in key),
+    "json numbers for all": lambda key: "".join(f"\\u{ord(c):04X}" for c in key),
+    "address": lambda key: quote(key, safe=""),
+    "address with slashes": quote,
+    "address twice": lambda key: quote(quote(key, safe=""), safe=""),
+    "address in lower case": lambda key: "".join(c if c.isalnum() else f"%{ord(c):02x}" for c in key),
+    "html": html.escape,
+    "html numbers": lambda key: "".join(c if c.isalnum() else f"&#{ord(c)};" for c in key),
+    "html hex": lambda key: "".join(c if c.isalnum() else f"&#x{ord(c):02X};" for c in key),
+    "base64": lambda key: b64encode(key.encode()).decode(),
+    "base64 of more": lambda key: b64encode(f"user:{key}:more".encode()).decode(),
+    "base64 of a header": lambda key: urlsafe_b64encode(f"Bearer {key}".encode()).decode(),
+}
+
+
+def echo_raw(form: str, code: int) -> Behaviour:
+    """The key in a body that is no chat completion, in whatever form."""
+
+    def behave(answering: served.Answering, arrival: served.Arrival) -> None:
+        answering.send(code, f'{{"choices": [], "echo": "{DISGUISES[form](sent_key(arrival))}"}}')
+
+    return behave
+
+
+def echo_said(form: str) -> Behaviour:
+    """The key in the words of a reply, whole or in pieces of a few characters."""
+
+    def behave(answering: served.Answering, arrival: served.Arrival) -> None:
+        said = f"<<{DISGUISES[form](sent_key(arrival))}>>"
+        if arrival.body.get("stream"):
+            served.stream([said[at : at + 5] for at in range(0, len(said), 5)])(answering, arrival)
+        else:
+            served.reply(said)(answering, arrival)
+
+    return behave
+
+
 ECHOES: dict[str, Behaviour] = {
     "reply": served.echo_key(200),
     **{str(code): served.echo_key(code) for code in (400, 401, 402, 403, 404, 429, 500)},
@@ -66,7 +130,11 @@ ECHOES: dict[str, Behaviour] = {
     "pieces": echo_in_pieces,
     "an event": echo_in_an_event,
     "a broken event": echo_in_a_broken_event,
+    "headers": echo_in_headers,
+    "finish": echo_as_the_finish,
 }
+ECHOES |= {f"{form} said": echo_said(form) for form in DISGUISES}
+ECHOES |= {f"{form} in {code}": echo_raw(form, code) for form in DISGUISES for code in (200, 400)}
 
 
 async def both_ways(llm: LLM) -> list[str]:
@@ -90,22 +158,61 @@ def told(error: BaseException) -> list[str]:
     return [str(error), repr(error), *lines]
 
 
+def forms_of(key: str) -> set[str]:
+    """All that must not be seen: the key and its parts, however they are written."""
+    parts = [form(key) for form in DISGUISES.values()]
+    # What base64 makes of the ends depends on what stands around the key.
+    return {part[4:-4] for part in parts} | {key[3:]}
+
+
+@pytest.mark.parametrize("key", [PLANTED, ODD], ids=["plain", "odd"])
 @pytest.mark.parametrize("name", ECHOES)
 def test_the_key_is_sent_and_is_seen_nowhere(
-    server: ScriptedServer, ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
+    server: ScriptedServer,
+    ask: MakeLLM,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    key: str,
 ):
+    monkeypatch.setenv("VERICITE_LLM_KEY", key)
     caplog.set_level(logging.DEBUG)
     server.default = ECHOES[name]
-    llm = ask(cache=tmp_path, attempts=2, timeout=0.2)
+    llm = ask(cache=tmp_path, attempts=2, timeout=0.2 if name == "silent" else 5.0)
     shown = asyncio.run(both_ways(llm))
-    assert server.arrivals[0].headers["authorization"] == f"Bearer {PLANTED}"
-    logged = [f"{record.getMessage()} {record.args!r} {record.exc_text}" for record in caplog.records]
+    assert server.arrivals[0].headers["authorization"] == f"Bearer {key}"
+    logged = [f"{record.getMessage()} {record.args!r} {record.exc_text} {record.exc_info}" for record in caplog.records]
     assert {record.name.split(".")[0] for record in caplog.records} >= {"openai", "httpcore2"}
     kept = [file.read_bytes().decode("latin-1") for file in tmp_path.iterdir() if file.is_file()]
     objects = [repr(llm), repr(vars(llm)), llm.signature, repr(vars(llm._backend)), str(llm.ledger)]
     for text in [*shown, "".join(shown), *logged, *kept, *objects]:
-        assert PLANTED not in text
-        assert PLANTED[3:] not in text
+        assert not [form for form in forms_of(key) if form in text]
+
+
+@pytest.mark.parametrize("form", DISGUISES)
+@pytest.mark.parametrize("key", [PLANTED, ODD], ids=["plain", "odd"])
+def test_a_disguised_key_is_struck_out_of_the_middle_of_what_stays(form: str, key: str):
+    text = f"50% of \\n this & that <<{DISGUISES[form](key)}>> and \\\\ more"
+    scrubbed = Key("KEY", key).scrub(text)
+    assert scrubbed.startswith("50% of \\n this & that <<") and scrubbed.endswith(">> and \\\\ more")
+    assert "[KEY]" in scrubbed and not [part for part in forms_of(key) if part in scrubbed]
+
+
+@pytest.mark.parametrize("form", DISGUISES)
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_disguised_key_is_struck_out_of_pieces_too(form: str, size: int):
+    text = f"50% of \\n this & that <<{DISGUISES[form](ODD)}>> and \\\\ more &"
+    scrubber = PieceScrubber(Key("KEY", ODD))
+    pieces = [scrubber.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join([*pieces, scrubber.finish()]) == Key("KEY", ODD).scrub(text)
+
+
+def test_what_only_looks_like_an_escape_is_not_held_back_for_long():
+    scrubber = PieceScrubber(Key("KEY", PLANTED))
+    assert [scrubber.feed(piece) for piece in ("50%", " of", " R&D", " and", " C:\\", "temp")] == [
+        "50", "% of", " R", "&D and", " C:", "\\temp",
+    ]  # fmt: skip
 
 
 def test_a_refused_connection_does_not_tell_it_either():

@@ -122,20 +122,22 @@ def test_a_spec_knows_whether_its_model_is_on_this_machine(text: str, local: boo
     assert ModelSpec.parse(text).local is local
 
 
-@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"attempts": 0}, {"timeout": 0}, {"requests_per_minute": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"concurrency": 0}, {"attempts": 0}, {"timeout": 0}, {"requests_per_minute": 0}, {"reply_tokens": 0}]
+)
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, int]):
     with pytest.raises(InputError, match="expected"):
         Settings(**wrong)
 
 
 @pytest.mark.parametrize(
-    ("value", "offline"), [("1", True), ("yes", True), ("0", False), ("", False), ("False", False)]
+    ("value", "offline"), [("1", True), ("yes", True), ("0", False), ("", False), ("False", False), ("off", False)]
 )
 def test_the_environment_says_whether_the_network_may_be_used(
     monkeypatch: pytest.MonkeyPatch, value: str, offline: bool
 ):
     monkeypatch.setenv("VERICITE_OFFLINE", value)
-    assert Settings().offline is offline
+    assert Settings().offline is offline is vericite.llm.offline_by_environment()
 
 
 def test_the_cache_lies_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -46,6 +46,13 @@ def test_one_object_is_read_perhaps_inside_one_fence(text: str):
     assert parse(text, Judgement) == Judgement(label="yes", parts=(Part(score=1.0),))
 
 
+@pytest.mark.parametrize("name", ["think", "thinking"])
+def test_what_a_model_thinks_first_is_no_part_of_its_answer(name: str):
+    thought = f'\n<{name}>First {{"label": "no"}}?\nNo.</{name}>\n\n'
+    assert parse(thought + GOOD, Judgement).label == "yes"
+    assert parse(f"{thought}```json\n{GOOD}\n```", Judgement).label == "yes"
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -54,7 +61,11 @@ def test_one_object_is_read_perhaps_inside_one_fence(text: str):
         (f"{GOOD} I hope this helps", "no JSON object and nothing else"),
         (f"{GOOD}{GOOD}", "no JSON object and nothing else"),
         (f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", "no JSON object and nothing else"),
-        (f"<think>hm</think>{GOOD}", "no JSON object and nothing else"),
+        (f"<think>one</think><think>two</think>{GOOD}", "no JSON object and nothing else"),
+        (f"<think>{GOOD}", "no JSON object and nothing else"),
+        (f"<think>hm</thinking>{GOOD}", "no JSON object and nothing else"),
+        (f"{GOOD}<think>hm</think>", "no JSON object and nothing else"),
+        (f"<think>hm</think>Here: {GOOD}", "no JSON object and nothing else"),
         (f"[{GOOD}]", "JSON that is no object but list"),
         ('"yes"', "JSON that is no object but str"),
         ('{"label": "yes", "label": "no"}', "the same field twice"),
@@ -122,7 +133,15 @@ def test_a_cut_off_reply_says_that_max_tokens_is_too_small(server: ScriptedServe
     found = parsed()
     assert isinstance(found, CallFailure)
     assert "raise max_tokens" in found.reason and found.raw == '{"label": "y'
+    assert "--reply-tokens, or Settings.reply_tokens" in found.reason
     assert len(server.arrivals) == 1
+
+
+def test_a_cut_off_value_is_not_remembered(server: ScriptedServer, parsed: Callable[..., Any], tmp_path: Path):
+    server.script([served.reply('{"label": "y', finish="length"), served.reply(GOOD)])
+    assert isinstance(parsed(cache=tmp_path), CallFailure)
+    assert isinstance(parsed(cache=tmp_path), Parsed)
+    assert len(server.arrivals) == 2
 
 
 def test_a_failed_call_is_passed_on(server: ScriptedServer, parsed: Callable[..., Any]):

@@ -114,6 +114,21 @@ def test_alce_recall_and_precision_over_an_answer():
     assert (rates["citation precision"].count, rates["citation precision"].n) == (2, 5)
 
 
+def test_alce_keeps_the_recall_where_only_the_precision_hangs_on_a_failed_judgement():
+    class Moody(Holding):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            for pair, said in zip(pairs := list(pairs), super().judge(pairs), strict=True):
+                yield Judgement.failed("no word") if pair.premise == "Title: T2\nfactB" else said
+
+    protocol = Protocol(premise=Joint(title=True, apart=True), judge=Moody("A"), aggregate=LeaveOneOut(), name="alce")
+    answer = parse_answer("a", f"{CLAIM[:-1]} [1][2].", sources("factA", "factB"))
+    found = next(Verifier(protocol).verify([answer]))
+    (verdict,) = found.verdicts
+    assert (verdict.label, verdict.unneeded) == ("supported", None)
+    assert verdict.reasons == ("1 of 3 judgements failed: no word",)
+    assert (found.summary.supported, found.summary.tested, found.summary.failed) == (1, 0, 0)
+
+
 def test_alce_does_not_guess_what_a_failed_judgement_would_have_said():
     found, _ = alce("A", "factA", "factB !")
     assert found.verdicts == ()
@@ -235,6 +250,31 @@ def test_reason_and_verify_reads_the_first_documents_cited_or_not_and_the_questi
     assert [pair.premise for pair in judge.asked] == ["Aspirin lowers fever.\nIbuprofen raises pressure."]
     assert [pair.question for pair in judge.asked] == ["What does aspirin do?"]
     assert [item.native for item in found.verdicts[0].statements] == ["CORRECT-EXPLICIT"]
+
+
+def test_statements_count_though_another_of_their_claim_failed():
+    class Silent(Labelling):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            for pair, said in zip(pairs := list(pairs), super().judge(pairs), strict=True):
+                yield Judgement.failed("no word") if "pressure" in pair.claim else said
+
+    found = reasoned(TWO, Silent(fever="CORRECT-EXPLICIT", pressure="CORRECT-EXPLICIT"))
+    (failure,) = found.failures
+    assert [(item.label, item.native) for item in failure.statements] == [
+        ("supported", "CORRECT-EXPLICIT"),
+        (None, "failed"),
+    ]
+    assert (found.summary.holding, found.summary.statements, found.summary.failed) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["alce", "reason-verify"])
+def test_what_is_abstained_from_counts_nowhere_else(name: str):
+    protocol = get_protocol(name)
+    unsure = Protocol(protocol.claim, protocol.premise, "lexical", protocol.aggregate, name, abstain_below=0.99)
+    answer = parse_answer("a", "Aspirin lowers fever quickly [1].", sources("Aspirin lowers fever in adults."))
+    found = next(Verifier(unsure).verify([answer]))
+    assert found.verdicts[0].abstained
+    assert (found.summary.tested, found.summary.statements) == (0, 0)
 
 
 def test_a_judge_without_categories_counts_what_it_finds_entailed():

@@ -266,7 +266,8 @@ def test_a_premise_the_bundled_judge_cannot_read_whole_is_read_in_pieces():
     filler = " ".join(f"Patients in arm {n} received placebo tablets every morning." for n in range(120))
     found = check(f"{ASPIRIN} [1][2]", source("a", filler), source("b", ASPIRIN), judge="bundled", premise=Joint())
     (verdict,) = found.verdicts
-    assert verdict.reasons == ()
+    (reason,) = verdict.reasons
+    assert "judged in pieces" in reason
     assert verdict.evidence[0].document in {"a", "b"}
     assert len(verdict.evidence) < 120
 

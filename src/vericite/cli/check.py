@@ -17,6 +17,7 @@ from vericite.cli.options import (
     JudgeOption,
     PriceOption,
     ProtocolOption,
+    ReplyOption,
     RequestsOption,
     TimeoutOption,
     TokensOption,
@@ -60,6 +61,7 @@ def check(
     tpm: TokensOption = None,
     timeout: TimeoutOption = 60,
     price: PriceOption = None,
+    reply_tokens: ReplyOption = 256,
     cache: CacheOption = True,
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
@@ -74,11 +76,15 @@ def check(
     console = Console(highlight=False)
     _refuse_same(file, out)
     problems: list[RecordError] = []
-    judged_by = judge and load_judge(judge, llm_settings(concurrency, rpm, tpm, timeout, price, cache))
+    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    judged_by = None if judge is None else load_judge(judge, settings)
     before = ledger_of(judged_by)
-    rates = _check_all(_readable(file, problems), chosen(protocol, judged_by, abstain_below), out, console, rows)
-    show_ledger(ledger_of(judged_by, before))
-    passed = fail_under is None or _gate(rates, fail_under)
+    try:
+        rates = _check_all(_readable(file, problems), chosen(protocol, judged_by, abstain_below), out, console, rows)
+    finally:
+        # Also of a run that was stopped: it was paid for.
+        show_ledger(ledger_of(judged_by, before))
+    passed = (fail_under is None or _gate(rates, fail_under)) and _any_judged(rates)
     report(problems)
     if not passed:
         raise typer.Exit(1)
@@ -96,12 +102,13 @@ def _check_all(
     rates = CitationRates()
     rows: list[Row] = []
     progress = Console(stderr=True)
-    with _output(out) as file, progress.status("checking") as status:
+    with _output(out) as output, progress.status("checking") as status:
         for checked in check_many(answers, protocol):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
             rows += islice(verdict_rows(checked), limit - len(rows))
-            _write(checked, file)
+            if output is not None:
+                output.write(checked)
     if rows:
         show_rows(console, rows)
     listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
@@ -132,34 +139,67 @@ def _refuse_same(file: Path, out: Path | None) -> None:
         raise InputError(f"expected --out to be another file than the input; found {out} for both")
 
 
+class _Output:
+    """The verdicts of a run: a file beside the one asked for, which takes its place when the run is done.
+
+    So a run that fails costs no earlier one, nor an earlier one's part before it has a verdict of its own.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.partial = out.with_name(out.name + ".partial")
+        self.answers = 0
+        self._file: IO[str] | None = None
+
+    def write(self, checked: CheckedAnswer) -> None:
+        from vericite.records import write_jsonl
+
+        self._file = self._file or self.partial.open("w", encoding="utf-8", newline="\n")
+        write_jsonl([checked], self._file)
+        # Whole lines on disk, so that what was judged before an interruption is not lost.
+        self._file.flush()
+        self.answers += 1
+
+    def done(self) -> None:
+        (self._file or self.partial.open("w", encoding="utf-8")).close()
+        self.partial.replace(self.out)
+
+    def stopped(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            typer.echo(f"vericite: stopped; the verdicts on {self.answers} answers are in {self.partial}", err=True)
+
+
 @contextmanager
-def _output(out: Path | None) -> Generator[IO[str] | None]:
-    """A file beside ``out`` that takes its place at the end, so that a run that fails costs no earlier one."""
-    from vericite.errors import InputError, VeriCiteError
+def _output(out: Path | None) -> Generator[_Output | None]:
+    from vericite.errors import InputError
 
     if out is None:
         yield None
         return
-    partial = out.with_name(out.name + ".partial")
+    output = _Output(out)
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        partial.replace(out)
-    except VeriCiteError:
-        if not partial.stat().st_size:
-            partial.unlink()
-        raise
+        _refuse_unwritable(out)
+        yield output
+        output.done()
     except OSError as error:
         raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
+    except BaseException:
+        output.stopped()
+        raise
 
 
-def _write(checked: CheckedAnswer, file: IO[str] | None) -> None:
-    from vericite.records import write_jsonl
+def _refuse_unwritable(out: Path) -> None:
+    """Found out before anything is paid for."""
+    import errno
+    import os
 
-    if file is not None:
-        write_jsonl([checked], file)
-        # Whole lines on disk, so that what was judged before an interruption is not lost.
-        file.flush()
+    if out.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not out.parent.is_dir():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if not os.access(out.parent, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _gate(rates: CitationRates, fail_under: float) -> bool:
@@ -169,3 +209,12 @@ def _gate(rates: CitationRates, fail_under: float) -> bool:
     found = f"{supported} of {citations} citations supported ({share:.3f})" if citations else "no citations"
     typer.echo(f"gate {'passed' if passed else 'failed'}: {found}, --fail-under {fail_under:g}")
     return passed
+
+
+def _any_judged(rates: CitationRates) -> bool:
+    """Whether the judge could do its work at all; a run in which it could not must not look like a good one."""
+    failed = rates.summary.failed
+    if rates.summary.judged or not failed:
+        return True
+    typer.echo(f"vericite: none of {failed} cases could be judged; the table and --out FILE have the reasons", err=True)
+    return False

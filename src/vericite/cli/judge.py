@@ -26,13 +26,15 @@ def judge(
     judgement = pipeline.judge(claim, premise, judge or "bundled")
     if judgement.failure is not None:
         raise JudgementError(judgement.failure, judgement.raw)
-    found = {name: round(float(value), 6) for name, value in zip(COLUMNS, judgement.probabilities, strict=True)}
-    label = max(found, key=lambda name: found[name])
+    label = COLUMNS[int(judgement.probabilities.argmax())]
+    # A judge that only says a label has no probabilities to show.
+    shown = judgement.probabilities if judgement.graded else ()
+    found = {name: round(float(value), 6) for name, value in zip(COLUMNS, shown, strict=judgement.graded)}
     if as_json:
         told = {"label": label, "native": judgement.native, "probabilities": found, "note": judgement.note}
         typer.echo(json.dumps(told))
     else:
         native = f"  ({clean(judgement.native)})" if judgement.native else ""
-        typer.echo(f"{label}  " + "  ".join(f"{name} {value:.3f}" for name, value in found.items()) + native)
+        typer.echo("  ".join([label, *(f"{name} {value:.3f}" for name, value in found.items())]) + native)
         if judgement.note:
             typer.echo(judgement.note)

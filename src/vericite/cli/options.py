@@ -39,13 +39,19 @@ PriceOption = Annotated[
     str | None,
     typer.Option(help="Price of a million tokens in and out, as in 0.15,0.60.", metavar="IN,OUT", rich_help_panel=_LLM),
 ]
+ReplyOption = Annotated[
+    int,
+    typer.Option(
+        "--reply-tokens", min=1, help="Room for a reply; raise it for models that think first.", rich_help_panel=_LLM
+    ),
+]
 CacheOption = Annotated[
     bool, typer.Option("--cache/--no-cache", help="Keep answers, so that no call is paid twice.", rich_help_panel=_LLM)
 ]
 
 
 def llm_settings(
-    concurrency: int, rpm: int | None, tpm: int | None, timeout: float, price: str | None, cache: bool
+    concurrency: int, rpm: int | None, tpm: int | None, timeout: float, price: str | None, reply: int, cache: bool
 ) -> Settings:
     """The options as settings.
 
@@ -60,6 +66,7 @@ def llm_settings(
         tokens_per_minute=tpm,
         timeout=timeout,
         price=None if price is None else _price(price),
+        reply_tokens=reply,
         cache="default" if cache else None,
     )
 

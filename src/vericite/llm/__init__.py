@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply, Usage
-from vericite.llm.settings import Price, Settings
+from vericite.llm.settings import Price, Settings, offline_by_environment
 from vericite.llm.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ __all__ = [
     "Reply",
     "Settings",
     "Usage",
+    "offline_by_environment",
 ]
 
 _HOMES = {

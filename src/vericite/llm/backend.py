@@ -27,6 +27,9 @@ class BackendError(Exception):
         unreachable: Whether nothing came back at all: no connection, or no answer in time.
         raw: What the service sent, without any secret.
         usage: What the attempt took all the same, where the service says so.
+        status: The status of a refusal that may meet every request alike; None where this request is at fault.
+        refuses: Options of the request (``vericite.llm.concessions``) that it may be about, the likeliest first.
+        changed: Whether the carrier has drawn a conclusion from it: asked again at once, it asks differently.
     """
 
     def __init__(
@@ -39,6 +42,8 @@ class BackendError(Exception):
         *,
         unreachable: bool = False,
         usage: Usage | None = None,
+        status: int | None = None,
+        refuses: tuple[str, ...] = (),
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -48,6 +53,9 @@ class BackendError(Exception):
         self.raw = raw
         self.unreachable = unreachable
         self.usage = usage
+        self.status = status
+        self.refuses = refuses
+        self.changed = False
 
 
 class Backend(Protocol):

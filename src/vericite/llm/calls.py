@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from vericite.errors import LLMAccessError, LLMStreamError
 from vericite.llm.backend import Backend, BackendError, RawReply
 from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply, Usage, estimated_tokens
+from vericite.llm.concessions import left_out
 from vericite.llm.ledger import Tally
 from vericite.llm.limits import Limiter, Pace, Slot
 from vericite.llm.retry import Breaker, Trip
 from vericite.llm.settings import Settings
+
+Keep = Callable[[Completion], Awaitable[None]]
+"""What is done with a reply before anybody sees it."""
 
 
 class Caller:
@@ -25,6 +29,7 @@ class Caller:
         self._concurrency = concurrency
         self._tally = tally
         self._breaker = Breaker()
+        self._refused = frozenset[str]()
         self._limiter = Limiter(Pace(settings.requests_per_minute, settings.tokens_per_minute, settings.minute))
         self._places = asyncio.Semaphore(concurrency)
 
@@ -33,8 +38,10 @@ class Caller:
         self._places = asyncio.Semaphore(self._concurrency)
         self._limiter.begin()
 
-    async def ask(self, request: ChatRequest) -> Reply:
+    async def ask(self, request: ChatRequest, keep: Keep) -> Reply:
         """Ask until there is a reply, or a reason to give up.
+
+        A reply is kept before the next call takes its place: what a killed process loses is what was in flight.
 
         Raises:
             LLMAccessError: Every call would fail alike.
@@ -43,16 +50,16 @@ class Caller:
         if refusal := self._breaker.refusal:
             return CallFailure(refusal, 0, None, trip.seconds)
         while True:
-            outcome = await self._attempt(request, trip)
-            if isinstance(outcome, RawReply):
-                return self._completion(request, outcome, trip)
+            outcome = await self._attempt(request, trip, keep)
+            if isinstance(outcome, Completion):
+                return outcome
             step = self._next_step(outcome, trip)
             if isinstance(step, str):
                 return CallFailure(step, trip.attempts, outcome.raw, trip.seconds)
             await self._rest(step, trip)
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[str | Completion, None]:
-        """Ask, and yield the reply piece by piece and last of all the whole.
+    async def stream(self, request: ChatRequest, keep: Keep) -> AsyncGenerator[str | Completion, None]:
+        """Ask, and yield the reply piece by piece and last of all the whole, which is kept by then.
 
         Raises:
             LLMAccessError: Every call would fail alike.
@@ -64,12 +71,12 @@ class Caller:
         while True:
             shown = 0
             attempt = _StreamAttempt()
-            async with aclosing(self._pieces(request, trip, attempt)) as pieces:
+            async with aclosing(self._pieces(request, trip, attempt, keep)) as pieces:
                 async for piece in pieces:
                     shown += len(piece)
                     yield piece
-            if attempt.reply is not None:
-                yield self._completion(request, attempt.reply, trip)
+            if attempt.completion is not None:
+                yield attempt.completion
                 return
             assert attempt.problem is not None
             step = self._next_step(attempt.problem, trip)
@@ -81,39 +88,48 @@ class Caller:
                 raise LLMStreamError(step)
             await self._rest(step, trip)
 
-    async def _attempt(self, request: ChatRequest, trip: Trip) -> RawReply | BackendError:
+    async def _attempt(self, request: ChatRequest, trip: Trip, keep: Keep) -> Completion | BackendError:
         async with self._places:
             slot = await self._turn(request, trip)
             if isinstance(slot, BackendError):
                 return slot
             began = time.monotonic()
             try:
-                outcome = await self._backend.complete(request, trip.timeout)
+                outcome = await self._backend.complete(trip.take(request, self._refused), trip.timeout)
             except BackendError as error:
                 outcome = error
             trip.spent += time.monotonic() - began
-        self._count(request, outcome, slot)
-        return outcome
+            return await self._settled(request, outcome, slot, trip, keep)
 
-    async def _pieces(self, request: ChatRequest, trip: Trip, attempt: _StreamAttempt) -> AsyncGenerator[str, None]:
+    async def _pieces(
+        self, request: ChatRequest, trip: Trip, attempt: _StreamAttempt, keep: Keep
+    ) -> AsyncGenerator[str, None]:
         async with self._places:
             slot = await self._turn(request, trip)
             if isinstance(slot, BackendError):
                 attempt.problem = slot
                 return
-            async with aclosing(self._backend.stream(request, trip.timeout)) as source:
-                while attempt.open:
+            sent = trip.take(request, self._refused)
+            async with aclosing(self._backend.stream(sent, trip.timeout)) as source:
+                while True:
                     began = time.monotonic()
-                    piece = await _piece(source, trip.left, self._settings.deadline)
+                    piece = await _piece(source, trip.left, trip.deadline)
                     # The time the reader takes is his own.
                     trip.spent += time.monotonic() - began
-                    if isinstance(piece, str):
-                        yield piece
-                    else:
-                        attempt.end(piece)
-        outcome = attempt.reply or attempt.problem
-        assert outcome is not None
+                    if not isinstance(piece, str):
+                        break
+                    yield piece
+            attempt.end(await self._settled(request, piece, slot, trip, keep))
+
+    async def _settled(
+        self, request: ChatRequest, outcome: RawReply | BackendError, slot: Slot, trip: Trip, keep: Keep
+    ) -> Completion | BackendError:
         self._count(request, outcome, slot)
+        if isinstance(outcome, BackendError):
+            return outcome
+        completion = self._completion(request, outcome, trip)
+        await keep(completion)
+        return completion
 
     async def _turn(self, request: ChatRequest, trip: Trip) -> Slot | BackendError:
         slot = await self._limiter.slot(request.prompt_estimate + request.max_tokens, trip.left)
@@ -134,22 +150,35 @@ class Caller:
             slot.tokens = usage.prompt_tokens + usage.completion_tokens
 
     def _completion(self, request: ChatRequest, reply: RawReply, trip: Trip) -> Completion:
-        self._breaker.answered()
+        self._breaker.succeeded()
+        gone = left_out(request, trip.refused)
+        # Not before it has helped: what a service says of a request does not always name what is wrong with it.
+        self._refused |= frozenset(gone)
         usage = reply.usage or _estimate(request, reply.text)
-        return Completion(reply.text, reply.finish, usage, False, trip.attempts, trip.seconds)
+        return Completion(reply.text, reply.finish, usage, False, trip.attempts, trip.seconds, gone)
 
     def _next_step(self, problem: BackendError, trip: Trip) -> float | str:
         """Seconds to the next attempt, or the reason why there is none; a pause asked for is for everybody."""
+        if not problem.unreachable:
+            self._breaker.answered()
+        if trip.concede(problem):
+            return 0.0
         if problem.fatal:
             raise LLMAccessError(problem.reason)
         if problem.after is not None:
             self._limiter.pause(problem.after)
         step = trip.next_wait(problem)
-        if not problem.unreachable:
-            self._breaker.answered()
-        elif isinstance(step, str):
-            self._breaker.unanswered(problem.reason)
+        if isinstance(step, str):
+            self._give_up(problem)
         return step
+
+    def _give_up(self, problem: BackendError) -> None:
+        if problem.unreachable:
+            self._breaker.unanswered(problem.reason)
+        elif problem.status is not None:
+            self._breaker.refused(problem.status, problem.reason)
+        elif problem.retry:
+            self._breaker.succeeded()
 
     async def _rest(self, seconds: float, trip: Trip) -> None:
         await asyncio.sleep(seconds)
@@ -160,16 +189,12 @@ class _StreamAttempt:
     """How one attempt at a stream ended."""
 
     def __init__(self) -> None:
-        self.reply: RawReply | None = None
+        self.completion: Completion | None = None
         self.problem: BackendError | None = None
 
-    @property
-    def open(self) -> bool:
-        return self.reply is None and self.problem is None
-
-    def end(self, outcome: RawReply | BackendError) -> None:
-        if isinstance(outcome, RawReply):
-            self.reply = outcome
+    def end(self, outcome: Completion | BackendError) -> None:
+        if isinstance(outcome, Completion):
+            self.completion = outcome
         else:
             self.problem = outcome
 

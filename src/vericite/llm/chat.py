@@ -52,7 +52,8 @@ class ChatRequest:
     Attributes:
         messages: The conversation so far, the oldest first.
         max_tokens: Where the model has to stop.
-        temperature: 0 for the likeliest reply. To sample several replies from a cached model, vary ``seed``.
+        temperature: 0 for the likeliest reply; None for the service's own. To sample several replies from a cached
+            model, vary ``seed``.
         top_p: Nucleus sampling, or None for the service's default.
         seed: For services that can repeat themselves.
         stop: Texts at which the reply ends.
@@ -62,7 +63,7 @@ class ChatRequest:
 
     messages: tuple[Message, ...]
     max_tokens: int = 512
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     top_p: float | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
@@ -74,7 +75,7 @@ class ChatRequest:
             raise InputError("expected at least one message in a request; found none. Add what is to be asked.")
         if self.max_tokens < 1:
             raise InputError(f"expected max_tokens of at least 1; found {self.max_tokens}. Raise it.")
-        if not 0 <= self.temperature < float("inf"):
+        if self.temperature is not None and not 0 <= self.temperature < float("inf"):
             raise InputError(f"expected a temperature of 0 or more; found {self.temperature}. Correct it.")
 
     @classmethod
@@ -89,7 +90,7 @@ class ChatRequest:
         return {
             "messages": [[message.role, message.text] for message in self.messages],
             "max_tokens": self.max_tokens,
-            "temperature": float(self.temperature),
+            "temperature": None if self.temperature is None else float(self.temperature),
             "top_p": None if self.top_p is None else float(self.top_p),
             "seed": self.seed,
             "stop": list(self.stop),
@@ -128,6 +129,8 @@ class Completion:
         cached: Whether no call was made for it: it came from the cache, or from the same request already in flight.
         attempts: How often the service was asked; 0 where cached.
         seconds: From the request to the reply, waits included.
+        without: What the service refused to take and was asked without: ``"schema"``, ``"temperature"``. A cached
+            reply keeps it.
     """
 
     text: str
@@ -136,6 +139,12 @@ class Completion:
     cached: bool
     attempts: int
     seconds: float
+    without: tuple[str, ...] = ()
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it reached the limit of its tokens."""
+        return self.finish == "length"
 
 
 @dataclass(frozen=True)

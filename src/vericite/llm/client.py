@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, TypeVarTuple
 
 from vericite.errors import InputError, LLMError
 from vericite.llm.backend import Backend
@@ -18,12 +19,13 @@ from vericite.llm.calls import Caller
 from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply
 from vericite.llm.ledger import Ledger, Tally
 from vericite.llm.loop import LoopThread
-from vericite.llm.settings import Settings
+from vericite.llm.settings import Settings, offline_by_environment
 from vericite.llm.spec import ModelSpec
 from vericite.llm.structured import Kind, Parsed, ask_for
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_Ts = TypeVarTuple("_Ts")
 
 _AHEAD = 2
 """Items begun per request in flight: one slow reply at the head of the line then leaves the others work to do."""
@@ -38,7 +40,8 @@ class LLM:
         backend: What carries the requests, in place of what the spec stands for.
 
     Raises:
-        InputError: The spec cannot be used, or it is not on this machine and the settings are offline.
+        InputError: The spec cannot be used, or it is not on this machine and VERICITE_OFFLINE or the settings keep
+            everything here.
         LLMAccessError: The service needs a key, and the environment has none.
         MissingExtraError: The package that carries requests to it is not installed.
     """
@@ -46,11 +49,7 @@ class LLM:
     def __init__(self, spec: str | ModelSpec, settings: Settings | None = None, backend: Backend | None = None) -> None:
         self.spec = ModelSpec.parse(spec) if isinstance(spec, str) else spec
         self.settings = settings or Settings()
-        if self.settings.offline and not self.spec.local:
-            raise InputError(
-                f"expected a model on this machine, as offline is set; found {self.spec.signature}. "
-                "Unset VERICITE_OFFLINE, or use a model such as ollama:llama3.2 or gguf:/models/file.gguf."
-            )
+        self._check_reach()
         # Requests to a model in this process wait here, where they lose no time, and not in llama.cpp.
         concurrency = 1 if self.spec.path is not None and backend is None else self.settings.concurrency
         self._backend = backend or _backend(self.spec, concurrency)
@@ -58,6 +57,7 @@ class LLM:
         self._concurrency = concurrency
         file = self.settings.cache_file
         self._cache = None if file is None else Cache(file)
+        self._disk: ThreadPoolExecutor | None = None
         self._tally = Tally(self.settings.price)
         self._caller = Caller(self._backend, self.settings, concurrency, self._tally)
         self._flights: dict[str, _Flight] = {}
@@ -68,6 +68,11 @@ class LLM:
         return f"LLM({self.signature!r})"
 
     @property
+    def concurrency(self) -> int:
+        """How many calls are made at a time: 1 for a model in this process, else as the settings say."""
+        return self._concurrency
+
+    @property
     def ledger(self) -> Ledger:
         """What was asked so far, and what it took."""
         return self._tally.ledger
@@ -76,7 +81,7 @@ class LLM:
         """Ask for a reply; from the cache if it is there. It ends by the deadline, waits for a turn not counted.
 
         Raises:
-            InputError: The request needs what the model cannot do.
+            InputError: The request needs what the model cannot do, or VERICITE_OFFLINE has been set meanwhile.
             LLMAccessError: Every call would fail alike: the key, the credit, the model's name or its address.
         """
         self._check(request)
@@ -191,6 +196,14 @@ class LLM:
                 "Only llama.cpp reads GBNF: use gguf:/file.gguf or the address of its server, or a JSON schema."
             )
 
+    def _check_reach(self) -> None:
+        # Read anew: who forbids the network means it from then on, also for a model that was made before.
+        if not self.spec.local and (self.settings.offline or offline_by_environment()):
+            raise InputError(
+                f"expected a model on this machine, as offline is set; found {self.spec.signature}. "
+                "Unset VERICITE_OFFLINE, or use a model such as ollama:llama3.2 or gguf:/models/file.gguf."
+            )
+
     async def _complete(self, request: ChatRequest) -> Reply:
         reply = await self._ask(request)
         self._tally.reply(reply)
@@ -198,16 +211,13 @@ class LLM:
 
     async def _ask(self, request: ChatRequest) -> Reply:
         if self._cache is None:
-            return await self._caller.ask(request)
+            self._check_reach()
+            return await self._caller.ask(request, _forgotten)
         began = asyncio.get_running_loop().time()
         key = cache_key(self.signature, request)
         flight = self._flights.get(key)
         if flight is None or flight.over:
-            if kept := self._cache.get(key):
-                return Completion(
-                    kept.text, kept.finish, kept.usage, True, 0, asyncio.get_running_loop().time() - began
-                )
-            flight = self._flights[key] = _Flight(self._keep(key, request))
+            flight = self._flights[key] = _Flight(self._found(self._cache, key, request))
             flight.when_over(lambda: self._forget(key, flight))
             return await flight.join()
         # Somebody is asking the same right now.
@@ -217,27 +227,40 @@ class LLM:
             return replace(reply, attempts=0, seconds=seconds)
         return replace(reply, cached=True, attempts=0, seconds=seconds, usage=reply.usage._replace(cost=0.0))
 
-    async def _keep(self, key: str, request: ChatRequest) -> Reply:
-        reply = await self._caller.ask(request)
-        self._put(key, reply)
-        return reply
+    async def _found(self, cache: Cache, key: str, request: ChatRequest) -> Reply:
+        began = asyncio.get_running_loop().time()
+        if kept := await self._on_disk(cache.get, key):
+            return _recalled(kept, asyncio.get_running_loop().time() - began)
+        self._check_reach()
+        return await self._caller.ask(request, partial(self._keep, cache, key, request))
+
+    async def _keep(self, cache: Cache, key: str, request: ChatRequest, reply: Completion) -> None:
+        # A value that was cut off is none, and what is none is not kept. A text may be wanted as short as that.
+        if reply.cut_off and request.schema is not None:
+            return
+        usage = reply.usage
+        kept = Kept(reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens, reply.without)
+        # Shielded: a reply that has come is kept also where nobody waits for it any more.
+        await asyncio.shield(self._on_disk(cache.put, key, kept))
+
+    def _on_disk(self, use: Callable[[*_Ts], _R], *given: *_Ts) -> asyncio.Future[_R]:
+        return asyncio.get_running_loop().run_in_executor(self._disk, use, *given)
 
     def _forget(self, key: str, flight: _Flight) -> None:
         if self._flights.get(key) is flight:
             del self._flights[key]
 
-    def _put(self, key: str, reply: Reply) -> None:
-        if self._cache is not None and isinstance(reply, Completion):
-            usage = reply.usage
-            self._cache.put(key, Kept(reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens))
-
     async def _stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
-        key = cache_key(self.signature, request)
-        if self._cache is not None and (kept := self._cache.get(key)):
-            self._tally.reply(Completion(kept.text, kept.finish, kept.usage, True, 0, 0.0))
-            yield kept.text
-            return
-        async with aclosing(self._caller.stream(request)) as pieces:
+        keep = _forgotten
+        if self._cache is not None:
+            key = cache_key(self.signature, request)
+            if kept := await self._on_disk(self._cache.get, key):
+                self._tally.reply(_recalled(kept, 0.0))
+                yield kept.text
+                return
+            keep = partial(self._keep, self._cache, key, request)
+        self._check_reach()
+        async with aclosing(self._caller.stream(request, keep)) as pieces:
             ended = False
             try:
                 async for piece in pieces:
@@ -245,7 +268,6 @@ class LLM:
                         yield piece
                     else:
                         ended = True
-                        self._put(key, piece)
                         self._tally.reply(piece)
             finally:
                 if not ended:
@@ -253,12 +275,25 @@ class LLM:
 
     def _begin(self) -> None:
         self._flights = {}
+        # Apart from the loop, which a file that is held by another process would hold up; one thread keeps the order.
+        self._disk = ThreadPoolExecutor(1, "vericite-cache")
         self._caller.begin()
 
     async def _finish(self) -> None:
+        disk = self._disk
         await self._backend.aclose()
         if self._cache is not None:
-            self._cache.close()
+            await self._on_disk(self._cache.close)
+        if disk is not None:
+            disk.shutdown()
+
+
+async def _forgotten(_: Completion) -> None:
+    """What is done with a reply where there is no cache."""
+
+
+def _recalled(kept: Kept, seconds: float) -> Completion:
+    return Completion(kept.text, kept.finish, kept.usage, True, 0, seconds, kept.without)
 
 
 class _Flight:

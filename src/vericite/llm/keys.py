@@ -7,6 +7,7 @@ import os
 from typing import Never
 
 from vericite.errors import LLMAccessError
+from vericite.llm.disguises import Disguises
 from vericite.llm.spec import ModelSpec
 
 _SHORTEST_SECRET = 8
@@ -16,11 +17,12 @@ _SHORTEST_SECRET = 8
 class Key:
     """An API key. It has no readable form: not in ``repr``, not in ``vars``, not in a pickle."""
 
-    __slots__ = ("__value", "variable")
+    __slots__ = ("__disguises", "__value", "variable")
 
     def __init__(self, variable: str | None, value: str) -> None:
         self.variable = variable
         self.__value = value
+        self.__disguises = Disguises(value) if len(value) >= _SHORTEST_SECRET else None
 
     @classmethod
     def of(cls, spec: ModelSpec) -> Key:
@@ -64,23 +66,12 @@ class Key:
         return f"Bearer {self.__value}"
 
     def scrub(self, text: str) -> str:
-        """The text with the key struck out."""
-        return text.replace(self.__value, self._mark) if self._secret else text
+        """The text with the key struck out, also where it is escaped or in base64."""
+        return text if self.__disguises is None else self.__disguises.replace(text, f"[{self.variable}]")
 
     def held_back(self, text: str) -> int:
         """How many of the text's last characters may be the beginning of the key, whose rest is yet to come."""
-        if not self._secret:
-            return 0
-        longest = min(len(text), len(self.__value) - 1)
-        return next((size for size in range(longest, 0, -1) if text.endswith(self.__value[:size])), 0)
-
-    @property
-    def _secret(self) -> bool:
-        return len(self.__value) >= _SHORTEST_SECRET
-
-    @property
-    def _mark(self) -> str:
-        return f"[{self.variable}]"
+        return 0 if self.__disguises is None else self.__disguises.begun(text)
 
 
 class PieceScrubber:
@@ -104,13 +95,15 @@ class PieceScrubber:
 
 
 class LogScrubber(logging.Filter):
-    """Strikes the key out of what the HTTP packages log: at DEBUG they repeat what a service sends, its headers too."""
+    """Strikes the key out of what the packages below log: at DEBUG they repeat what a service sends, headers too."""
 
-    _LOGGERS = ("httpx2", *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+    _PACKAGES = ("openai", "httpx2", "httpcore2")
+    _MODULES = ("_base_client", "_response", "_legacy_response", "connection", "http11", "http2", "proxy", "socks")
 
     def __init__(self, key: Key) -> None:
         super().__init__()
         self._key = key
+        self._loggers: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, without the key."""
@@ -118,15 +111,23 @@ class LogScrubber(logging.Filter):
         scrubbed = self._key.scrub(said)
         if scrubbed != said:
             record.msg, record.args = scrubbed, ()
+        if record.exc_info:
+            # As text, so that nothing behind this filter prints the error in its own words.
+            record.exc_text = self._key.scrub(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
         return True
 
     def attach(self) -> None:
         """Begin."""
-        # A filter holds for the very logger that it is given to, and not for those below.
-        for name in self._LOGGERS:
+        # A filter holds for the very logger that it is given to, and not for those below. Those that the packages
+        # have not made yet are named; all others are found, whatever a version of them calls its modules.
+        named = {f"{package}.{module}" for package in self._PACKAGES for module in self._MODULES}
+        found = {name for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in self._PACKAGES}
+        self._loggers = sorted({*self._PACKAGES, *named, *found})
+        for name in self._loggers:
             logging.getLogger(name).addFilter(self)
 
     def detach(self) -> None:
         """End."""
-        for name in self._LOGGERS:
+        for name in self._loggers:
             logging.getLogger(name).removeFilter(self)

@@ -160,10 +160,11 @@ def _parameters(request: ChatRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "messages": turns(request),
         "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    if request.temperature is not None:
+        found["temperature"] = request.temperature
     if request.top_p is not None:
         found["top_p"] = request.top_p
     if request.seed is not None:

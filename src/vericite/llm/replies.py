@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import Usage
+from vericite.llm.concessions import refused_options
 from vericite.llm.keys import Key
 from vericite.llm.retry import seconds_asked
 from vericite.llm.spec import ModelSpec
@@ -22,6 +23,9 @@ _SHOWN = 300
 
 _KEPT = 20_000
 """Characters of what a service sent that a failure keeps."""
+
+MORE_ROOM = "raise max_tokens (of a judge: --reply-tokens, or Settings.reply_tokens)"
+"""What to do about a reply that was cut off."""
 
 _RETRIED = (408, 409, 425, 429)
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error", "maximum context length", "context size")
@@ -51,7 +55,7 @@ class ReplyReader:
             return self._odd("expected a choice; found none", body, usage)
         message = as_object(choice.get("message"))
         text, finish = _text(message.get("content")), choice.get("finish_reason")
-        finish = finish if isinstance(finish, str) else None
+        finish = self._key.scrub(finish) if isinstance(finish, str) else None
         if problem := self.unusable(text, finish, _text(message.get("refusal")), usage, body):
             return problem
         return RawReply(storable(self._key.scrub(text or "")), finish, usage)
@@ -69,7 +73,7 @@ class ReplyReader:
         if text is not None:
             return None
         if finish == "length":
-            return self._final("the reply reached max_tokens before its first word; raise max_tokens", raw, usage)
+            return self._final(f"the reply reached max_tokens before its first word; {MORE_ROOM}", raw, usage)
         return self._odd("expected a text; found none", raw, usage)
 
     def status(self, status: int, headers: Mapping[str, str], body: str) -> BackendError:
@@ -82,16 +86,19 @@ class ReplyReader:
         after = seconds_asked(headers)
         if status == 429 and any(mark in code for mark in _NO_CREDIT):
             return BackendError(f"{reason}. {self._credit()}", retry=False, fatal=True, raw=raw)
+        hint = f"{code} {words}".lower()
+        refuses = refused_options(status, hint, _parameter(data))
         if fatal := self._fatal(status, headers):
-            return BackendError(f"{reason}. {fatal}", retry=False, fatal=True, raw=raw)
+            return BackendError(f"{reason}. {fatal}", retry=False, fatal=True, raw=raw, refuses=refuses)
         if status in _RETRIED or status >= 500:
             return BackendError(reason, retry=True, after=after, raw=raw)
-        hint = f"{code} {words}".lower()
         if any(mark in hint for mark in _TOO_LONG):
             reason = f"the request is longer than the model's context; shorten it ({reason})"
-        elif any(mark in hint for mark in _FILTERED):
+            return BackendError(reason, retry=False, raw=raw)
+        if any(mark in hint for mark in _FILTERED):
             reason = f"the service's content filter refused the request ({reason})"
-        return BackendError(reason, retry=False, raw=raw)
+            return BackendError(reason, retry=False, raw=raw)
+        return BackendError(reason, retry=False, raw=raw, status=status, refuses=refuses)
 
     def error_event(self, error: object) -> BackendError:
         """What an error in the middle of a stream comes to."""
@@ -199,6 +206,11 @@ def _said(data: JsonObject, body: str) -> tuple[str, str]:
     if words is None:
         words = "a web page" if _is_page(body) else body
     return str(words), codes.lower()
+
+
+def _parameter(data: JsonObject) -> str:
+    """The parameter that a service names as the cause."""
+    return str(as_object(data.get("error")).get("param") or "")
 
 
 def _is_page(body: str) -> bool:

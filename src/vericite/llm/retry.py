@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from vericite.llm.backend import BackendError
+from vericite.llm.chat import ChatRequest
+from vericite.llm.concessions import left_out, without
 from vericite.llm.settings import Settings
 
 _LONGEST_BACKOFF = 30.0
-_UNREACHABLE_AFTER = 20
+_GIVEN_UP_AFTER = 20
 _PROBE_EVERY = 60.0
-"""Seconds after which one call may find out whether a service that did not answer is back."""
+"""Seconds after which one call may find out whether a service is back that did not answer, or refused."""
 
 
 class Trip:
@@ -30,11 +32,20 @@ class Trip:
         self._started = time.monotonic()
         self.attempts = 0
         self.spent = 0.0
+        self.refused = frozenset[str]()
+        self._sent: ChatRequest | None = None
+        self._concessions = 0
+        self._changed = False
+
+    @property
+    def deadline(self) -> float:
+        """Seconds that it may take."""
+        return self._settings.call_deadline
 
     @property
     def left(self) -> float:
         """Seconds to the deadline."""
-        return self._settings.deadline - self.spent
+        return self.deadline - self.spent
 
     @property
     def timeout(self) -> float:
@@ -46,44 +57,67 @@ class Trip:
         """Since the call was made."""
         return time.monotonic() - self._started
 
+    def take(self, request: ChatRequest, refused: frozenset[str]) -> ChatRequest:
+        """The request to send now: without what the service has refused to take, of this call or of one before."""
+        self.refused |= refused
+        self._sent = without(request, self.refused)
+        return self._sent
+
+    def concede(self, problem: BackendError) -> bool:
+        """Whether to ask again at once, without something that the service may have refused to take."""
+        sent = self._sent
+        has = (name for name in problem.refuses if sent is not None and left_out(sent, frozenset([name])))
+        # Each at most once, so that it ends.
+        if problem.changed and not self._changed:
+            self._changed = True
+        elif name := next(has, None):
+            self.refused |= {name}
+        else:
+            return False
+        self._concessions += 1
+        return self.left > 0
+
     def next_wait(self, problem: BackendError) -> float | str:
         """Seconds to wait before the next attempt, or the reason why there is none."""
         if not problem.retry:
             return problem.reason
-        if self.attempts >= self._settings.attempts:
+        tried = self.attempts - self._concessions
+        if tried >= self._settings.attempts:
             return f"{problem.reason} (after {self.attempts} attempts)"
         # Jittered, so that calls that failed together do not come back together.
-        wait = min(_LONGEST_BACKOFF, self._settings.backoff * 2 ** (self.attempts - 1)) * (0.5 + self._chance() / 2)
+        wait = min(_LONGEST_BACKOFF, self._settings.backoff * 2 ** (tried - 1)) * (0.5 + self._chance() / 2)
         if problem.after is not None and problem.after >= self.left:
             return self.beyond_deadline(problem.reason, problem.after)
         wait = max(wait, problem.after or 0.0)
         if wait >= self.left:
-            return (
-                f"{problem.reason} (after {self.attempts} attempts, at the deadline of {self._settings.deadline:g} s)"
-            )
+            return f"{problem.reason} (after {self.attempts} attempts, at the deadline of {self.deadline:g} s)"
         return wait
 
     def beyond_deadline(self, reason: str, seconds: float) -> str:
         """Why a call does not wait as long as the service asks."""
         return (
             f"{reason}; the service asks to wait {seconds:.0f} s, beyond the call's deadline of "
-            f"{self._settings.deadline:g} s. Ask later, ask more slowly (requests_per_minute), or raise the deadline"
+            f"{self.deadline:g} s. Ask later, ask more slowly (requests_per_minute), or raise the deadline"
         )
 
 
 class Breaker:
-    """Stops asking a service that has not answered 20 calls in a row; now and then one call finds out if it is back."""
+    """Stops asking after 20 calls in a row that came to the same end; now and then one call finds out if it is over.
+
+    The end is no answer at all, or a refusal with the same status. One success begins the count anew.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failed = 0
+        self._status: int | None = None
         self._reason = ""
         self._since = 0.0
 
     @property
     def refusal(self) -> str | None:
         """Why a call is not made, or None where it is."""
-        if self._failed < _UNREACHABLE_AFTER:
+        if self._failed < _GIVEN_UP_AFTER:
             return None
         now = self._clock()
         if now - self._since >= _PROBE_EVERY:
@@ -91,13 +125,26 @@ class Breaker:
             return None
         return f"not asked: the last {self._failed} calls failed: {self._reason}"
 
-    def answered(self) -> None:
-        """Something came back, if only a refusal."""
+    def succeeded(self) -> None:
+        """A reply came, or a call failed in a way of its own."""
         self._failed = 0
+
+    def answered(self) -> None:
+        """Something came back, if only a refusal: the service is there."""
+        if self._status is None:
+            self._failed = 0
 
     def unanswered(self, reason: str) -> None:
         """A call was given up on without an answer."""
-        self._failed += 1
+        self._count(None, reason)
+
+    def refused(self, status: int, reason: str) -> None:
+        """A call was refused, for no reason that lies in this one request."""
+        self._count(status, reason)
+
+    def _count(self, status: int | None, reason: str) -> None:
+        self._failed = self._failed + 1 if status == self._status else 1
+        self._status = status
         self._reason = reason
         self._since = self._clock()
 

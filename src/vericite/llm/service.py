@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import aclosing
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from vericite.errors import InputError, MissingExtraError
+from vericite.errors import MissingExtraError
 from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import ChatRequest
+from vericite.llm.concessions import LIMIT, SCHEMA, TEMPERATURE
 from vericite.llm.keys import Key, LogScrubber, PieceScrubber
 from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
 from vericite.llm.spec import ModelSpec
 from vericite.records.base import storable
-from vericite.version import __version__
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -31,9 +30,8 @@ _T = TypeVar("_T")
 
 _PATH = "/chat/completions"
 
-_HEADERS_KEPT = frozenset(
-    ["host", "accept", "accept-encoding", "connection", "content-length", "content-type", "transfer-encoding"]
-)
+_LIMITS = ("max_completion_tokens", "max_tokens")
+"""OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one."""
 
 
 class Service:
@@ -55,6 +53,7 @@ class Service:
         self._reader = ReplyReader(spec, self._key)
         self._logs = LogScrubber(self._key)
         self._client: AsyncOpenAI | None = None
+        self._limit = _LIMITS[0 if spec.provider == "openai" else 1]
         _sdk()
 
     @property
@@ -67,15 +66,29 @@ class Service:
 
     async def complete(self, request: ChatRequest, timeout: float) -> RawReply:
         """Ask once; see ``Backend``."""
-        body = await self._guarded(self._whole(request), timeout)
-        outcome = self._reader.completion(body)
-        if isinstance(outcome, BackendError):
-            raise outcome
+        sent = self._body(request)
+        try:
+            outcome = self._reader.completion(await self._guarded(self._whole(sent), timeout))
+            if isinstance(outcome, BackendError):
+                raise outcome
+        except BackendError as error:
+            self._learn(error, sent)
+            raise
         return outcome
 
     async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
         """Ask once, and yield the reply as it comes; see ``Backend``."""
-        events = await self._guarded(self._events(request), timeout)
+        sent = self._body(request)
+        try:
+            async with aclosing(self._streamed(sent, timeout)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except BackendError as error:
+            self._learn(error, sent)
+            raise
+
+    async def _streamed(self, sent: dict[str, Any], timeout: float) -> AsyncGenerator[str | RawReply, None]:
+        events = await self._guarded(self._events(sent), timeout)
         reply = _StreamedReply(self._key)
         async with aclosing(events):
             iterator = aiter(events)
@@ -87,6 +100,14 @@ class Service:
         if rest := reply.scrubber.finish():
             yield reply.keep(rest)
         yield self._whole_of(reply)
+
+    def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
+        """Call the limit by its other name, if the one that was sent is not known."""
+        # By what was sent and not by what is in use: of several requests in flight each may be refused.
+        fields = {SCHEMA: "response_format", TEMPERATURE: "temperature", LIMIT: next(n for n in _LIMITS if n in sent)}
+        if next((name for name in error.refuses if fields[name] in sent), None) == LIMIT:
+            self._limit = next(name for name in _LIMITS if name not in sent)
+            error.changed = True
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -103,14 +124,14 @@ class Service:
             raise problem
         return RawReply(reply.text, reply.finish, reply.usage)
 
-    async def _whole(self, request: ChatRequest) -> str:
+    async def _whole(self, sent: dict[str, Any]) -> str:
         import httpx2
 
-        response = await self._opened().post(_PATH, cast_to=httpx2.Response, body=self._body(request))
+        response = await self._opened().post(_PATH, cast_to=httpx2.Response, body=sent)
         return response.text
 
-    async def _events(self, request: ChatRequest) -> AsyncGenerator[Mapping[str, Any], None]:
-        body = self._body(request) | {"stream": True, "stream_options": {"include_usage": True}}
+    async def _events(self, sent: dict[str, Any]) -> AsyncGenerator[Mapping[str, Any], None]:
+        body = sent | {"stream": True, "stream_options": {"include_usage": True}}
         kind = _sdk().AsyncStream[object]
         return _objects(await self._opened().post(_PATH, cast_to=object, body=body, stream=True, stream_cls=kind))
 
@@ -128,21 +149,39 @@ class Service:
         import httpx2
         import openai
 
+        from vericite.llm.carrier import ReadingError
+
         if isinstance(error, BackendError):
             return error
+        root = _root(error)
+        if isinstance(root, ReadingError):
+            return BackendError(f"{self.signature}: {self._reader.shown(str(root))}", retry=False)
         if isinstance(error, openai.APIStatusError):
             return self._reader.status(error.status_code, error.response.headers, error.response.text)
         if isinstance(error, TimeoutError | openai.APITimeoutError | httpx2.TimeoutException):
             reason = f"{self.signature} did not answer within {timeout:g} s"
             return BackendError(reason, retry=True, unreachable=True)
         if isinstance(error, openai.APIConnectionError | httpx2.RequestError | ssl.SSLError | OSError):
-            cause = self._reader.shown(_root_words(error))
-            return BackendError(f"the connection to {self.signature} failed: {cause}", retry=True, unreachable=True)
+            return self._unconnected(error, root)
         if isinstance(error, openai.APIError) and error.body is not None:
             return self._reader.error_event(error.body)
         # Malformed JSON in an event, bytes that are no text: the next attempt may be sound.
         cause = self._reader.shown(f"{type(error).__name__}: {error}")
         return BackendError(f"{self.signature} sent what cannot be read: {cause}", retry=True)
+
+    def _unconnected(self, error: Exception, root: BaseException) -> BackendError:
+        import httpx2
+
+        # The outer ones say "Connection error.".
+        cause = self._reader.shown(str(root) or type(root).__name__)
+        if any(isinstance(each, httpx2.ConnectError | httpx2.ProxyError) for each in _chain(error)):
+            reason = (
+                f"expected an answer from {self.signature}; found no connection: {cause}. "
+                f"Is the server running at {self._spec.base_url}? Start it, or correct the address"
+            )
+        else:
+            reason = f"expected an answer from {self.signature}; found a connection that broke off: {cause}. Ask again"
+        return BackendError(reason, retry=True, unreachable=True)
 
     def _opened(self) -> AsyncOpenAI:
         if self._client is None:
@@ -151,14 +190,13 @@ class Service:
         return self._client
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
-        # OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one.
-        limit = "max_completion_tokens" if self._spec.provider == "openai" else "max_tokens"
         found: dict[str, Any] = {
             "model": self._spec.model,
             "messages": turns(request),
-            "temperature": request.temperature,
-            limit: request.max_tokens,
+            self._limit: request.max_tokens,
         }
+        if request.temperature is not None:
+            found["temperature"] = request.temperature
         if request.top_p is not None:
             found["top_p"] = request.top_p
         if request.seed is not None:
@@ -207,6 +245,7 @@ class _StreamedReply:
     """A reply put together from its pieces."""
 
     def __init__(self, key: Key) -> None:
+        self._key = key
         self.scrubber = PieceScrubber(key)
         self.finish: str | None = None
         self.refusal: str | None = None
@@ -225,7 +264,7 @@ class _StreamedReply:
         delta = as_object(choice.get("delta"))
         finish, refusal, content = choice.get("finish_reason"), delta.get("refusal"), delta.get("content")
         if isinstance(finish, str):
-            self.finish = finish
+            self.finish = self._key.scrub(finish)
         if isinstance(refusal, str):
             self.refusal = (self.refusal or "") + refusal
         if not isinstance(content, str):
@@ -250,11 +289,16 @@ async def _next(events: AsyncIterator[_T]) -> _T | None:
     return await anext(events, None)
 
 
-def _root_words(error: BaseException) -> str:
-    """What the innermost error says: the outer ones say "Connection error."."""
-    while (inner := error.__cause__ or error.__context__) is not None:
-        error = inner
-    return str(error) or type(error).__name__
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and those inside it, the innermost last."""
+    inner: BaseException | None = error
+    while inner is not None:
+        yield inner
+        inner = inner.__cause__ or inner.__context__
+
+
+def _root(error: BaseException) -> BaseException:
+    return list(_chain(error))[-1]
 
 
 def _sdk() -> Any:
@@ -268,45 +312,10 @@ def _sdk() -> Any:
     return openai
 
 
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Reading the certificates takes longer than all else that a connection needs; clients come and go."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
-
-
 def _connected(spec: ModelSpec, key: Key, concurrency: int) -> AsyncOpenAI:
-    import httpx2
+    # Not before the packages are known to be there.
+    from vericite.llm.carrier import carrier
 
-    class OnlyWhatIsMeant(httpx2.Auth):
-        """Sends the key, and of the package's headers those that the request needs."""
-
-        def auth_flow(self, request: Any) -> Any:
-            for name in set(request.headers) - _HEADERS_KEPT:
-                del request.headers[name]
-            request.headers["user-agent"] = f"vericite/{__version__}"
-            if key:
-                request.headers["authorization"] = key.bearer()
-            yield request
-
-    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    # With a transport of its own a client asks no proxy: what goes to this machine has no business with one.
-    transport = httpx2.AsyncHTTPTransport(verify=_trusted(), limits=limits) if spec.local else None
-    try:
-        carrier = httpx2.AsyncClient(
-            auth=OnlyWhatIsMeant(),
-            transport=transport,
-            verify=_trusted(),
-            limits=limits,
-            follow_redirects=False,
-            timeout=None,
-        )
-    except (ValueError, ImportError):
-        # Not in its own words: the address of a proxy may hold a password.
-        raise InputError(
-            "expected proxies in the environment (HTTPS_PROXY, ALL_PROXY ...) that can be used; found one that cannot. "
-            "Correct it, or unset it."
-        ) from None
+    client = carrier(spec, key, concurrency)
     # The key goes through the carrier; the package gets a word that stands for none.
-    return _sdk().AsyncOpenAI(base_url=spec.base_url, api_key="none", max_retries=0, http_client=carrier)
+    return _sdk().AsyncOpenAI(base_url=spec.base_url, api_key="none", max_retries=0, http_client=client)

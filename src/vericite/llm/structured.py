@@ -14,10 +14,14 @@ from typing import Any, Generic, Never, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply
+from vericite.llm.replies import MORE_ROOM
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
 _FENCED = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
+_THOUGHT = re.compile(r"\s*<(?P<name>think|thinking)>.*?</(?P=name)>", re.DOTALL)
+"""What models that think first put before their answer, where the service does not take it out."""
+
 _SHOWN = 5
 
 
@@ -68,12 +72,13 @@ def schema_of(kind: type[BaseModel]) -> FrozenSchema:
 
 
 def parse(text: str, kind: type[Kind]) -> Kind:
-    """Read a reply that is one JSON object, perhaps inside one fence, and nothing else.
+    """Read a reply that is one JSON object, perhaps inside one fence or after one block of thoughts, and nothing else.
 
     Raises:
         ValueError: It is not; the message says what it is instead.
     """
-    inside = text.strip()
+    thought = _THOUGHT.match(text)
+    inside = text[thought.end() if thought else 0 :].strip()
     if fenced := _FENCED.fullmatch(inside):
         inside = fenced["inside"].strip()
     try:
@@ -94,8 +99,8 @@ def _read(reply: Reply, kind: type[Kind], check: Callable[[Kind], Kind] | None) 
     """The value, or a failure that asking again would not mend, or what is wrong with the reply."""
     if isinstance(reply, CallFailure):
         return reply
-    if reply.finish == "length":
-        reason = "the reply was cut off at max_tokens before the JSON object was complete; raise max_tokens"
+    if reply.cut_off:
+        reason = f"the reply was cut off at max_tokens before the JSON object was complete; {MORE_ROOM}"
         return CallFailure(reason, reply.attempts, reply.text, reply.seconds)
     try:
         value = parse(reply.text, kind)

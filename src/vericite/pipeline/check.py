@@ -15,6 +15,7 @@ from vericite.models import Pair
 from vericite.records import Answer, CheckedAnswer, Document, Record, SourceText, first_problem, number_jsonl
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
+from vericite.verify.judges import is_kept
 from vericite.verify.judging import Judge, Judgement
 
 
@@ -110,7 +111,7 @@ def judge(claim: str, premise: str, judge: Judge | str = "bundled") -> Judgement
 
 def verifier_for(protocol: Protocol | str, judge: Judge | str | None = None) -> Verifier:
     """A verifier; one for a named protocol and judge is kept, with its model, for the next call."""
-    if isinstance(protocol, str) and (judge is None or isinstance(judge, str)):
+    if isinstance(protocol, str) and (judge is None or (isinstance(judge, str) and is_kept(judge))):
         return _named_verifier(protocol, judge)
     chosen = get_protocol(protocol) if isinstance(protocol, str) else protocol
     return Verifier(chosen if judge is None else replace(chosen, judge=judge))

@@ -86,14 +86,16 @@ class Summary(Record):
             citations=sum(map(len, pairs)),
             failed=len(failures),
             **counts,
-            **_closer(verdicts),
+            **_closer(verdicts, failures),
         )
 
 
-def _closer(verdicts: tuple[Verdict, ...]) -> dict[str, int]:
-    """What protocols that look closer than at a case count."""
-    statements = [item for verdict in verdicts for item in verdict.statements if item.label is not None]
-    tested = [verdict for verdict in verdicts if verdict.unneeded is not None]
+def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> dict[str, int]:
+    """What protocols that look closer than at a case count. What was abstained from counts nowhere else."""
+    decided = [verdict for verdict in verdicts if not verdict.abstained]
+    # A claim that failed as a whole may have statements that did not.
+    statements = [item for found in (*decided, *failures) for item in found.statements if item.label is not None]
+    tested = [verdict for verdict in decided if verdict.unneeded is not None]
     return {
         "statements": len(statements),
         "holding": sum(item.holds for item in statements),

@@ -75,7 +75,8 @@ class Verdict(Record):
 class VerificationFailure(Record):
     """A judgement that could not be made. It is counted as a failure, never as a label.
 
-    ``raw`` holds what the judge said instead, where it said something that could not be read.
+    ``raw`` holds what the judge said instead, where it said something that could not be read. ``statements`` are
+    those of the claim, where it was judged in several and some were.
     """
 
     claim: str
@@ -85,4 +86,5 @@ class VerificationFailure(Record):
     documents: tuple[str, ...]
     reason: str
     raw: tuple[str, ...] = ()
+    statements: tuple[StatementVerdict, ...] = ()
     protocol: str

@@ -28,11 +28,11 @@ class StatementOutcome(NamedTuple):
 class Outcome(NamedTuple):
     """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it.
 
-    ``statements`` are there where there were several. ``unneeded`` are numbers of sources; None where the
-    aggregator does not ask.
+    The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
+    several. ``unneeded`` are numbers of sources; None where the aggregator does not ask, or could not tell.
     """
 
-    label: Label
+    label: Label | None
     native: str
     probabilities: dict[str, float]
     premises: tuple[int, ...]
@@ -57,11 +57,8 @@ class Aggregator(Protocol):
         """The judgements to ask for next, given those on the sheet; none when it can decide."""
         ...
 
-    def decide(self, sheet: Sheet) -> Outcome | None:
-        """The outcome over at least one statement and any number of premises.
-
-        None where it hangs on a judgement that failed.
-        """
+    def decide(self, sheet: Sheet) -> Outcome:
+        """The outcome over at least one statement and any number of premises."""
         ...
 
 
@@ -87,23 +84,23 @@ class AnyEntails:
         """Everything, at once."""
         return ~sheet.asked
 
-    def decide(self, sheet: Sheet) -> Outcome | None:
+    def decide(self, sheet: Sheet) -> Outcome:
         """Each statement by its premises, then the claim by its statements."""
         outcomes = [self._statement(sheet, row) for row in range(len(sheet.scores))]
         if not outcomes:
             raise ValueError("expected at least one statement; found none")
         by_label: dict[Label, list[Outcome]] = {}
         for outcome in outcomes:
-            if outcome is not None:
+            if outcome is not None and outcome.label is not None:
                 by_label.setdefault(outcome.label, []).append(outcome)
+        statements = tuple(map(_as_statement, outcomes)) if len(outcomes) > 1 else ()
         if "contradicted" not in by_label and None in outcomes:
-            return None
+            return Outcome(None, "failed", {}, (), statements)
         label: Label = next(label for label in ("contradicted", "irrelevant", "supported") if label in by_label)
         deciding = by_label[label]
         # A claim stands or falls with its weakest statement.
         shown = min(deciding, key=lambda outcome: outcome.probabilities.get("supported", 0.0))
         premises = dict.fromkeys(premise for outcome in deciding for premise in outcome.premises)
-        statements = tuple(map(_as_statement, outcomes)) if len(outcomes) > 1 else ()
         return Outcome(label, shown.native, shown.probabilities, tuple(premises), statements)
 
     def _statement(self, sheet: Sheet, row: int) -> Outcome | None:
@@ -131,7 +128,8 @@ class LeaveOneOut:
     """ALCE's rule: the documents together, and which of them the claim does not need.
 
     A document is unneeded if it does not entail the claim alone and the others do without it. Only asked where
-    several documents together entail the claim, and each only as far as it takes.
+    several documents together entail the claim, and each only as far as it takes. Where one of these judgements
+    fails, the claim keeps its label, and which documents are needed is not said.
     """
 
     signature: str = "leave-one-out"
@@ -154,12 +152,10 @@ class LeaveOneOut:
                 roles.append(Role("without", source))
         return roles
 
-    def decide(self, sheet: Sheet) -> Outcome | None:
+    def decide(self, sheet: Sheet) -> Outcome:
         """Supported, contradicted or irrelevant by the documents together; and what is not needed."""
-        together = AnyEntails().decide(sheet.only(sheet.places(TOGETHER)))
-        if together is None:
-            return None
         places = sheet.places(TOGETHER)
+        together = AnyEntails().decide(sheet.only(places))
         found = together._replace(premises=tuple(places[premise] for premise in together.premises), unneeded=())
         if found.label != "supported":
             return found
@@ -168,7 +164,7 @@ class LeaveOneOut:
             alone = sheet.entailed(Role("alone", source))
             others = sheet.entailed(Role("without", source)) if alone is False else False
             if alone is None or others is None:
-                return None
+                return found._replace(unneeded=None)
             if others:
                 unneeded.append(source)
         return found._replace(unneeded=tuple(unneeded))

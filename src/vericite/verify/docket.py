@@ -24,6 +24,7 @@ class Docket:
     statements: tuple[str, ...]
     abstain: str | None
     question: str | None = None
+    note: str | None = None
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     sheet: Sheet = field(init=False)
 

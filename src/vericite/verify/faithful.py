@@ -54,15 +54,13 @@ class Faithful:
         """Everything, at once."""
         return ~sheet.asked
 
-    def decide(self, sheet: Sheet) -> Outcome | None:
+    def decide(self, sheet: Sheet) -> Outcome:
         """The common label by the worst statement, the paper's by its categories."""
         found = AnyEntails().decide(sheet)
-        if found is None:
-            return None
         alone = StatementOutcome(found.label, found.native, found.label == "supported", found.probabilities)
         statements = tuple(_counted(item) for item in found.statements or (alone,))
         native = CORRECT if all(item.holds for item in statements) else INCORRECT
-        return found._replace(native=native, statements=statements)
+        return found._replace(native=found.native if found.label is None else native, statements=statements)
 
 
 def _counted(statement: StatementOutcome) -> StatementOutcome:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from vericite.errors import InputError
 from vericite.models import Pair
 from vericite.records import (
     Answer,
@@ -23,6 +24,7 @@ from vericite.text.citations import CITATIONS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER
 from vericite.verify.aggregate import Outcome
+from vericite.verify.asking import ask
 from vericite.verify.docket import Docket
 from vericite.verify.fitting import fitted
 from vericite.verify.judges import load_judge
@@ -48,6 +50,11 @@ class Verifier:
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self.judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
+        if protocol.abstain_below and not getattr(self.judge, "graded", True):
+            raise InputError(
+                f"expected a judge with probabilities beside abstain_below; {self.judge.signature} only says a label. "
+                "Leave abstain_below out."
+            )
         self._asks_question = isinstance(self.judge, Inquiring) and self.judge.reads_question
         self._pairs_at_once = self.judge.pairs_at_once if isinstance(self.judge, Slow) else PAIRS_AT_ONCE
         self.provenance = Provenance(
@@ -86,7 +93,8 @@ class Verifier:
             statements = () if reason else self.protocol.claim.statements(claim)
             for case in cases:
                 fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
-                yield Docket(claim, fitting, statements, reason or _source_reason(case, foreign), question)
+                note = _cut_note(case, fitting)
+                yield Docket(claim, fitting, statements, reason or _source_reason(case, foreign), question, note)
 
     def _decide(self, batch: list[tuple[Answer, list[Docket]]]) -> Iterator[CheckedAnswer]:
         self._judge([docket for _, dockets in batch for docket in dockets])
@@ -100,7 +108,7 @@ class Verifier:
             asked = [(docket, docket.wanted(self.protocol.aggregate)) for docket in dockets]
             asked = [(docket, pairs) for docket, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
-            judged.update(zip(new, self.judge.judge(new), strict=True))
+            judged.update(zip(new, ask(self.judge, new), strict=True))
             for docket, pairs in asked:
                 docket.put(pairs, judged)
             dockets = [docket for docket, _ in asked]
@@ -114,20 +122,21 @@ class Verifier:
         failures = [item for item in judgements if item.failure is not None]
         told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
         outcome = self.protocol.aggregate.decide(docket.sheet)
-        if outcome is None:
-            raw = dict.fromkeys(item.raw for item in failures if item.raw is not None)
-            reason = told or "the aggregator gave no outcome"
-            return VerificationFailure(reason=reason, raw=tuple(raw), **self._place(docket))
         if not all(item.graded for item in judgements):
             outcome = outcome.ungraded()
-        notes = dict.fromkeys(note for note in (told, *(item.note for item in judgements)) if note)
+        if outcome.label is None:
+            raw = dict.fromkeys(item.raw for item in failures if item.raw is not None)
+            reason = told or "the aggregator gave no outcome"
+            statements = _statements(docket, outcome)
+            return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._place(docket))
+        notes = dict.fromkeys(note for note in (docket.note, told, *(item.note for item in judgements)) if note)
         unsure = self._unsure(outcome)
         reasons = (*([unsure] if unsure else []), *_source_notes(docket.case), *notes)
         return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:
         """Why the judge's word is not taken, where it is too uncertain."""
-        sure = outcome.probabilities.get(outcome.label, 1.0)
+        sure = outcome.probabilities.get(outcome.label or "", 1.0)
         bar = self.protocol.abstain_below
         return f"unsure: {outcome.label} at {sure:.2f}, below {bar:.2f}" if sure < bar else None
 
@@ -138,14 +147,11 @@ class Verifier:
         unneeded = outcome.unneeded
         return Verdict(
             **self._place(docket),
-            label=outcome.label,
+            label=outcome.label or "irrelevant",
             native=outcome.native,
             probabilities=outcome.probabilities,
             evidence=tuple(passages),
-            statements=tuple(
-                StatementVerdict(text=text, **found._asdict())
-                for text, found in zip(docket.statements, outcome.statements, strict=False)
-            ),
+            statements=_statements(docket, outcome),
             unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
             abstained=abstained,
             reasons=reasons,
@@ -188,9 +194,22 @@ class Verifier:
         )
 
 
+def _statements(docket: Docket, outcome: Outcome) -> tuple[StatementVerdict, ...]:
+    if not outcome.statements:
+        return ()
+    together = zip(docket.statements, outcome.statements, strict=True)
+    return tuple(StatementVerdict(text=text, **found._asdict()) for text, found in together)
+
+
 def _documents_there_are(answer: Answer) -> str:
     count = len(answer.documents)
     return f"the answer has {count or 'no'} document{'' if count == 1 else 's'}"
+
+
+def _cut_note(whole: Case, fitting: Case) -> str | None:
+    if len(fitting.premises) == len(whole.premises):
+        return None
+    return "the sources are longer than the judge reads at once: judged in pieces, any of which may decide"
 
 
 def _claim_place(claim: Claim) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from vericite.models import Pair
 from vericite.verify.judges.prompts import Prompt
 from vericite.verify.judging import Judgement
 
-ANSWER_TOKENS = 64
-"""Room for the label in its JSON object, and for a model that says a little more first."""
-
 
 class LlmJudge:
     """Asks a language model for one of a prompt's labels, at temperature 0.
 
     An answer that cannot be read, after one request to repair it, is a failed judgement with the answer kept.
     """
+
+    graded = False
+    """It says a label and no probabilities."""
 
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
         self.llm = llm
@@ -35,7 +35,7 @@ class LlmJudge:
     @property
     def pairs_at_once(self) -> int:
         """Enough to keep the model busy, few enough to see answers come."""
-        return 16 * self.llm.settings.concurrency
+        return 16 * self.llm.concurrency
 
     @property
     def reads_question(self) -> bool:
@@ -52,12 +52,15 @@ class LlmJudge:
         return self.llm.each(pairs, self._one)
 
     async def _one(self, pair: Pair) -> Judgement:
-        request = ChatRequest(self.prompt.messages(pair), max_tokens=ANSWER_TOKENS)
+        request = ChatRequest(self.prompt.messages(pair), max_tokens=self.llm.settings.reply_tokens)
         found = await self.llm.parsed(request, self._kind)
         if isinstance(found, CallFailure):
             return Judgement.failed(found.reason, found.raw)
         label: str = getattr(found.value, "label")  # noqa: B009
-        return Judgement.certain(self.prompt.columns[label], label)
+        said = Judgement.certain(self.prompt.columns[label], label)
+        if "temperature" in found.completion.without:
+            return said._replace(note="the model takes no temperature: it was asked at its own")
+        return said
 
 
 def _answer_of(prompt: Prompt) -> type[BaseModel]:

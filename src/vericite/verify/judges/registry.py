@@ -25,13 +25,14 @@ class JudgeKind:
     """A kind of judge.
 
     ``takes`` says what follows its name and a colon, None where nothing does; ``extras`` what must be
-    installed, any one of them.
+    installed, any one of them. It is kept for the next call unless it hangs on the environment, as a key does.
     """
 
     summary: str
     make: Make
     takes: str | None = None
     extras: tuple[str, ...] = ()
+    keep: bool = True
 
     def usage(self, name: str) -> str:
         """How it is asked for."""
@@ -89,31 +90,35 @@ JUDGES: dict[str, JudgeKind] = {
         _llm("ternary"),
         "MODEL",
         ("llm", "local"),
+        keep=False,
     ),
     "llm-binary": JudgeKind(
         "a language model asked whether the claim can be attributed to the source (BioACE, two labels)",
         _llm("binary"),
         "MODEL",
         ("llm", "local"),
+        keep=False,
     ),
     "llm-nuggets": JudgeKind(
         "a language model asked about the nuggets of claim and source (BioACE, four labels)",
         _llm("nuggets"),
         "MODEL",
         ("llm", "local"),
+        keep=False,
     ),
     "llm-eight": JudgeKind(
         "a language model asked for one of Reason and Verify's eight categories",
         _llm("eight"),
         "MODEL",
         ("llm", "local"),
+        keep=False,
     ),
 }
 """Our judges by name."""
 
 
 def load_judge(name: str, settings: Settings | None = None) -> Judge:
-    """The judge of this name, as in ``bundled`` or ``hf:CHECKPOINT``; the same one, with its weights, every time.
+    """The judge of this name, as in ``bundled`` or ``hf:CHECKPOINT``; one with weights is the same every time.
 
     Args:
         name: A name, and for most judges a colon and what they take.
@@ -124,10 +129,15 @@ def load_judge(name: str, settings: Settings | None = None) -> Judge:
         InputError: What follows the colon is missing, or there should be nothing.
         PluginError: Another package's judge cannot be had.
     """
-    return _loaded(name, settings or Settings())
+    return (_kept if is_kept(name) else _loaded)(name, settings or Settings())
 
 
-@lru_cache(maxsize=8)
+def is_kept(name: str) -> bool:
+    """Whether the judge of this name may be kept: one that asks a service may not, whose key may change."""
+    kind = name.partition(":")[0]
+    return kind in JUDGES and JUDGES[kind].keep
+
+
 def _loaded(name: str, settings: Settings) -> Judge:
     kind, _, rest = name.partition(":")
     if kind in JUDGES:
@@ -139,10 +149,13 @@ def _loaded(name: str, settings: Settings) -> Judge:
     raise UnknownNameError("judge", kind, judge_names())
 
 
+_kept = lru_cache(maxsize=8)(_loaded)
+
+
 def _refuse_misuse(kind: str, rest: str) -> None:
     takes = JUDGES[kind].takes
     if takes and not rest:
-        raise InputError(f"expected {kind}:{takes}; found nothing after {kind!r}")
+        raise InputError(f"expected {kind}:{takes}; found nothing after {kind!r}. `vericite judges` says more")
     if rest and not takes:
         raise InputError(f"expected {kind!r} alone; found {rest!r} after it")
 

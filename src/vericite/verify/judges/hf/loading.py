@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelMissingError
+from vericite.llm import offline_by_environment
 
 OFFLINE = "VERICITE_OFFLINE"
 """The environment variable that keeps everything on this machine."""
@@ -109,7 +110,7 @@ def find_checkpoint(checkpoint: str) -> Checkpoint:
 
 def _snapshot(name: str) -> Path:
     """The hub's files, without weights that are pickled and without code."""
-    offline = os.environ.get(OFFLINE, "").strip().lower() not in ("", "0", "false", "no")
+    offline = offline_by_environment()
     library("transformers")
     hub = library("huggingface_hub")
     try:
