@@ -1,3 +1,5 @@
+# The extra [local] need not be installed where types are checked.
+# pyright: reportMissingImports=false
 """Models run in this process by llama.cpp (the ``xllamacpp`` package), from a GGUF file."""
 
 from __future__ import annotations
