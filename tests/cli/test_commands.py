@@ -93,7 +93,7 @@ def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
 
 
 def test_every_command_has_help(run_cli):
-    for command in ("ask", "check", "judge", "split", "protocols", "judges", "doctor"):
+    for command in ("ask", "check", "judge", "split", "protocols", "judges", "train", "doctor"):
         printed = run_cli(command, "--help")
         assert printed.code == 0
         assert "Usage" in printed.out
@@ -138,3 +138,16 @@ def test_protocols_lists_every_protocol_and_judges_every_judge(run_cli):
         for extra in ("hf", "llm", "local"):
             if f"[{extra}]" in judge.get("needs", ""):
                 assert f"[{extra}] installed" in judge["needs"] or f"vericite[{extra}]" in judge["needs"]
+
+
+@pytest.mark.parametrize("step", ["mix", "score", "calibrate", "evaluate"])
+def test_a_step_of_training_has_help_of_its_own(run_cli, step):
+    printed = run_cli("train", step, "--help")
+    assert printed.code == 0
+    assert "usage:" in printed.out
+
+
+def test_a_step_there_is_not_is_told_which_there_are(run_cli):
+    printed = run_cli("train", "fitt")
+    assert printed.code == 2
+    assert "Did you mean 'fit'" in printed.err

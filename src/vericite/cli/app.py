@@ -13,6 +13,7 @@ from vericite.cli.check import check
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
 from vericite.cli.split import split
+from vericite.cli.train import train
 from vericite.version import __version__
 
 app = typer.Typer(
@@ -49,3 +50,7 @@ def root(
 
 for command in (ask, check, judge, split, protocols, judges, doctor):
     app.command()(command)
+# Its steps have options of their own, and their own help.
+app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+)(train)

@@ -1,16 +1,18 @@
 # onnx and onnxruntime annotate their own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false
+# pyright: reportArgumentType=false, reportMissingImports=false
 """Pack an encoder into the folder that VeriCite ships: 8-bit graph, tokenizer, card.
 
-    python -m vericite.train.pack SOURCE.onnx TOKENIZER.json CARD.json CALIBRATION.jsonl DESTINATION/
+    python -m vericite.train.pack SOURCE TOKENIZER.json CARD.json CALIBRATION.jsonl DESTINATION/
 
-SOURCE is the graph of an encoder whose products are MatMulNBits nodes, as the first weights came.
+SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it; or the ONNX
+graph of an encoder whose products are MatMulNBits nodes, as the first weights came.
 CALIBRATION holds documents; their sentences, paired at random, show which channels are large.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import random
@@ -39,6 +41,14 @@ LAYER_PARTS = (
     "intermediate.dense",
     "output.dense",
 )
+
+
+def read_safetensors(path: Path) -> Weights:
+    """The weights of a BERT in a safetensors file, without the prefix that a model with a head gives them."""
+    from safetensors.numpy import load_file
+
+    held = {name.removeprefix("bert."): value for name, value in load_file(path).items()}
+    return {name: value.astype(np.float32) for name, value in held.items() if name != "embeddings.position_ids"}
 
 
 def read_nbits(path: Path) -> Weights:
@@ -95,9 +105,9 @@ def calibration_batches(tokenizer: Tokenizer, documents: list[Document], count: 
     return batches
 
 
-def main(source: Path, tokenizer: Path, card: Path, calibration: Path, destination: Path) -> None:
+def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destination: Path) -> None:
     """Write the folder."""
-    weights = read_nbits(source)
+    weights = read_safetensors(source) if source.suffix == ".safetensors" else read_nbits(source)
     described = json.loads(card.read_text(encoding="utf-8"))
     output: Head = "classifier" if "classifier.weight" in weights else "mean-pool"
     batches = calibration_batches(
@@ -115,5 +125,21 @@ def main(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     (destination / "card.json").write_text(text + "\n", encoding="utf-8")
 
 
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line and pack."""
+    parser = argparse.ArgumentParser(prog="python -m vericite.train.pack", description="Pack an encoder.")
+    for name, told in (
+        ("source", "model.safetensors, or a graph of MatMulNBits nodes (.onnx)"),
+        ("tokenizer", "its tokenizer.json"),
+        ("card", "the card, without hashes"),
+        ("calibration", "documents, JSON Lines: their sentences show which channels are large"),
+        ("destination", "the folder to write"),
+    ):
+        parser.add_argument(name, type=Path, help=told)
+    told = parser.parse_args(arguments)
+    pack(told.source, told.tokenizer, told.card, told.calibration, told.destination)
+    return 0
+
+
 if __name__ == "__main__":
-    main(*(Path(argument) for argument in sys.argv[1:6]))
+    sys.exit(main())

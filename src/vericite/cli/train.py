@@ -1,0 +1,39 @@
+"""``vericite train``: making the models that are shipped."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+STEPS = {
+    "mix": ("vericite.train.mix.__main__", "build the training mix, or the reported test sets"),
+    "fit": ("vericite.train.fit", "fine-tune a verifier"),
+    "score": ("vericite.train.score", "score one on development files"),
+    "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
+    "gate": ("vericite.train.gate", "say whether packed weights may be released"),
+    "calibrate": ("vericite.train.calibrate", "fit its temperature, show risk against coverage"),
+    "evaluate": ("vericite.train.evaluate", "print the release table on the reported test sets"),
+}
+
+
+def train(
+    context: typer.Context,
+    step: Annotated[str, typer.Argument(help="; ".join(f"{name}: {told}" for name, (_, told) in STEPS.items()))],
+) -> None:
+    """Take a step in making a verifier. What follows the step goes to it: `vericite train fit --help`.
+
+    docs/verifier.md has the whole way. It needs the extra [train] and data that the package does not bring.
+    """
+    from vericite.errors import MissingExtraError, UnknownNameError
+
+    if step not in STEPS:
+        raise UnknownNameError("step", step, STEPS)
+    try:
+        module = import_module(STEPS[step][0])
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("vericite"):
+            raise
+        raise MissingExtraError("train", f"`vericite train {step}`") from None
+    raise typer.Exit(module.main(context.args))

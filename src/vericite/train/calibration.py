@@ -1,0 +1,174 @@
+"""Whether probabilities can be trusted, and how unsure a verdict may be before it is better not given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.train.measures import Integers
+from vericite.train.scoring import Floats, softmax
+from vericite.verify.judging import COLUMNS, ENTAILS
+
+Booleans = NDArray[np.bool_]
+
+BINS = 15
+COVERED = 0.9
+"""Share of verdicts that must still be given at the threshold that is chosen."""
+THRESHOLDS = tuple(step / 100 for step in range(100))
+
+_LEAST = 1e-12
+_GOLDEN = (5**0.5 - 1) / 2
+_TEMPERATURES = (0.05, 20.0)
+_STEPS = 40
+
+
+class Judged(NamedTuple):
+    """Pairs with their labels and what a model said of them at temperature 1.
+
+    ``binary``: only whether a pair is entailed is known.
+    """
+
+    gold: Integers
+    probabilities: Floats
+    binary: Booleans
+
+    @property
+    def right(self) -> Booleans:
+        """Whether the likeliest label is the pair's; of a binary pair, whether it is told as entailed or not."""
+        called = self.probabilities.argmax(1)
+        return (called == self.gold) | (self.binary & (called != ENTAILS) & (self.gold != ENTAILS))
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of what was called; "not entailed" has that of both other labels."""
+        told: Floats = self.probabilities.max(1)
+        others = self.binary & (self.probabilities.argmax(1) != ENTAILS)
+        told[others] = 1 - self.probabilities[others, ENTAILS]
+        return told
+
+    @property
+    def likelihood(self) -> Floats:
+        """The probability that the truth was given."""
+        entailed = self.probabilities[:, ENTAILS]
+        told = np.where(self.gold == ENTAILS, entailed, 1 - entailed)
+        return np.where(self.binary, told, self.probabilities[np.arange(len(self.gold)), self.gold])
+
+    def at(self, temperature: float) -> Judged:
+        """The same at another temperature."""
+        return self._replace(probabilities=tempered(self.probabilities, temperature))
+
+
+def tempered(probabilities: Floats, temperature: float) -> Floats:
+    """What the softmax of the same logits, divided by a temperature, would be."""
+    return softmax(np.log(np.maximum(probabilities, _LEAST)) / temperature)
+
+
+def negative_log_likelihood(files: Sequence[Judged]) -> float:
+    """The mean over files of their means, so that a large one does not decide alone."""
+    means = [float(-np.log(np.maximum(judged.likelihood, _LEAST)).mean()) for judged in files]
+    return float(np.mean(means))
+
+
+def fit_temperature(files: Sequence[Judged]) -> float:
+    """The temperature at which the labels are likeliest.
+
+    Binary pairs can make several minima, so a grid says where to look before the golden section does.
+    """
+
+    def loss(exponent: float) -> float:
+        return negative_log_likelihood([judged.at(float(np.exp(exponent))) for judged in files])
+
+    low, high = (float(np.log(limit)) for limit in _TEMPERATURES)
+    step = (high - low) / _STEPS
+    best = min(range(_STEPS + 1), key=lambda index: loss(low + step * index))
+    around = max(low, low + step * (best - 1)), min(high, low + step * (best + 1))
+    return float(np.exp(_least(loss, *around)))
+
+
+def _least(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Golden-section search."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 1e-5:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = loss(right)
+    return (low + high) / 2
+
+
+def adaptive_ece(confidence: Floats, right: Booleans, bins: int = BINS) -> float:
+    """Expected calibration error over bins that hold as many pairs each."""
+    order = np.argsort(confidence, kind="stable")
+    gaps = [
+        abs(float(confidence[held].mean()) - float(right[held].mean())) * len(held)
+        for held in np.array_split(order, min(bins, len(order)))
+    ]
+    return sum(gaps) / len(order)
+
+
+def ece_of_labels(gold: Integers, probabilities: Floats) -> float:
+    """The same for three labels, as a measure."""
+    return adaptive_ece(probabilities.max(1), probabilities.argmax(1) == gold)
+
+
+def brier(gold: Integers, probabilities: Floats) -> float:
+    """Squared distance to the truth, summed over the three labels: 0 at best, 2 at worst."""
+    return float(((probabilities - np.eye(len(COLUMNS))[gold]) ** 2).sum(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How sure verdicts are of their labels, and whether they are right; each file weighs 1."""
+
+    sureness: Floats
+    right: Booleans
+    weight: Floats
+
+    @classmethod
+    def of(cls, files: Sequence[tuple[Floats, Booleans]]) -> Answered:
+        """Files put together."""
+        weights = [np.full(len(right), 1 / len(right)) for _, right in files]
+        sureness, rights = [held for held, _ in files], [right for _, right in files]
+        return cls(np.concatenate(sureness), np.concatenate(rights), np.concatenate(weights))
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Abstaining below a threshold: the share still answered, and the share of those that is wrong."""
+
+    threshold: float
+    coverage: float
+    risk: float | None
+
+
+def risk_coverage(answered: Answered, thresholds: Sequence[float] = THRESHOLDS) -> list[CurvePoint]:
+    """The curve, by rising threshold."""
+    return [_point(answered, threshold) for threshold in thresholds]
+
+
+def _point(answered: Answered, threshold: float) -> CurvePoint:
+    kept = answered.sureness >= threshold
+    weight = float(answered.weight[kept].sum())
+    wrong = float(answered.weight[kept & ~answered.right].sum())
+    return CurvePoint(threshold, weight / float(answered.weight.sum()), wrong / weight if weight else None)
+
+
+def choose_threshold(curve: Sequence[CurvePoint], covered: float = COVERED) -> float:
+    """The highest threshold that leaves the share of verdicts asked for.
+
+    0, never to abstain, where the verdicts that are left are not more often right than all of them.
+    """
+    everything = curve[0]
+    left = [point for point in curve if point.coverage >= covered and point.risk is not None]
+    last = max(left, key=lambda point: point.threshold, default=everything)
+    better = last.risk is not None and everything.risk is not None and last.risk < everything.risk
+    return last.threshold if better else 0.0

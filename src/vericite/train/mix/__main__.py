@@ -1,0 +1,78 @@
+"""Build the training mix.
+
+python -m vericite.train.mix --data ../shared/data --out DIR [--config FILE] [--seed 0]
+    [--licence permissive|all] [--without scifact]
+
+or write the sets that a release is scored on, as they are:
+
+python -m vericite.train.mix --data ../shared/data --released DIR [--cases FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from vericite.errors import VeriCiteError
+from vericite.train.mix.build import Mix, build, write
+from vericite.train.mix.config import read_config
+from vericite.train.mix.files import DataFolder
+from vericite.train.mix.released import released, write_released
+
+
+def _report(mix: Mix) -> str:
+    lines = [
+        f"{mix.manifest['train']} examples, labels {mix.manifest['labels']}, words {mix.manifest['premise_words']}"
+    ]
+    for source, kinds in mix.manifest["counts"].items():
+        lines += [f"  {source:20} {kind:20} {labels}" for kind, labels in kinds.items()]
+    lines += [f"  dev {name:25} {labels}" for name, labels in mix.manifest["dev"].items()]
+    lines.append("left out, because a test set holds it:")
+    lines += [
+        f"  {row['from']:28} {row['reason']:12} {row['test']:18} {row['count']}" for row in mix.manifest["dropped"]
+    ]
+    lines.append(f"left out, because a dev set holds its claim or document: {mix.manifest['held_out_by_dev_document']}")
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m vericite.train.mix", description="Build the training mix.")
+    parser.add_argument("--data", type=Path, required=True, help="the folder of datasets")
+    written = parser.add_mutually_exclusive_group(required=True)
+    written.add_argument("--out", type=Path, help="where the files of the mix go")
+    written.add_argument("--released", type=Path, help="instead of a mix, write the sets that a release is scored on")
+    parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the latter")
+    parser.add_argument("--config", type=Path, help="a recipe as JSON; what it leaves out keeps its default")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--licence", choices=("all", "permissive"), default="all")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="SET", help="leave a set out; may be repeated"
+    )
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Arguments, build, print."""
+    told = _parser().parse_args(arguments)
+    try:
+        config = read_config(told.config)
+        data = DataFolder(told.data)
+        if told.released:
+            sets = released(data, config, told.seed, told.cases)
+            write_released(sets, told.released)
+            report = "\n".join(f"{len(examples):6} {name}" for name, examples in sets.items())
+        else:
+            permissive = told.licence == "permissive"
+            mix = build(data, config, told.seed, permissive=permissive, without=told.without)
+            write(mix, told.out)
+            report = _report(mix)
+    except VeriCiteError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(report + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

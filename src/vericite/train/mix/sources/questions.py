@@ -1,0 +1,222 @@
+"""Sets of questions: PubMedQA's conclusions and BioASQ's ideal answers, before the texts they were drawn from."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from vericite.train.mix.example import Example, Label
+from vericite.train.mix.files import Row
+from vericite.train.mix.leakage import normal
+from vericite.train.mix.overlap import Nearest, Rarity
+from vericite.train.mix.premises import abstract, clean, joined, sentences, without_heading
+from vericite.train.mix.shelf import Harvest, Shelf, blank
+from vericite.train.mix.sources.declarative import as_statements
+from vericite.train.mix.sources.findings import finding, result_window
+from vericite.train.mix.tested import mirage_bioasq, pmid_of
+
+_CONTEXT_COVERED = 0.55
+_SNIPPET_COVERED = 0.6
+_SNIPPET_APART = 0.25
+_ANSWERED = 0.35  # a conclusion with less of the question than this answers another
+# Above this a near text may well say the same as the claim does.
+_TOO_NEAR = 0.5
+_ANSWER = re.compile(r"^(?:yes|no)\b[,.;:!]?\s*", re.IGNORECASE)
+
+
+def pubmedqa(shelf: Shelf) -> Harvest:
+    """The half that is no test: conclusions before their contexts, questions as statements before conclusions."""
+    tested = shelf.data.json("pubmedqa/test_ground_truth.json")
+    items = {pmid: item for pmid, item in shelf.data.json("pubmedqa/ori_pqal.json").items() if pmid not in tested}
+    rarity = Rarity(context for item in items.values() for context in item["CONTEXTS"])
+    harvest = Harvest()
+    for pmid in sorted(items):
+        item, group = items[pmid], f"pubmedqa:{pmid}"
+        if shelf.guard.refuses_document(f"pmid:{pmid}", "pubmedqa", item["QUESTION"]):
+            continue
+        dev = "pubmedqa_dev" if shelf.is_dev(group) else None
+        document = [sentence for context in item["CONTEXTS"] for sentence in sentences(context)]
+        harvest.add(_conclusions(item, document, group, pmid, rarity), dev)
+        harvest.add(_turned(item, group, pmid, rarity), dev)
+    return harvest
+
+
+def _conclusions(item: Row, document: list[str], group: str, pmid: str, rarity: Rarity) -> list[Example]:
+    found: list[Example] = []
+    for sentence in sentences(item["LONG_ANSWER"]):
+        claim = finding(sentence)
+        if not claim or len(document) < 3:
+            continue
+        start = blank(claim, "entails", "pubmedqa", "conclusion", group, f"pmid:{pmid}")
+        best, covered = result_window(claim, document, rarity)
+        if covered >= _CONTEXT_COVERED:
+            found.append(replace(start, premise=joined(document, best)))
+        if covered >= _CONTEXT_COVERED - 0.1:
+            found.append(replace(start, premise=abstract(document, best), kind="abstract"))
+        found += _far_sentences(start, document, rarity)
+    return found
+
+
+def _far_sentences(start: Example, document: list[str], rarity: Rarity) -> list[Example]:
+    """Background and methods of the same abstract, which share the topic and do not tell."""
+    early = document[: len(document) // 2]
+    apart = [sentence for sentence in early if 0.05 < rarity.coverage(start.claim, sentence) < _SNIPPET_APART]
+    return [replace(start, premise=sentence, label="neutral", kind="same-abstract") for sentence in apart[:1]]
+
+
+def _turned(item: Row, group: str, pmid: str, rarity: Rarity) -> list[Example]:
+    """The question as a statement and its denial, before the conclusion that answers it."""
+    statements = as_statements(item["QUESTION"])
+    premise = clean(item["LONG_ANSWER"])
+    if statements is None or item["final_decision"] == "maybe" or len(premise.split()) > 110:
+        return []
+    if rarity.coverage(statements[0], premise) < _ANSWERED:
+        return []
+    return _both(statements, item["final_decision"], premise, "pubmedqa", group, f"pmid:{pmid}")
+
+
+def _both(
+    statements: tuple[str, str], decision: str, premise: str, source: str, group: str, document: str | None
+) -> list[Example]:
+    true, false = statements if decision == "yes" else statements[::-1]
+    twin = f"{group}:{premise[:40]}"
+    labelled: tuple[tuple[str, Label], ...] = ((true, "entails"), (false, "contradicts"))
+    return [
+        replace(blank(claim, label, source, "question", group, document), premise=premise, twin=twin)
+        for claim, label in labelled
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Snippet:
+    """A gold passage of a question."""
+
+    text: str
+    document: str
+    question: str
+
+
+def bioasq(shelf: Shelf) -> Harvest:
+    """Ideal answers, sentence by sentence, before gold snippets of their question and of others."""
+    questions = [question for question in _questions(shelf) if not _refused(shelf, question)]
+    snippets = [snippet for question in questions for snippet in _snippets(shelf, question)]
+    by_question: dict[str, list[_Snippet]] = {}
+    for snippet in snippets:
+        by_question.setdefault(snippet.question, []).append(snippet)
+    rarity = Rarity(snippet.text for snippet in snippets)
+    nearest = Nearest([snippet.text for snippet in snippets], [snippet.question for snippet in snippets])
+    harvest, dice = Harvest(), shelf.dice("bioasq")
+    for question in questions:
+        own = by_question.get(question["id"], [])
+        group = f"bioasq:{question['id']}"
+        dev = "bioasq_dev" if shelf.is_dev(group) else None
+        for claim in _answer_claims(question):
+            if shelf.guard.refuses_claim(claim, "bioasq"):
+                continue
+            start = blank(claim, "entails", "bioasq", "answer", group)
+            harvest.add(_weak(start, own, rarity, dice), dev)
+            far = nearest.find(claim, question["id"], 4)
+            harvest.add(_far(start, [snippets[index] for index in far], own, rarity, shelf.config.near_negatives), dev)
+        harvest.add(_answered(question, group), dev)
+    return harvest
+
+
+def _questions(shelf: Shelf) -> list[Row]:
+    folders = ("mirage/rawdata/bioasq", "bioasq12b", "bioasq13b")
+    return list({q["id"]: q for folder in folders for q in shelf.data.questions(folder)}.values())
+
+
+def _refused(shelf: Shelf, question: Row) -> bool:
+    if question["id"] in mirage_bioasq(shelf.data):
+        shelf.guard.dropped["bioasq", "question id", "mirage bioasq"] += 1
+        return True
+    return shelf.guard.refuses_claim(question["body"], "bioasq")
+
+
+def _snippets(shelf: Shelf, question: Row) -> Iterator[_Snippet]:
+    seen: set[str] = set()
+    for snippet in question.get("snippets", []):
+        text, document = clean(snippet["text"]), pmid_of(snippet["document"])
+        if text in seen or not 6 <= len(text.split()) <= 120 or text.endswith("?") or text[0].islower():
+            continue
+        seen.add(text)
+        if not shelf.guard.refuses_document(document, "bioasq"):
+            yield _Snippet(without_heading(text), document, question["id"])
+
+
+def _answer_claims(question: Row) -> Iterator[str]:
+    """The sentences of the first two ideal answers that can stand alone."""
+    seen: set[str] = set()
+    for answer in question.get("ideal_answer", [])[:2]:
+        for sentence in sentences(answer):
+            claim = _ANSWER.sub("", without_heading(sentence))
+            claim = claim[:1].upper() + claim[1:]
+            opening = claim.split(" ", 1)[0].lower().strip(",")
+            if 6 <= len(claim.split()) <= 45 and opening not in _DANGLING and claim not in seen and claim.endswith("."):
+                seen.add(claim)
+                yield claim
+
+
+_DANGLING = frozenset(
+    """it they this these those he she however therefore thus also moreover furthermore additionally hence such that
+    its their both in-addition other others""".split()
+)
+
+
+def _weak(start: Example, own: list[_Snippet], rarity: Rarity, dice: random.Random) -> list[Example]:
+    """Snippets of the question by how much of the claim they have: nearly all, or nearly nothing."""
+    scored = [(rarity.coverage(start.claim, snippet.text), snippet) for snippet in own]
+    copies = [pair for pair in scored if _copied(start.claim, pair[1].text)]
+    close = [pair for pair in scored if pair[0] >= _SNIPPET_COVERED and pair not in copies]
+    close = sorted(close, key=lambda pair: (-pair[0], pair[1].text))[:3]
+    # Copies teach that equal words entail; one in four is kept, so that they are known at all.
+    kept = close + [pair for pair in copies[:1] if dice.random() < 0.25]
+    apart = [pair for pair in scored if pair[0] < _SNIPPET_APART]
+    away = dice.sample(apart, min(1, len(apart)))
+    return [
+        *(replace(start, premise=snippet.text, document=snippet.document) for _, snippet in kept),
+        *(
+            replace(start, premise=snippet.text, document=snippet.document, label="neutral", kind="same-question")
+            for _, snippet in away
+        ),
+    ]
+
+
+def _copied(claim: str, premise: str) -> bool:
+    """Whether four in five word pairs of the claim stand in the premise."""
+    wanted, held = (set(pairwise(normal(text).split())) for text in (claim, premise))
+    return len(wanted & held) >= 0.8 * len(wanted)
+
+
+def _far(start: Example, found: list[_Snippet], own: list[_Snippet], rarity: Rarity, count: int) -> list[Example]:
+    """The nearest snippets of other questions, but of no document of this one, and not those that may say the same."""
+    documents = {snippet.document for snippet in own}
+    usable = [
+        snippet
+        for snippet in found
+        if snippet.document not in documents
+        and 0.1 < rarity.coverage(start.claim, snippet.text) < _TOO_NEAR
+        and len(snippet.text.split()) > 7
+    ]
+    return [
+        replace(start, premise=snippet.text, document=snippet.document, label="neutral", kind="near")
+        for snippet in usable[:count]
+    ]
+
+
+def _answered(question: Row, group: str) -> list[Example]:
+    """A yes-no question that is no test, as a statement before its ideal answer."""
+    decision = question.get("exact_answer")
+    statements = as_statements(question["body"]) if question["type"] == "yesno" else None
+    if statements is None or decision not in ("yes", "no"):
+        return []
+    answers = [_ANSWER.sub("", clean(answer)) for answer in question.get("ideal_answer", [])[:1]]
+    return [
+        example
+        for answer in answers
+        if 8 <= len(answer.split()) <= 110
+        for example in _both(statements, decision, answer[:1].upper() + answer[1:], "bioasq", group, None)
+    ]

@@ -1,0 +1,224 @@
+# torch is in the extra [train] alone, and annotates its own functions only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+"""The BERT cross-encoder in torch, for training: the same function as ``int8_graph`` builds, in 32 bits.
+
+Written out rather than taken from transformers: one product for query, key and value, no mask where no
+row is padded, and no second import of seconds. Parameters keep Hugging Face's names, so that its
+checkpoints load as they are and ours load there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from vericite.errors import ModelCardError, ModelMissingError
+from vericite.models import Encoded
+from vericite.verify.judging import COLUMNS
+
+WEIGHTS_FILE = "model.safetensors"
+NORM_EPSILON = 1e-12
+FAR = -1e9
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a BERT, as its ``config.json`` names them."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    type_vocab_size: int = 2
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The sizes in a folder's ``config.json``."""
+        path = folder / "config.json"
+        if not path.is_file():
+            raise ModelMissingError(f"expected a BERT's config.json; found none in {folder}. Name the base's folder.")
+        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if held.get("hidden_act", "gelu") != "gelu":
+            raise ModelCardError(f"expected a BERT with GELU; found {held['hidden_act']} in {path}. Use another base.")
+        return cls(**{name: held[name] for name in cls.__dataclass_fields__ if name in held})
+
+
+def _dropped(value: Tensor, share: float) -> Tensor:
+    """Dropout from random bytes, so its share is a multiple of 1/256: torch's own takes 11 times as long on CPUs."""
+    level = round(share * 256)
+    if not level:
+        return value
+    drawn = torch.randint(-(2**63), 2**63 - 1, (-(-value.numel() // 8),)).view(torch.uint8)
+    kept = drawn[: value.numel()].view(value.shape) >= level
+    return value * (kept.to(value.dtype) * (256 / (256 - level)))
+
+
+class Embeddings(nn.Module):
+    """Words, places and kinds, added and normalised."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        self.word_embeddings = nn.Embedding(shape.vocab_size, width)
+        self.position_embeddings = nn.Embedding(shape.max_position_embeddings, width)
+        self.token_type_embeddings = nn.Embedding(shape.type_vocab_size, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=NORM_EPSILON)
+
+    def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
+        """[batch, length, width]."""
+        places = self.position_embeddings.weight[: ids.shape[1]]
+        return self.LayerNorm(self.word_embeddings(ids) + places + self.token_type_embeddings(kinds))
+
+
+class Attention(nn.Module):
+    """Self-attention with its projection and norm, under the names ``self`` and ``output``."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        self.heads = shape.num_attention_heads
+        self.add_module("self", nn.ModuleDict({part: nn.Linear(width, width) for part in ("query", "key", "value")}))
+        self.output = Residual(width, width)
+
+    def forward(self, hidden: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+        """Attend, project, add and normalise."""
+        parts = cast(nn.ModuleDict, self.get_submodule("self"))
+        layers = [cast(nn.Linear, parts[name]) for name in ("query", "key", "value")]
+        weight, bias = torch.cat([layer.weight for layer in layers]), torch.cat([layer.bias for layer in layers])
+        batch, length, width = hidden.shape
+        joint = F.linear(hidden, weight, bias).view(batch, length, 3, self.heads, width // self.heads)
+        query, key, value = joint.permute(2, 0, 3, 1, 4)
+        # By hand: torch's fused attention is 5 times as slow backwards in 16 bits on CPUs.
+        scores = query * (width // self.heads) ** -0.5 @ key.transpose(2, 3)
+        mixed = (scores if mask is None else scores + mask.to(scores.dtype)).softmax(-1).to(value.dtype) @ value
+        return self.output(mixed.transpose(1, 2).reshape(batch, length, width), hidden, dropout)
+
+
+class Residual(nn.Module):
+    """A dense layer whose result is added to what came before and normalised."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(inputs, outputs)
+        self.LayerNorm = nn.LayerNorm(outputs, eps=NORM_EPSILON)
+
+    def forward(self, value: Tensor, before: Tensor, dropout: float) -> Tensor:
+        """Dense, add and normalise."""
+        return self.LayerNorm(_dropped(self.dense(value), dropout) + before)
+
+
+class Layer(nn.Module):
+    """One layer of the encoder."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.attention = Attention(shape)
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(shape.hidden_size, shape.intermediate_size)})
+        self.output = Residual(shape.intermediate_size, shape.hidden_size)
+
+    def forward(self, hidden: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+        """Attention, then the feed-forward part."""
+        hidden = self.attention(hidden, mask, dropout)
+        return self.output(F.gelu(self.intermediate["dense"](hidden)), hidden, dropout)
+
+
+class CrossEncoder(nn.Module):
+    """BERT, its pooler (dense and tanh on the first token) and one linear layer over the labels."""
+
+    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.embeddings = Embeddings(shape)
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))})
+        self.pooler = nn.ModuleDict({"dense": nn.Linear(shape.hidden_size, shape.hidden_size)})
+        self.classifier = nn.Linear(shape.hidden_size, len(COLUMNS))
+
+    def forward(self, ids: Tensor, kinds: Tensor, lengths: Tensor) -> Tensor:
+        """Logits [batch, labels]; ``lengths`` counts the tokens of each row that are not padding."""
+        padding = torch.arange(ids.shape[1]) >= lengths[:, None]
+        mask = torch.zeros(padding.shape).masked_fill(padding, FAR)[:, None, None, :] if padding.any() else None
+        dropout = self.dropout if self.training else 0.0
+        hidden = _dropped(self.embeddings(ids, kinds), dropout)
+        for layer in cast(nn.ModuleList, self.encoder["layer"]):
+            hidden = layer(hidden, mask, dropout)
+        # In 32 bits: it is nothing beside the layers, and 16 would round the logits to hundredths.
+        with torch.autocast("cpu", enabled=False):
+            pooled = torch.tanh(self.pooler["dense"](hidden[:, 0].float()))
+            return self.classifier(_dropped(pooled, dropout))
+
+    def save(self, folder: Path, weights: dict[str, Tensor] | None = None) -> None:
+        """Write the weights, or others of the same names, and the ``config.json`` that loads them anywhere."""
+        folder.mkdir(parents=True, exist_ok=True)
+        held = weights if weights is not None else self.state_dict()
+        named = {
+            name if name.startswith("classifier") else f"bert.{name}": value.detach().contiguous()
+            for name, value in held.items()
+        }
+        save_file(named, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+        (folder / "config.json").write_text(json.dumps(_described(self.shape), indent=2) + "\n", encoding="utf-8")
+
+
+def _described(shape: Shape) -> dict[str, Any]:
+    labels = {"id2label": dict(enumerate(COLUMNS)), "label2id": {label: i for i, label in enumerate(COLUMNS)}}
+    kind = {"architectures": ["BertForSequenceClassification"], "model_type": "bert", "hidden_act": "gelu"}
+    return {**kind, **vars(shape), "layer_norm_eps": NORM_EPSILON, **labels}
+
+
+def load_network(folder: Path, dropout: float = 0.0, seed: int = 0) -> CrossEncoder:
+    """A network from a base or a checkpoint; what the file lacks of pooler and classifier starts at random.
+
+    Raises:
+        ModelMissingError: The folder lacks the weights or their sizes.
+        ModelCardError: The weights are not those of a BERT of these sizes.
+    """
+    path = folder / WEIGHTS_FILE
+    if not path.is_file():
+        raise ModelMissingError(
+            f"expected {WEIGHTS_FILE}; found none in {folder}. Name the base's or the run's folder."
+        )
+    network = CrossEncoder(Shape.read(folder), dropout)
+    _start_head(network, seed)
+    held = {name.removeprefix("bert."): value.float() for name, value in load_file(path).items()}
+    held.pop("embeddings.position_ids", None)
+    missing, unexpected = network.load_state_dict(held, strict=False)
+    lost = [name for name in missing if not name.startswith(("classifier.", "pooler."))]
+    if lost or unexpected:
+        raise ModelCardError(f"expected the weights of a BERT; {path} lacks {lost[:3]} and has {unexpected[:3]}")
+    return network
+
+
+def padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids, kinds and lengths of a batch, as the network takes them."""
+    lengths = np.array([len(row.ids) for row in rows])
+    ids = np.zeros((len(rows), lengths.max()), dtype=np.int64)
+    kinds = np.zeros_like(ids)
+    for place, row in enumerate(rows):
+        ids[place, : len(row.ids)] = row.ids
+        kinds[place, : len(row.ids)] = row.type_ids
+    return torch.from_numpy(ids), torch.from_numpy(kinds), torch.from_numpy(lengths)
+
+
+def logits_of(network: CrossEncoder, rows: Sequence[Encoded], half: bool = False) -> NDArray[np.float32]:
+    """The network's output for a batch, its layers in 16 bits if ``half``."""
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=half):
+        return network(*padded(rows)).numpy()
+
+
+def _start_head(network: CrossEncoder, seed: int) -> None:
+    chosen = torch.Generator().manual_seed(seed)
+    for layer in (cast(nn.Linear, network.pooler["dense"]), network.classifier):
+        nn.init.normal_(layer.weight, std=0.02, generator=chosen)
+        nn.init.zeros_(layer.bias)

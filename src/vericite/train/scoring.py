@@ -1,0 +1,90 @@
+# torch is in the extra [train] alone: where it is not installed, its types are unknown.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+"""Verifiers of every form, read as probabilities: a checkpoint in torch, or a packed folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.errors import ModelMissingError
+from vericite.models import Encoder, Engine, ModelFolder, Pair
+from vericite.verify.judging import COLUMNS
+
+Floats = NDArray[np.float64]
+BATCH_TOKENS = 2048
+
+
+class Scorer(Protocol):
+    """Anything that judges pairs."""
+
+    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+        """[pairs, columns], the columns those of ``verify.judging``."""
+        ...
+
+
+class FolderScorer:
+    """A packed model, run by the engine that users run."""
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self._engine = Engine(folder)
+        self._columns = [folder.card.labels.index(label) for label in COLUMNS]
+
+    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+        """Softmax over its outputs."""
+        values = [row.values[self._columns] for row in self._engine.run(pairs)]
+        return softmax(np.array(values, dtype=np.float64))
+
+
+class CheckpointScorer:
+    """A checkpoint of ``vericite.train.fit``, in torch."""
+
+    def __init__(self, folder: Path, threads: int = 2, precision: str = "fp32", max_tokens: int = 512) -> None:
+        from vericite.train.network import load_network
+        from vericite.train.runtime import set_up
+
+        set_up(threads)
+        self._network = load_network(folder).eval()
+        self._encoder = Encoder(folder / "tokenizer.json", max_tokens)
+        self._precision = precision
+
+    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+        """Softmax over its outputs."""
+        from vericite.train.network import logits_of
+
+        encoded = self._encoder.encode(pairs)
+        order = sorted(range(len(pairs)), key=lambda index: len(encoded[index].ids))
+        values = np.zeros((len(pairs), len(COLUMNS)))
+        start = 0
+        while start < len(order):
+            stop = start + 1
+            while stop < len(order) and (stop + 1 - start) * len(encoded[order[stop]].ids) <= BATCH_TOKENS:
+                stop += 1
+            batch = order[start:stop]
+            rows = [encoded[index] for index in batch]
+            values[batch] = logits_of(self._network, rows, self._precision == "bf16")
+            start = stop
+        return softmax(values)
+
+
+def open_scorer(path: Path, precision: str = "fp32") -> Scorer:
+    """Whatever is in a folder: a model with a card is packed, one without is a checkpoint.
+
+    Raises:
+        ModelMissingError: It holds neither.
+    """
+    if (path / "card.json").is_file():
+        return FolderScorer(ModelFolder.open(path))
+    if not (path / "tokenizer.json").is_file():
+        raise ModelMissingError(f"expected a packed model or a checkpoint's model; found neither in {path}. Name one.")
+    return CheckpointScorer(path, precision=precision)
+
+
+def softmax(logits: Floats) -> Floats:
+    """Over each row."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
