@@ -9,6 +9,7 @@ import pytest
 
 from vericite.cli.extras import EXTRAS
 from vericite.corpus import demo_questions
+from vericite.models.folder import VERIFIER
 from vericite.records import Run
 from vericite.verify import protocol_names
 from vericite.verify.judges import JUDGES
@@ -64,11 +65,11 @@ def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli):
     printed = run_cli("doctor", "--json")
     found = json.loads(printed.out)
     assert printed.code == 0
-    assert {model["name"] for model in found["models"]} == {"embedder-v0", "verifier-v0"}
+    assert {model["name"] for model in found["models"]} == {"embedder-v0", VERIFIER}
     for extra in found["extras"]:
         assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
     text = run_cli("doctor").out
-    assert "verifier-v0" in text
+    assert VERIFIER in text
     assert "pip install 'vericite[store]'" in text
 
 
@@ -83,8 +84,8 @@ def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
 
     from vericite.models import folder
 
-    shutil.copytree(folder.WEIGHTS / "verifier-v0", tmp_path / "verifier-v0")
-    with (tmp_path / "verifier-v0" / "model.onnx").open("ab") as file:
+    shutil.copytree(folder.WEIGHTS / VERIFIER, tmp_path / VERIFIER)
+    with (tmp_path / VERIFIER / "model.onnx").open("ab") as file:
         file.write(b"x")
     monkeypatch.setattr(folder, "WEIGHTS", tmp_path)
     printed = run_cli("doctor")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import vericite.models.engine as engine_module
 from vericite.models import Embedder, Encoded, Engine, ModelFolder, Pair
 from vericite.models.engine import WINDOW, available_cores
+from vericite.models.folder import VERIFIER
 
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
 
@@ -78,7 +79,7 @@ Input = str | Pair
 
 @pytest.fixture(scope="module")
 def verifier() -> Engine:
-    return Engine(ModelFolder.bundled("verifier-v0"))
+    return Engine(ModelFolder.bundled(VERIFIER))
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +206,7 @@ def test_an_endless_source_gives_its_first_rows(verifier: Engine):
 
 
 def test_no_inputs_give_no_rows_and_load_nothing():
-    engine = Engine(ModelFolder.bundled("verifier-v0"))
+    engine = Engine(ModelFolder.bundled(VERIFIER))
     assert list(engine.run([])) == []
     assert list(engine.run(iter(()))) == []
     assert "_session" not in engine.__dict__
@@ -241,7 +242,7 @@ def test_one_thread_and_four_agree_on_embeddings_to_the_last_digit_of_a_float(si
 
 
 def test_an_engine_uses_the_cores_it_may_run_on_unless_told():
-    folder = ModelFolder.bundled("verifier-v0")
+    folder = ModelFolder.bundled(VERIFIER)
     assert Engine(folder).threads == available_cores() >= 1
     assert Engine(folder, threads=3).threads == 3
 

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from vericite.errors import ModelCardError, ModelError, ModelHashError, ModelMissingError, UnknownNameError
 from vericite.models import Engine, ModelFolder
-from vericite.models.folder import FILES, SHIPPED, WEIGHTS
+from vericite.models.folder import FILES, SHIPPED, VERIFIER, WEIGHTS
 
-NAMES = ("embedder-v0", "verifier-v0")
+NAMES = ("embedder-v0", VERIFIER)
 NEXT_STEP = "einstall the package"
 
 
@@ -55,7 +55,7 @@ def copied(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture
 def verifier(copied: Callable[[str], Path]) -> Path:
-    return copied("verifier-v0")
+    return copied(VERIFIER)
 
 
 def test_the_package_ships_the_models_it_names():
@@ -87,7 +87,7 @@ def test_bundled_weights_are_under_25_megabytes(name: str):
 
 
 def test_a_card_is_as_wide_as_its_labels_or_its_dimension():
-    assert ModelFolder.bundled("verifier-v0").card.width == 3
+    assert ModelFolder.bundled(VERIFIER).card.width == 3
     assert ModelFolder.bundled("embedder-v0").card.width == 384
 
 
@@ -178,7 +178,7 @@ def test_a_card_that_says_something_else_than_a_card_is_refused_with_the_field(
 
 
 def test_a_card_that_leaves_a_hash_out_is_refused_with_the_files_name(verifier: Path):
-    files = dict(ModelFolder.bundled("verifier-v0").card.files)
+    files = dict(ModelFolder.bundled(VERIFIER).card.files)
     del files["tokenizer.json"]
     with pytest.raises(ModelCardError, match=r"expected the sha256 of tokenizer\.json in card\.json; found none"):
         ModelFolder.open(edited(verifier, files=files))
@@ -187,9 +187,9 @@ def test_a_card_that_leaves_a_hash_out_is_refused_with_the_files_name(verifier: 
 @pytest.mark.parametrize(
     ("name", "changes", "words"),
     [
-        ("verifier-v0", {"labels": ["entails", "contradicts", "neutral", "unsure"]}, "the 4 outputs of .* found 3"),
-        ("verifier-v0", {"labels": ["entails", "neutral"]}, "the 2 outputs of .* found 3"),
-        ("verifier-v0", {"labels": []}, "the 0 outputs of .* found 3"),
+        (VERIFIER, {"labels": ["entails", "contradicts", "neutral", "unsure"]}, "the 4 outputs of .* found 3"),
+        (VERIFIER, {"labels": ["entails", "neutral"]}, "the 2 outputs of .* found 3"),
+        (VERIFIER, {"labels": []}, "the 0 outputs of .* found 3"),
         ("embedder-v0", {"dimension": 768}, "the 768 outputs of .* found 384"),
         ("embedder-v0", {"dimension": None}, "the 0 outputs of .* found 384"),
     ],
@@ -210,7 +210,7 @@ def test_a_card_that_promises_another_width_is_refused_at_every_use(verifier: Pa
             next(engine.run(["aspirin"]))
 
 
-@pytest.mark.parametrize("name", ["verifier-v1", "", "../weights/verifier-v0", "verifier-v0/", "."])
+@pytest.mark.parametrize("name", ["verifier-v999", "", f"../weights/{VERIFIER}", f"{VERIFIER}/", "."])
 def test_an_unknown_bundled_name_is_answered_with_the_names_there_are(name: str):
     with pytest.raises(UnknownNameError) as caught:
         ModelFolder.bundled(name)
@@ -218,13 +218,13 @@ def test_an_unknown_bundled_name_is_answered_with_the_names_there_are(name: str)
 
 
 def test_an_unknown_bundled_name_close_to_a_known_one_is_answered_with_it():
-    with pytest.raises(UnknownNameError, match=r"Did you mean 'verifier-v0'\?"):
+    with pytest.raises(UnknownNameError, match=rf"Did you mean '{VERIFIER}'\?"):
         ModelFolder.bundled("verifer-v0")
 
 
 def test_a_card_cannot_be_changed():
     with pytest.raises(ValidationError):
-        ModelFolder.bundled("verifier-v0").card.licence = "none"
+        ModelFolder.bundled(VERIFIER).card.licence = "none"
 
 
 @pytest.mark.parametrize("damage", ["no card", "malformed card", "unknown field", "no hash", "other labels"])

@@ -7,6 +7,7 @@ import pytest
 
 from vericite.corpus import demo_documents, demo_questions
 from vericite.errors import InputError
+from vericite.models.folder import VERIFIER
 from vericite.pipeline import Pipeline, ask
 from vericite.records import Document, Question, Run, parse_record, to_json
 from vericite.verify import Protocol
@@ -275,7 +276,7 @@ def test_the_provenance_names_what_made_the_run(runs: list[Run]):
 def test_asking_answers_from_the_demonstration_corpus_with_the_bundled_model_by_default():
     run = ask("Does dexamethasone reduce mortality in patients hospitalised with COVID-19 who need oxygen?")
     assert {hit.document.id for hit in run.evidence} <= {document.id for document in demo_documents()}
-    assert run.checked.provenance.parts["judge"].startswith("verifier-v0@")
+    assert run.checked.provenance.parts["judge"].startswith(f"{VERIFIER}@")
     assert run.checked.summary.supported >= 4
 
 

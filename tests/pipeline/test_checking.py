@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.models.folder import VERIFIER
 from vericite.pipeline import answers_to_check, check, check_async, check_many, judge
 from vericite.records import Answer, CheckedAnswer, Document, parse_record, to_json
 from vericite.text.citations import parse_answer
@@ -82,7 +83,7 @@ def test_the_bundled_model_checks_by_default():
         ],
     )
     assert labels(found) == [((1,), "supported"), ((2,), "contradicted")]
-    assert found.provenance.parts["judge"].startswith("verifier-v0@")
+    assert found.provenance.parts["judge"].startswith(f"{VERIFIER}@")
     assert found.verdicts[0].protocol == "vericite"
 
 

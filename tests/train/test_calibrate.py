@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vericite.errors import InputError, ModelMissingError, UnknownNameError
 from vericite.models import ModelFolder, Pair
+from vericite.models.folder import VERIFIER
 from vericite.train.calibrate import calibrate, judged, main, write_temperature
 from vericite.train.calibration import (
     Answered,
@@ -182,7 +183,7 @@ def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
 def test_the_temperature_goes_into_the_card_and_the_folder_still_opens(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model, shipped = tmp_path / "model", ModelFolder.bundled("verifier-v0").path
+    model, shipped = tmp_path / "model", ModelFolder.bundled(VERIFIER).path
     model.mkdir()
     for name in ("model.onnx", "tokenizer.json"):
         (model / name).symlink_to(shipped / name)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vericite.errors import InputError
 from vericite.models import ModelFolder, Pair
+from vericite.models.folder import VERIFIER
 from vericite.train.documents import LabelledDocument, document_probabilities
 from vericite.train.gate import Verdict
 from vericite.train.measures import auc, balanced_accuracy, bootstrapped, macro_f1, score_file, score_twins
@@ -122,7 +123,7 @@ def test_a_folder_is_scored_by_the_files_that_decide(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bundled = ModelFolder.bundled("verifier-v0").path
+    bundled = ModelFolder.bundled(VERIFIER).path
     assert main(["--model", str(bundled), "--dev", str(tmp_path)]) == 2
     assert "found none" in capsys.readouterr().err
     (tmp_path / "x.jsonl").write_text("\n", encoding="utf-8")
@@ -136,7 +137,7 @@ def test_a_packed_model_is_scored_by_the_engine(tmp_path: Path, capsys: pytest.C
         labelled("Zinc did nothing.", "entails", twin="1"),
     ]
     write(tmp_path / "x.jsonl", pairs)
-    bundled = ModelFolder.bundled("verifier-v0")
+    bundled = ModelFolder.bundled(VERIFIER)
     assert main(["--model", str(bundled.path), "--dev", str(tmp_path), "--json", str(tmp_path / "scores.json")]) == 0
     shown = capsys.readouterr().out
     assert "negation" in shown

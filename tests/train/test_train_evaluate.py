@@ -12,6 +12,7 @@ from rich.console import Console
 
 from vericite.errors import InputError
 from vericite.models import Encoded, Engine, ModelFolder, Pair
+from vericite.models.folder import VERIFIER
 from vericite.train.documents import LabelledDocument
 from vericite.train.evaluate import Candidate, as_json, main, score_release, show
 from vericite.train.invariance import invariance
@@ -219,7 +220,7 @@ def test_a_folder_without_tests_is_refused(tmp_path: Path) -> None:
 def test_the_shipped_verifier_says_the_same_in_every_batch() -> None:
     claims = ("Zinc shortens colds.", "Honey soothes a cough in children.", "Aspirin.", "It rains.", "Colds pass.")
     pairs = [Pair(f"{claim} " * (index + 1), claim) for index, claim in enumerate(claims)]
-    found = invariance(ModelFolder.bundled("verifier-v0"), pairs)
+    found = invariance(ModelFolder.bundled(VERIFIER), pairs)
     assert (found.pairs, found.changed) == (5, 0)
     assert max(found.mixed, found.padded) < 1e-3
 
@@ -232,7 +233,7 @@ def test_outputs_that_move_with_their_batch_are_found(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Engine, "_score", scored)
     pairs = [Pair("Zinc shortened colds.", "Zinc helps."), Pair("It rains. " * 20, "Rain.")]
-    found = invariance(ModelFolder.bundled("verifier-v0"), pairs)
+    found = invariance(ModelFolder.bundled(VERIFIER), pairs)
     assert found.changed == 2
     assert min(found.mixed, found.padded) > 0.01
 
@@ -240,7 +241,7 @@ def test_outputs_that_move_with_their_batch_are_found(monkeypatch: pytest.Monkey
 def test_the_command_prints_a_packed_model_with_its_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path, "healthver_test", [labelled("Zinc shortens colds.", "entails"), labelled("Honey.", "neutral")])
     told = ["--tests", str(tmp_path), "--invariance", "2", "--json", str(tmp_path / "out.json")]
-    assert main(["--model", str(ModelFolder.bundled("verifier-v0").path), *told]) == 0
+    assert main(["--model", str(ModelFolder.bundled(VERIFIER).path), *told]) == 0
     shown = capsys.readouterr().out
     assert "MB (at most 25: met)" in shown
     assert "wice_dev: not among the tests" in shown

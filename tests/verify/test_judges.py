@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from vericite.errors import ModelCardError, UnknownNameError
 from vericite.models import ModelFolder, Pair
+from vericite.models.folder import VERIFIER
 from vericite.verify import BundledJudge, LexicalJudge, load_judge
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
@@ -93,7 +94,7 @@ def test_a_separator_in_a_source_is_read_as_text(bundled: BundledJudge):
 
 def folder_with_labels(path: Path, labels: list[str]) -> ModelFolder:
     """The bundled folder under a card with other labels."""
-    original = ModelFolder.bundled("verifier-v0").path
+    original = ModelFolder.bundled(VERIFIER).path
     path.mkdir()
     for file in original.iterdir():
         if file.name != "card.json":
@@ -146,7 +147,7 @@ def test_judges_are_found_by_name_and_a_wrong_one_is_told_which_there_are():
 
 
 def test_the_signature_names_the_model_and_its_hash(bundled: BundledJudge):
-    assert bundled.signature == f"verifier-v0@{bundled.folder.card.files['model.onnx'][:12]}"
+    assert bundled.signature == f"{VERIFIER}@{bundled.folder.card.files['model.onnx'][:12]}"
 
 
 LEXICAL = {

@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.models.engine import Engine
-from vericite.models.folder import ModelFolder
-
-BUNDLED = "embedder-v0"
+from vericite.models.folder import EMBEDDER, ModelFolder
 
 
 class Embedder:
     """The bundled embedding model; the product of two vectors is their cosine."""
 
     def __init__(self, folder: ModelFolder | None = None) -> None:
-        self.folder = folder or ModelFolder.bundled(BUNDLED)
+        self.folder = folder or ModelFolder.bundled(EMBEDDER)
         self._engine = Engine(self.folder)
 
     @staticmethod

@@ -29,7 +29,7 @@ from torch.optim import AdamW, Optimizer
 
 from vericite.errors import InputError, VeriCiteError
 from vericite.models import Encoder
-from vericite.models.folder import WEIGHTS
+from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.batching import Batch, Plan, size
 from vericite.train.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from vericite.train.config import FitConfig
@@ -40,7 +40,7 @@ from vericite.train.pairs import EncodedPair, encode_pairs, read_pairs, setting,
 from vericite.train.progress import Progress
 from vericite.train.runtime import give_back, set_up
 
-TOKENIZER = WEIGHTS / "verifier-v0" / "tokenizer.json"
+TOKENIZER = WEIGHTS / VERIFIER / "tokenizer.json"
 """The one that all shipped models share; the base's own pads every text to 128 tokens."""
 TRIAL_STEPS = 30
 TRIM_EVERY = 100

@@ -8,16 +8,15 @@ import numpy as np
 
 from vericite.errors import ModelCardError
 from vericite.models import Engine, ModelFolder, Pair
+from vericite.models.folder import VERIFIER
 from vericite.verify.judging import COLUMNS, Judgement
-
-BUNDLED = "verifier-v0"
 
 
 class BundledJudge:
     """A model folder with three labels, read as probabilities."""
 
     def __init__(self, folder: ModelFolder | None = None, threads: int | None = None) -> None:
-        self.folder = folder or ModelFolder.bundled(BUNDLED)
+        self.folder = folder or ModelFolder.bundled(VERIFIER)
         labels = self.folder.card.labels
         if sorted(labels) != sorted(COLUMNS):
             raise ModelCardError(
