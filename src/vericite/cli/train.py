@@ -31,9 +31,10 @@ def train(
     if step not in STEPS:
         raise UnknownNameError("step", step, STEPS)
     try:
-        module = import_module(STEPS[step][0])
+        # A step may import torch late, where only some of its uses need it.
+        code = import_module(STEPS[step][0]).main(context.args)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("vericite"):
             raise
         raise MissingExtraError("train", f"`vericite train {step}`") from None
-    raise typer.Exit(module.main(context.args))
+    raise typer.Exit(code)
