@@ -20,6 +20,8 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     """The command line in this process: its exit code and what it printed."""
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")
+    # --offline sets it for the process, which goes on here.
+    monkeypatch.setenv("VERICITE_OFFLINE", "")
 
     def run(*arguments: str) -> Printed:
         monkeypatch.setattr(sys, "argv", ["vericite", *arguments])

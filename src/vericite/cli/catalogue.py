@@ -23,7 +23,7 @@ def protocols(as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
 def judges(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the judges: what each is, what it needs, and how to install what is missing."""
     found = examine()
-    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("needs", "from", "models")))
+    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("needs", "from")))
 
 
 def examine() -> list[dict[str, Any]]:

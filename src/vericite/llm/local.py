@@ -15,7 +15,7 @@ from vericite.errors import LLMAccessError, MissingExtraError
 from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import ChatRequest, Usage
 from vericite.llm.replies import as_object, first_choice, usage_of
-from vericite.llm.service import response_format, turns
+from vericite.llm.service import chosen, turns
 from vericite.llm.spec import ModelSpec
 
 CONTEXT = 8192
@@ -159,25 +159,13 @@ def _generate(server: Any, parameters: dict[str, Any], take: Callable[[Mapping[s
 
 
 def _parameters(request: ChatRequest) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    return {
         "messages": turns(request),
         "max_tokens": request.max_tokens,
         "stream": True,
         "stream_options": {"include_usage": True},
+        **chosen(request),
     }
-    if request.temperature is not None:
-        found["temperature"] = request.temperature
-    if request.top_p is not None:
-        found["top_p"] = request.top_p
-    if request.seed is not None:
-        found["seed"] = request.seed
-    if request.stop:
-        found["stop"] = list(request.stop)
-    if request.schema is not None:
-        found["response_format"] = response_format(request)
-    if request.grammar is not None:
-        found["grammar"] = request.grammar
-    return found
 
 
 def _package() -> Any:

@@ -194,23 +194,25 @@ class Service:
             "model": self._spec.model,
             "messages": turns(request),
             self._limit: request.max_tokens,
+            **chosen(request),
         }
-        if request.temperature is not None:
-            found["temperature"] = request.temperature
-        if request.top_p is not None:
-            found["top_p"] = request.top_p
-        if request.seed is not None:
-            found["seed"] = request.seed
-        if request.stop:
-            found["stop"] = list(request.stop)
-        if request.schema is not None:
-            found["response_format"] = response_format(request)
-        if request.grammar is not None:
-            found["grammar"] = request.grammar
         if self._spec.provider == "openrouter":
             # Without being asked it does not say what a call cost.
             found["usage"] = {"include": True}
         return found
+
+
+def chosen(request: ChatRequest) -> dict[str, Any]:
+    """What a request chooses, under the names of OpenAI's protocol; what it leaves to the service is left out."""
+    named = {
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "seed": request.seed,
+        "stop": list(request.stop) or None,
+        "response_format": None if request.schema is None else response_format(request),
+        "grammar": request.grammar,
+    }
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def turns(request: ChatRequest) -> list[dict[str, str]]:
