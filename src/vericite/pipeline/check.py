@@ -113,13 +113,15 @@ def verifier_for(protocol: Protocol | str, judge: Judge | str | None = None) -> 
     """A verifier; one for a named protocol and judge is kept, with its model, for the next call."""
     if isinstance(protocol, str) and (judge is None or (isinstance(judge, str) and is_kept(judge))):
         return _named_verifier(protocol, judge)
-    chosen = get_protocol(protocol) if isinstance(protocol, str) else protocol
-    return Verifier(chosen if judge is None else replace(chosen, judge=judge))
+    return _verifier(get_protocol(protocol) if isinstance(protocol, str) else protocol, judge)
 
 
 @lru_cache(maxsize=4)
 def _named_verifier(name: str, judge: str | None) -> Verifier:
-    protocol = get_protocol(name)
+    return _verifier(get_protocol(name), judge)
+
+
+def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
     return Verifier(protocol if judge is None else replace(protocol, judge=judge))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from vericite.errors import ModelCardError
 from vericite.models import Engine, ModelFolder, Pair
 from vericite.models.folder import VERIFIER
-from vericite.verify.judging import COLUMNS, Judgement
+from vericite.verify.judging import COLUMNS, Judgement, softmax
 
 
 class BundledJudge:
@@ -46,6 +46,5 @@ class BundledJudge:
         limit = self.folder.card.max_tokens
         for row in self._engine.run(pairs):
             logits = row.values[self._columns] / np.float32(self.folder.card.temperature)
-            weights = np.exp(logits - logits.max())
             note = f"a premise was cut to the model's {limit} tokens" if row.truncated else None
-            yield Judgement((weights / weights.sum()).astype(np.float32), note=note)
+            yield Judgement(softmax(logits), note=note)

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vericite.errors import ModelError
 from vericite.models import Pair
@@ -95,12 +94,6 @@ def padded(batch: Sequence[Tokens], loaded: Loaded) -> dict[str, Any]:
         kinds[row, : len(item.kinds)] = item.kinds
     arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
     return {name: torch.from_numpy(array).to(loaded.device) for name, array in arrays.items()}
-
-
-def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Probabilities of one row of logits."""
-    weights = np.exp(logits - logits.max())
-    return (weights / weights.sum()).astype(np.float32)
 
 
 def _batches(tokens: Mapping[int, Tokens], budget: int) -> list[list[int]]:

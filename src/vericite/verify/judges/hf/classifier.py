@@ -12,10 +12,10 @@ import numpy as np
 from vericite.errors import ModelCardError
 from vericite.models import Pair
 from vericite.records import storable
-from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, softmax, window
+from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, window
 from vericite.verify.judges.hf.labels import columns_of
 from vericite.verify.judges.hf.loading import find_checkpoint, library, load, read_config
-from vericite.verify.judging import COLUMNS, Judgement
+from vericite.verify.judging import COLUMNS, Judgement, softmax
 
 REPRODUCTION = "MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli"
 """The checkpoint that reproduces the VeriCite paper: ``NliJudge(REPRODUCTION)``."""
