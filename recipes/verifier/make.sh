@@ -14,7 +14,7 @@ step() { # NAME DATA BASE EXAMPLES
 }
 
 mkdir -p "$out"
-[ -e "$out/mix/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix"
+[ -e "$out/mix/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix" --reworded "$here/dev/reworded.jsonl"
 step 1-warmup "$out/mix/warmup.jsonl" "$base" 19666
 step 2-mix "$out/mix/train.jsonl" "$out/1-warmup/model" 85000
 step 3-mix-again "$out/mix/train.jsonl" "$out/2-mix/model" 50000

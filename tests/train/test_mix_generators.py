@@ -11,8 +11,9 @@ from vericite.train.mix.corrupt import broken, corrupted, edits
 from vericite.train.mix.example import Example
 from vericite.train.mix.numbers import number_edits
 from vericite.train.mix.reversals import comparator_edits, direction_edits, negation_edits
-from vericite.train.mix.rewording import abbreviations, expanded, reworded
 from vericite.train.mix.swaps import Names, overclaim_edits, swap_edits
+from vericite.train.mix.wording.abbreviations import abbreviations, expanded
+from vericite.train.mix.wording.restating import reworded
 
 NAMES = Names(("amlodipine", "ramipril", "losartan"), ("gastritis", "psoriasis"), ("TP53", "KRAS2"))
 CLAIM = "Ramipril 10 mg reduced the pressure by 12.5% in women with gastritis over 8 weeks."

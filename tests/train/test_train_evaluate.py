@@ -16,9 +16,10 @@ from vericite.models.folder import VERIFIER
 from vericite.train.documents import LabelledDocument
 from vericite.train.evaluate import Candidate, as_json, main, score_release, show
 from vericite.train.invariance import invariance
+from vericite.train.mix.cases import broken_pairs
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.files import DataFolder
-from vericite.train.mix.released import released, robustness, write_released
+from vericite.train.mix.released import released, write_released
 from vericite.train.pairs import LabelledPair, read_pairs
 from vericite.train.probes import claim_only, length_only
 from vericite.train.rival import AnchorCite
@@ -285,7 +286,7 @@ def test_the_robustness_pairs_become_twins(tmp_path: Path) -> None:
     case = {"id": "r1", "kind": "number", "premise": "Of 40 adults, 10 fell ill.", "supported": "A quarter fell ill."}
     path = tmp_path / "cases.jsonl"
     path.write_text(json.dumps({**case, "broken": "Half fell ill.", "broken_label": "contradicts"}) + "\n", "utf-8")
-    write_released({"robustness": robustness(path)}, tmp_path)
+    write_released({"robustness": broken_pairs(path, "robustness")}, tmp_path)
     true, broken = read_pairs(tmp_path / "robustness.jsonl")
     assert (true.label, broken.label, true.twin) == ("entails", "contradicts", broken.twin)
 

@@ -26,7 +26,15 @@ from vericite.train.measures import FileScores, Score, TwinScores, score_file, s
 from vericite.train.pairs import read_pairs
 from vericite.train.scoring import Scorer, open_scorer
 
-CHOOSING = ("healthver_dev", "scifact_dev", "clinifact_dev", "nli4ct_dev", "attributionbench_dev", "wice_dev")
+CHOOSING = (
+    "healthver_dev",
+    "scifact_dev",
+    "clinifact_dev",
+    "nli4ct_dev",
+    "attributionbench_dev",
+    "wice_dev",
+    "reworded",
+)
 """Files whose mean decides between models, where a folder has any of them: labels by people, of different origins."""
 
 

@@ -42,7 +42,8 @@ def _parser() -> argparse.ArgumentParser:
     written = parser.add_mutually_exclusive_group(required=True)
     written.add_argument("--out", type=Path, help="where the files of the mix go")
     written.add_argument("--released", type=Path, help="instead of a mix, write the sets that a release is scored on")
-    parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the latter")
+    parser.add_argument("--reworded", type=Path, help="pairs written by hand, to be a dev set of the mix")
+    parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the released sets")
     parser.add_argument("--config", type=Path, help="a recipe as JSON; what it leaves out keeps its default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--licence", choices=("all", "permissive"), default="all")
@@ -64,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
             report = "\n".join(f"{len(examples):6} {name}" for name, examples in sets.items())
         else:
             permissive = told.licence == "permissive"
-            mix = build(data, config, told.seed, permissive=permissive, without=told.without)
+            chosen = {"permissive": permissive, "without": told.without, "reworded": told.reworded}
+            mix = build(data, config, told.seed, **chosen)
             write(mix, told.out)
             report = _report(mix)
     except VeriCiteError as error:

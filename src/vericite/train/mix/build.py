@@ -13,21 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from vericite.errors import UnknownNameError
+from vericite.train.mix.cases import broken_pairs
 from vericite.train.mix.config import LICENCES, MixConfig
 from vericite.train.mix.corrupt import corrupted
 from vericite.train.mix.example import DocumentExample, Example, share, write_rows
 from vericite.train.mix.files import DataFolder
 from vericite.train.mix.leakage import Guard
 from vericite.train.mix.shelf import Harvest, Shelf
+from vericite.train.mix.sources.answers import answers
 from vericite.train.mix.sources.cited import attributionbench, wice
 from vericite.train.mix.sources.corpus import corpus
 from vericite.train.mix.sources.evidence_inference import evidence_inference
+from vericite.train.mix.sources.frames import frames
 from vericite.train.mix.sources.general import esnli
 from vericite.train.mix.sources.questions import bioasq, pubmedqa
 from vericite.train.mix.sources.rationales import covidfact, healthver, scifact
 from vericite.train.mix.sources.trials import clinifact, nli4ct
 from vericite.train.mix.swaps import harvest_names
 from vericite.train.mix.tested import forbidden
+from vericite.train.mix.wording.restating import restated
 
 SOURCES: dict[str, Callable[[Shelf], Harvest]] = {
     "scifact": scifact,
@@ -40,14 +44,17 @@ SOURCES: dict[str, Callable[[Shelf], Harvest]] = {
     "wice": wice,
     "pubmedqa": pubmedqa,
     "bioasq": bioasq,
+    "bioasq_exact": answers,
     "corpus": corpus,
+    "frames": frames,
 }
 """Every set of the mix; the warm-up is apart."""
 
 _LONG = 150
 _SHORT = 90  # premises up to this many words are worth breaking: in longer ones one word is hardly found
 # Their labels rest on whole records or on guessed sentences; a twin would double the doubt.
-_UNBROKEN = {"nli4ct", "clinifact", "covidfact"}
+_UNBROKEN = {"nli4ct", "clinifact", "covidfact", "frames"}
+_NEAR = {"bioasq", "pubmedqa"}  # claims that are often near copies of a sentence of the premise
 _HARD = {"corpus", "evidence_inference", "bioasq", "pubmedqa"}
 
 
@@ -63,8 +70,24 @@ class Mix:
     manifest: dict[str, Any]
 
 
-def build(data: DataFolder, config: MixConfig, seed: int, *, permissive: bool, without: Iterable[str]) -> Mix:
+def build(
+    data: DataFolder,
+    config: MixConfig,
+    seed: int,
+    *,
+    permissive: bool,
+    without: Iterable[str],
+    reworded: Path | None = None,
+) -> Mix:
     """The mix; the same data, recipe and seed give the same examples in the same order.
+
+    Args:
+        data: The datasets.
+        config: The recipe.
+        seed: Of all chance.
+        permissive: Only sets that ask for no more than attribution.
+        without: Sets that are left out.
+        reworded: A file of pairs written by hand, to be a dev set.
 
     Raises:
         UnknownNameError: ``without`` names no set.
@@ -79,10 +102,12 @@ def build(data: DataFolder, config: MixConfig, seed: int, *, permissive: bool, w
     warmup = esnli(shelf).train if not permissive or LICENCES["esnli"][1] else []
     used = [name for name in SOURCES if name not in left_out and (not permissive or LICENCES[name][1])]
     dev = {name: examples for harvest in harvests.values() for name, examples in harvest.dev.items()}
-    dev = {name: _checked(examples, guard, f"dev of {name}") for name, examples in dev.items()}
-    train = {name: _checked(harvests[name].train, guard, name) for name in used}
+    dev = {name: checked(examples, guard, f"dev of {name}") for name, examples in dev.items()}
+    train = {name: checked(harvests[name].train, guard, name) for name in used}
     train, held_out = _apart_from_dev(train, dev, {name: harvests[name] for name in left_out})
     names = harvest_names(example.premise for examples in train.values() for example in examples)
+    if reworded is not None:
+        dev["reworded"] = broken_pairs(reworded, "reworded")
     dev["hard"] = _hard(dev, shelf.dice("hard"), names, config)
     chosen = {name: _mixed(name, examples, shelf, names) for name, examples in train.items()}
     mixed = _shortened([example for name in used for example in chosen[name]], config.longest_share, seed)
@@ -94,7 +119,7 @@ def build(data: DataFolder, config: MixConfig, seed: int, *, permissive: bool, w
     return Mix(mixed, warmup, dev, documents, transfer, manifest)
 
 
-def _checked(examples: Sequence[Example], guard: Guard, source: str) -> list[Example]:
+def checked(examples: Sequence[Example], guard: Guard, source: str) -> list[Example]:
     """The examples without those whose claim or premise is a tested claim, and without doubles."""
     kept: dict[tuple[str, str], Example] = {}
     for example in examples:
@@ -147,6 +172,7 @@ def _hard(dev: dict[str, list[Example]], dice: random.Random, names: Any, config
 def _mixed(name: str, examples: list[Example], shelf: Shelf, names: Any) -> list[Example]:
     """A set with its broken twins, cut to what the recipe allows."""
     config, dice = shelf.config, shelf.dice(f"twins of {name}")
+    examples = [_restated(example, config, dice) for example in examples]
     pool = _breakable(examples)
     broken_share = config.corrupted_share.get(name, config.corrupted_share.get("other", 0.0))
     picked = [example for example in pool if dice.random() < broken_share or example.kind == "extract"]
@@ -159,6 +185,14 @@ def _mixed(name: str, examples: list[Example], shelf: Shelf, names: Any) -> list
         if (example.premise, example.claim) not in twinned and not (example.kind == "extract" and dice.random() < 0.8)
     ]
     return _capped([*rest, *twins], config.most.get(name), shelf.seed)
+
+
+def _restated(example: Example, config: MixConfig, dice: random.Random) -> Example:
+    """The example with its claim in other words, where it is a copy and the rules find some."""
+    copied = example.source in _NEAR and example.label == "entails" and example.twin is None
+    if not copied or dice.random() >= config.restated_share:
+        return example
+    return replace(example, claim=restated(example.claim, dice) or example.claim)
 
 
 def _capped(examples: list[Example], most: int | None, seed: int) -> list[Example]:

@@ -20,7 +20,9 @@ LICENCES: dict[str, tuple[str, bool]] = {
     "wice": ("CC BY-SA and Common Crawl terms", False),
     "pubmedqa": ("MIT", True),
     "bioasq": ("CC BY 2.5", True),
+    "bioasq_exact": ("CC BY 2.5", True),
     "corpus": ("mixed: PubMed abstracts of the sets above", True),
+    "frames": ("written for this project", True),
     "esnli": ("MIT repository; SNLI is CC BY-SA", False),
 }
 
@@ -42,6 +44,8 @@ class MixConfig(BaseModel):
         most: Examples at most, by source; what is over is left out evenly over the kinds.
         keep_shared_documents: Sets whose training claims may cite documents that their test claims cite.
         longest_share: Of all examples, those with a premise of more than 150 words.
+        restated_share: Of the copies of a sentence of the premise that are made into twins, those put in other words.
+        frames: Examples of each kind of finding that is told twice in different words.
         warmup: Examples of the general warm-up file.
     """
 
@@ -70,6 +74,8 @@ class MixConfig(BaseModel):
     # The READMEs of the data say of HealthVer alone that its parts share documents and hardly any claims.
     keep_shared_documents: tuple[str, ...] = ("healthver",)
     longest_share: float = Field(default=0.1, ge=0, le=1)
+    restated_share: float = Field(default=0.8, ge=0, le=1)
+    frames: int = Field(default=22000, ge=0)
     warmup: int = Field(default=19666, ge=0)
 
 

@@ -5,18 +5,14 @@ that have no test part of their own, the halves that the mix holds back are take
 recipe and seed are those of the mix.
 """
 
-# Dev and test must be rendered by the same code; what the sources do inside is used here on purpose.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from vericite.records import Record, read_jsonl
-from vericite.train.mix.build import _checked
+from vericite.train.mix.build import checked
+from vericite.train.mix.cases import broken_pairs
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import DocumentExample, Example, Label, write_rows
 from vericite.train.mix.files import DataFolder
@@ -25,8 +21,8 @@ from vericite.train.mix.leakage import Guard
 from vericite.train.mix.premises import clean
 from vericite.train.mix.shelf import Shelf, blank
 from vericite.train.mix.sources.cited import attributionbench, wice
-from vericite.train.mix.sources.rationales import _cases, _corpus, _whole
-from vericite.train.mix.sources.trials import _nli4ct_examples, clinifact
+from vericite.train.mix.sources.rationales import cited_cases, sentences_by_document, whole_document
+from vericite.train.mix.sources.trials import clinifact, statement_examples
 from vericite.train.mix.tested import forbidden
 
 Examples = Sequence[Example] | Sequence[DocumentExample]
@@ -34,17 +30,6 @@ Examples = Sequence[Example] | Sequence[DocumentExample]
 _HEALTHVER: dict[str, Label] = {"Supports": "entails", "Refutes": "contradicts", "Neutral": "neutral"}
 _KQA: dict[str, Label] = {"Entailment": "entails", "Contradiction": "contradicts", "Neutral": "neutral"}
 _HALVED = (attributionbench, wice, clinifact)
-
-
-class BrokenPair(Record):
-    """A case of the robustness file: a premise, a claim that it supports, and the claim with one thing broken."""
-
-    id: str
-    kind: str
-    premise: str
-    supported: str
-    broken: str
-    broken_label: Literal["contradicts", "neutral"]
 
 
 def released(data: DataFolder, config: MixConfig, seed: int, cases: Path | None) -> dict[str, Examples]:
@@ -58,7 +43,7 @@ def released(data: DataFolder, config: MixConfig, seed: int, cases: Path | None)
         "kqa_triples": _kqa(data),
         **_halves(data, config, seed),
     }
-    return found if cases is None else {**found, "robustness": robustness(cases)}
+    return found if cases is None else {**found, "robustness": broken_pairs(cases, "robustness")}
 
 
 def write_released(sets: dict[str, Examples], folder: Path) -> None:
@@ -78,21 +63,26 @@ def _healthver(data: DataFolder) -> list[Example]:
 
 
 def _healthver_documents(data: DataFolder) -> list[DocumentExample]:
-    corpus = _corpus(data.jsonl("healthver/multivers/corpus.jsonl"))
+    corpus = sentences_by_document(data.jsonl("healthver/multivers/corpus.jsonl"))
     found: list[DocumentExample] = []
     for row in data.jsonl("healthver/multivers/claims_test.jsonl"):
         # By claim: nearly all claims hang together through documents that they share.
-        found += map(_whole, _cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}"))
+        found += map(
+            whole_document, cited_cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}")
+        )
     return found
 
 
 def _scifact_documents(data: DataFolder) -> list[DocumentExample]:
-    corpus = _corpus(data.jsonl("scifact/data/corpus.jsonl"))
+    corpus = sentences_by_document(data.jsonl("scifact/data/corpus.jsonl"))
     claims = data.jsonl("scifact/data/claims_dev.jsonl")
     groups = components((str(row["id"]), [str(number) for number in row["cited_doc_ids"]]) for row in claims)
     found: list[DocumentExample] = []
     for row in claims:
-        found += map(_whole, _cases(row, row["cited_doc_ids"], corpus, "scifact", f"scifact:{groups[str(row['id'])]}"))
+        found += map(
+            whole_document,
+            cited_cases(row, row["cited_doc_ids"], corpus, "scifact", f"scifact:{groups[str(row['id'])]}"),
+        )
     return found
 
 
@@ -104,7 +94,7 @@ def _nli4ct(data: DataFolder, kind: str) -> list[Example]:
     trials = data.json("nli4ct/trials.json")
     items = data.json("nli4ct/Gold_test.json")
     chosen = [(key, items[key]) for key in sorted(items) if items[key]["Type"] == kind]
-    found = [example for key, item in chosen for example in _nli4ct_examples(item, trials, key, True)]
+    found = [example for key, item in chosen for example in statement_examples(item, trials, key, True)]
     return [replace(example, binary=True) for example in found]
 
 
@@ -121,13 +111,4 @@ def _halves(data: DataFolder, config: MixConfig, seed: int) -> dict[str, Example
     guard = Guard(forbidden(data, config.keep_shared_documents))
     shelf = Shelf(data, config, guard, seed)
     held = [item for source in _HALVED for item in source(shelf).dev.items()]
-    return {name: _checked(examples, guard, name) for name, examples in held}
-
-
-def robustness(path: Path) -> list[Example]:
-    """Both claims of every case, as twins."""
-    found: list[Example] = []
-    for case in read_jsonl(BrokenPair, path):
-        whole = Example(case.premise, case.supported, "entails", "robustness", case.kind, case.id, twin=case.id)
-        found += [whole, replace(whole, claim=case.broken, label=case.broken_label)]
-    return found
+    return {name: checked(examples, guard, name) for name, examples in held}

@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example
 from vericite.train.mix.overlap import Nearest, Rarity
 from vericite.train.mix.premises import abstract, clean, joined, sentences, window
-from vericite.train.mix.rewording import abbreviations, expanded, reworded
 from vericite.train.mix.shelf import Harvest, Shelf, blank
 from vericite.train.mix.sources.evidence_inference import may_ship
 from vericite.train.mix.sources.findings import declarative_title, finding, reports, result_window
+from vericite.train.mix.wording.abbreviations import abbreviations, expanded
+from vericite.train.mix.wording.restating import restated, reworded
 
 _TRIAL = re.compile(r"\bNCT\d{8}\b")
 _NUMBER = re.compile(r"\d")
@@ -47,7 +49,7 @@ def corpus(shelf: Shelf) -> Harvest:
         # A document that another set has labels for goes where that set's split puts it.
         apart = document.key not in labelled
         dev = "corpus_dev" if apart and shelf.is_dev(f"corpus:{document.key}", 0.3 * shelf.config.dev_share) else None
-        for example in _claims(document, rarity, dice, shelf.config.extracts_per_document):
+        for example in _claims(document, rarity, dice, shelf.config):
             harvest.add([example], dev)
             if example.label == "neutral":
                 continue
@@ -90,7 +92,7 @@ def _refused(shelf: Shelf, key: str, title: str, text: str) -> bool:
     return any(shelf.guard.refuses_document(f"nct:{trial}", "corpus") for trial in _TRIAL.findall(text))
 
 
-def _claims(document: _Abstract, rarity: Rarity, dice: random.Random, extracts: int) -> Iterator[Example]:
+def _claims(document: _Abstract, rarity: Rarity, dice: random.Random, config: MixConfig) -> Iterator[Example]:
     body = document.sentences
     if len(body) < 5:
         return
@@ -105,10 +107,10 @@ def _claims(document: _Abstract, rarity: Rarity, dice: random.Random, extracts: 
     telling = [index for index in usable if _NUMBER.search(body[index])]
     pool = telling if telling and dice.random() < 0.6 else usable
     defined = abbreviations(body)
-    for index in dice.sample(pool, min(extracts, len(pool))):
+    for index in dice.sample(pool, min(config.extracts_per_document, len(pool))):
         claim = finding(body[index])
-        if dice.random() < 0.6:
-            claim = reworded(expanded(claim, defined) if dice.random() < 0.7 else claim, dice)
+        if dice.random() < config.restated_share:
+            claim = restated(claim, dice) or reworded(expanded(claim, defined) if dice.random() < 0.7 else claim, dice)
         start = blank(claim, "entails", "corpus", "extract", group, document.key)
         # What stands beside a result is of its topic, style and length, and hardly ever says the same.
         beside = joined(body, [index - 1, index + 1])

@@ -24,6 +24,18 @@ _SNIPPET_APART = 0.25
 _ANSWERED = 0.35  # a conclusion with less of the question than this answers another
 # Above this a near text may well say the same as the claim does.
 _TOO_NEAR = 0.5
+_TOGETHER = 0.87  # what two or three snippets must have of a claim
+_LEAST = 0.35  # what the first of them must have
+_GAIN = 0.06  # a snippet that adds less than this is not needed
+_MARK = re.compile(r"(?<=.)\b(?:[A-Z][\w-]*|\w*\d[\w.,-]*\w|\d)\b")  # names and numbers, not the first word
+_LOOSE = re.compile(
+    r"\b(?:never|should|important to note)\b|\b\d\.(?: |$)"
+)  # hardly told by equal words; lists cut short
+_OPEN = re.compile(r"\b(?:under review|yet to be|not yet|remains? (?:unclear|unknown)|did not differ)\b")
+_STRONG = re.compile(
+    r"\b(?:most|main|major|preferred|only|particularly|primar\w+|key|highest|lowest|first|best|all|always|gold)\b",
+    re.IGNORECASE,
+)
 _ANSWER = re.compile(r"^(?:yes|no)\b[,.;:!]?\s*", re.IGNORECASE)
 
 
@@ -91,7 +103,7 @@ def _both(
 
 
 @dataclass(frozen=True, slots=True)
-class _Snippet:
+class Snippet:
     """A gold passage of a question."""
 
     text: str
@@ -101,9 +113,9 @@ class _Snippet:
 
 def bioasq(shelf: Shelf) -> Harvest:
     """Ideal answers, sentence by sentence, before gold snippets of their question and of others."""
-    questions = [question for question in _questions(shelf) if not _refused(shelf, question)]
-    snippets = [snippet for question in questions for snippet in _snippets(shelf, question)]
-    by_question: dict[str, list[_Snippet]] = {}
+    questions = open_questions(shelf)
+    snippets = [snippet for question in questions for snippet in snippets_of(shelf, question)]
+    by_question: dict[str, list[Snippet]] = {}
     for snippet in snippets:
         by_question.setdefault(snippet.question, []).append(snippet)
     rarity = Rarity(snippet.text for snippet in snippets)
@@ -119,9 +131,16 @@ def bioasq(shelf: Shelf) -> Harvest:
             start = blank(claim, "entails", "bioasq", "answer", group)
             harvest.add(_weak(start, own, rarity, dice), dev)
             far = nearest.find(claim, question["id"], 4)
-            harvest.add(_far(start, [snippets[index] for index in far], own, rarity, shelf.config.near_negatives), dev)
+            near = [snippets[index] for index in far]
+            harvest.add(_far(start, near, own, rarity, shelf.config.near_negatives), dev)
+            harvest.add(_assembled(start, own, near, by_question, rarity, dice), dev)
         harvest.add(_answered(question, group), dev)
     return harvest
+
+
+def open_questions(shelf: Shelf) -> list[Row]:
+    """BioASQ's questions that no test holds, each once."""
+    return [question for question in _questions(shelf) if not _refused(shelf, question)]
 
 
 def _questions(shelf: Shelf) -> list[Row]:
@@ -136,7 +155,8 @@ def _refused(shelf: Shelf, question: Row) -> bool:
     return shelf.guard.refuses_claim(question["body"], "bioasq")
 
 
-def _snippets(shelf: Shelf, question: Row) -> Iterator[_Snippet]:
+def snippets_of(shelf: Shelf, question: Row) -> Iterator[Snippet]:
+    """The gold passages of a question that can be premises, without those of tested documents."""
     seen: set[str] = set()
     for snippet in question.get("snippets", []):
         text, document = clean(snippet["text"]), pmid_of(snippet["document"])
@@ -144,7 +164,7 @@ def _snippets(shelf: Shelf, question: Row) -> Iterator[_Snippet]:
             continue
         seen.add(text)
         if not shelf.guard.refuses_document(document, "bioasq"):
-            yield _Snippet(without_heading(text), document, question["id"])
+            yield Snippet(without_heading(text), document, question["id"])
 
 
 def _answer_claims(question: Row) -> Iterator[str]:
@@ -166,12 +186,12 @@ _DANGLING = frozenset(
 )
 
 
-def _weak(start: Example, own: list[_Snippet], rarity: Rarity, dice: random.Random) -> list[Example]:
+def _weak(start: Example, own: list[Snippet], rarity: Rarity, dice: random.Random) -> list[Example]:
     """Snippets of the question by how much of the claim they have: nearly all, or nearly nothing."""
     scored = [(rarity.coverage(start.claim, snippet.text), snippet) for snippet in own]
-    copies = [pair for pair in scored if _copied(start.claim, pair[1].text)]
+    copies = [pair for pair in scored if is_copy(start.claim, pair[1].text)]
     close = [pair for pair in scored if pair[0] >= _SNIPPET_COVERED and pair not in copies]
-    close = sorted(close, key=lambda pair: (-pair[0], pair[1].text))[:3]
+    close = sorted(close, key=lambda pair: (-pair[0], pair[1].text))[:4]
     # Copies teach that equal words entail; one in four is kept, so that they are known at all.
     kept = close + [pair for pair in copies[:1] if dice.random() < 0.25]
     apart = [pair for pair in scored if pair[0] < _SNIPPET_APART]
@@ -185,13 +205,13 @@ def _weak(start: Example, own: list[_Snippet], rarity: Rarity, dice: random.Rand
     ]
 
 
-def _copied(claim: str, premise: str) -> bool:
+def is_copy(claim: str, premise: str) -> bool:
     """Whether four in five word pairs of the claim stand in the premise."""
     wanted, held = (set(pairwise(normal(text).split())) for text in (claim, premise))
     return len(wanted & held) >= 0.8 * len(wanted)
 
 
-def _far(start: Example, found: list[_Snippet], own: list[_Snippet], rarity: Rarity, count: int) -> list[Example]:
+def _far(start: Example, found: list[Snippet], own: list[Snippet], rarity: Rarity, count: int) -> list[Example]:
     """The nearest snippets of other questions, but of no document of this one, and not those that may say the same."""
     documents = {snippet.document for snippet in own}
     usable = [
@@ -205,6 +225,64 @@ def _far(start: Example, found: list[_Snippet], own: list[_Snippet], rarity: Rar
         replace(start, premise=snippet.text, document=snippet.document, label="neutral", kind="near")
         for snippet in usable[:count]
     ]
+
+
+def _assembled(
+    start: Example,
+    own: list[Snippet],
+    near: list[Snippet],
+    by_question: dict[str, list[Snippet]],
+    rarity: Rarity,
+    dice: random.Random,
+) -> list[Example]:
+    """A claim that no snippet of the question tells alone, before those that tell it together; and before others."""
+    chosen = _LOOSE.search(start.claim) is None and _together(start.claim, own, rarity)
+    if not chosen:
+        return []
+    texts = [snippet.text for snippet in chosen]
+    apart = {snippet.document for snippet in own}
+    others = [one for one in near if one.document not in apart and rarity.coverage(start.claim, one.text) < _TOO_NEAR]
+    if others and dice.random() < 0.3:
+        texts.append(min((one.text for one in others), key=len))
+    if dice.random() < 0.4:
+        dice.shuffle(texts)
+    start = replace(start, kind="answer-joined")
+    found = [replace(start, premise=" ".join(texts), document=chosen[0].document)]
+    words = sum(len(text.split()) for text in texts)
+    for other in others[:1]:
+        pool = [one for one in by_question[other.question] if one.text != other.text and one.document not in apart]
+        pool.sort(key=lambda one: (abs(len(one.text.split()) - words // len(texts)), one.text))
+        premise = " ".join([other.text, *(one.text for one in pool[: len(texts) - 1])])
+        if rarity.coverage(start.claim, premise) < _TOO_NEAR:
+            found.append(replace(start, premise=premise, label="neutral", document=other.document))
+    return found
+
+
+def _together(claim: str, own: list[Snippet], rarity: Rarity) -> list[Snippet]:
+    """Two or three snippets that tell a claim, with the next best beside one that tells all alone; else none."""
+    usable = [snippet for snippet in own if len(snippet.text.split()) <= 80]
+    chosen: list[Snippet] = []
+    covered = 0.0
+    while (covered < _TOGETHER or len(chosen) == 1) and len(chosen) < 3:
+        text = " ".join(snippet.text for snippet in chosen)
+        scored = [(rarity.coverage(claim, f"{text} {one.text}"), one) for one in usable if one.text not in text]
+        best, snippet = max(scored, key=lambda pair: (pair[0], pair[1].text), default=(0.0, None))
+        needed = _GAIN if covered < _TOGETHER else 0.0
+        if snippet is None or best < covered + needed or (not chosen and not _LEAST < best):
+            return []
+        covered, chosen = best, [*chosen, snippet]
+    premise = " ".join(snippet.text for snippet in chosen)
+    return chosen if covered >= _TOGETHER and _has_marks(claim, premise) and not is_copy(claim, premise) else []
+
+
+def _has_marks(claim: str, premise: str) -> bool:
+    """Whether a premise has every name and number of a claim, and something as strong where the claim is strong."""
+    held = f" {normal(premise)} "
+    if _OPEN.search(premise):
+        return False
+    strong = {word.lower() for word in _STRONG.findall(claim)}
+    told = {word.lower() for word in _STRONG.findall(premise)}
+    return strong <= told and all(f" {normal(mark)} " in held for mark in _MARK.findall(claim) if normal(mark))
 
 
 def _answered(question: Row, group: str) -> list[Example]:

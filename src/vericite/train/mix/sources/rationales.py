@@ -19,7 +19,7 @@ _TOO_NEAR = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class CitedCase:
     """A claim before one abstract; without rationales the abstract leaves it open."""
 
     claim: str
@@ -31,12 +31,13 @@ class _Case:
     key: str
 
     def start(self, label: Label, kind: str) -> Example:
+        """An example of it that lacks only the premise."""
         return blank(self.claim, label, self.source, kind, self.group, self.key)
 
 
 def scifact(shelf: Shelf) -> Harvest:
     """SciFact's training claims; a tenth is set aside by document, because its dev set is the reported test."""
-    corpus = _corpus(shelf.data.jsonl("scifact/data/corpus.jsonl"))
+    corpus = sentences_by_document(shelf.data.jsonl("scifact/data/corpus.jsonl"))
     claims = [row for row in shelf.data.jsonl("scifact/data/claims_train.jsonl") if not _leaks(shelf, row, "scifact")]
     groups = components((str(row["id"]), [str(number) for number in row["cited_doc_ids"]]) for row in claims)
     harvest, dice = Harvest(), shelf.dice("scifact")
@@ -44,43 +45,43 @@ def scifact(shelf: Shelf) -> Harvest:
     for row in claims:
         group = groups[str(row["id"])]
         dev = "scifact_dev" if shelf.is_dev(f"scifact:{group}", 1.5 * shelf.config.dev_share) else None
-        for case in _cases(row, row["cited_doc_ids"], corpus, "scifact", f"scifact:{group}"):
+        for case in cited_cases(row, row["cited_doc_ids"], corpus, "scifact", f"scifact:{group}"):
             harvest.add(_examples(case, shelf, dice, rarity, training=dev is None), dev)
             if dev:
-                harvest.documents.setdefault("scifact_dev_doc", []).append(_whole(case))
+                harvest.documents.setdefault("scifact_dev_doc", []).append(whole_document(case))
     return harvest
 
 
 def healthver(shelf: Shelf) -> Harvest:
     """HealthVer's training claims, and its sentence-level dev file."""
-    corpus = _corpus(shelf.data.jsonl("healthver/multivers/corpus.jsonl"))
+    corpus = sentences_by_document(shelf.data.jsonl("healthver/multivers/corpus.jsonl"))
     harvest, dice = Harvest(), shelf.dice("healthver")
     rarity = Rarity(sentence for document in corpus.values() for sentence in document)
     for row in shelf.data.jsonl("healthver/multivers/claims_train.jsonl"):
         if _leaks(shelf, row, "healthver"):
             continue
-        for case in _cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}"):
+        for case in cited_cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}"):
             harvest.train += _examples(case, shelf, dice, rarity, training=True)
     labels: dict[str, Label] = {"Supports": "entails", "Refutes": "contradicts", "Neutral": "neutral"}
     for row in shelf.data.csv("healthver/healthver_dev.csv"):
         start = blank(row["claim"], labels[row["label"]], "healthver", "sentence", f"healthver:dev:{row['claim']}")
         harvest.add([replace(start, premise=clean(row["evidence"]))], "healthver_dev")
     for row in shelf.data.jsonl("healthver/multivers/claims_dev.jsonl"):
-        cases = _cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}")
-        harvest.documents.setdefault("healthver_dev_doc", []).extend(map(_whole, cases))
+        cases = cited_cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}")
+        harvest.documents.setdefault("healthver_dev_doc", []).extend(map(whole_document, cases))
     return harvest
 
 
 def covidfact(shelf: Shelf) -> Harvest:
     """CovidFact: abstracts with rationales, and the larger set of web evidence, where refuted means not entailed."""
-    corpus = _corpus(shelf.data.jsonl("covidfact/multivers/corpus.jsonl"))
+    corpus = sentences_by_document(shelf.data.jsonl("covidfact/multivers/corpus.jsonl"))
     harvest, dice = Harvest(), shelf.dice("covidfact")
     rarity = Rarity(sentence for document in corpus.values() for sentence in document)
     for part, dev in (("train", None), ("test", "covidfact_dev")):
         for row in shelf.data.jsonl(f"covidfact/multivers/claims_{part}.jsonl"):
             if _leaks(shelf, row, "covidfact"):
                 continue
-            for case in _cases(row, row["doc_ids"], corpus, "covidfact", f"covidfact:claim:{row['id']}"):
+            for case in cited_cases(row, row["doc_ids"], corpus, "covidfact", f"covidfact:claim:{row['id']}"):
                 harvest.add(_examples(case, shelf, dice, rarity, training=dev is None), dev)
     harvest.train += _web_evidence(shelf, {clean(example.claim) for example in harvest.dev.get("covidfact_dev", [])})
     return harvest
@@ -103,7 +104,8 @@ def _web_evidence(shelf: Shelf, held_out: set[str]) -> list[Example]:
     return found
 
 
-def _corpus(rows: Sequence[Row]) -> dict[str, list[str]]:
+def sentences_by_document(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """A corpus file's sentences, by the document's name."""
     return {str(row["doc_id"]): [clean(sentence) for sentence in row["abstract"]] for row in rows}
 
 
@@ -114,8 +116,11 @@ def _leaks(shelf: Shelf, row: Row, source: str) -> bool:
     return any(shelf.guard.refuses_document(f"{source}:{number}", source) for number in numbers)
 
 
-def _cases(row: Row, numbers: Sequence[int], corpus: dict[str, list[str]], source: str, group: str) -> list[_Case]:
-    cases: list[_Case] = []
+def cited_cases(
+    row: Row, numbers: Sequence[int], corpus: dict[str, list[str]], source: str, group: str
+) -> list[CitedCase]:
+    """A claim before each of the abstracts it cites that the corpus has."""
+    cases: list[CitedCase] = []
     for number in map(str, numbers):
         document = corpus.get(number)
         if not document:
@@ -124,15 +129,16 @@ def _cases(row: Row, numbers: Sequence[int], corpus: dict[str, list[str]], sourc
         rationales = [[index for index in item["sentences"] if index < len(document)] for item in evidence]
         label: Label = _LABELS[evidence[0]["label"]] if evidence else "neutral"
         chosen = [rationale for rationale in rationales if rationale]
-        cases.append(_Case(row["claim"], document, chosen, label, source, group, f"{source}:{number}"))
+        cases.append(CitedCase(row["claim"], document, chosen, label, source, group, f"{source}:{number}"))
     return cases
 
 
-def _whole(case: _Case) -> DocumentExample:
+def whole_document(case: CitedCase) -> DocumentExample:
+    """The case as an item of a document-level set."""
     return DocumentExample(clean(case.claim), tuple(case.document), case.label, case.source, case.group)
 
 
-def _examples(case: _Case, shelf: Shelf, dice: random.Random, rarity: Rarity, *, training: bool) -> list[Example]:
+def _examples(case: CitedCase, shelf: Shelf, dice: random.Random, rarity: Rarity, *, training: bool) -> list[Example]:
     config = shelf.config if training else shelf.config.model_copy(update={"window_share": 0.0, "abstract_share": 0.0})
     found: list[Example] = []
     for rationale in case.rationales:
@@ -152,7 +158,7 @@ def _examples(case: _Case, shelf: Shelf, dice: random.Random, rarity: Rarity, *,
     return [example for example in found if example.premise]
 
 
-def _others(case: _Case, used: set[int], count: int, dice: random.Random, rarity: Rarity) -> list[int]:
+def _others(case: CitedCase, used: set[int], count: int, dice: random.Random, rarity: Rarity) -> list[int]:
     """Sentences that are no rationale: the nearest to the claim that is not too near, and some at random.
 
     The nearest keep the judge from going by shared words, the random ones are what most sentences are like.

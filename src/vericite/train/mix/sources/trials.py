@@ -83,7 +83,7 @@ def nli4ct(shelf: Shelf) -> Harvest:
             item = items[key]
             if _nli4ct_leaks(shelf, item):
                 continue
-            found = _nli4ct_examples(item, trials, key, dev is not None)
+            found = statement_examples(item, trials, key, dev is not None)
             harvest.transfer += [example for example in found if example.kind.endswith("section")]
             # Lists of adverse events and criteria may well deny a statement about another trial.
             if dev is None and item["Section_id"] in ("Intervention", "Results") and dice.random() < _ELSEWHERE:
@@ -99,7 +99,8 @@ def _nli4ct_leaks(shelf: Shelf, item: Row) -> bool:
     return any(shelf.guard.refuses_document(f"nct:{trial}", "nli4ct") for trial in trials)
 
 
-def _nli4ct_examples(item: Row, trials: dict[str, Row], key: str, held_out: bool) -> list[Example]:
+def statement_examples(item: Row, trials: dict[str, Row], key: str, held_out: bool) -> list[Example]:
+    """A statement before the sections it is about, and in training before the lines that tell, too."""
     label: Label = "entails" if item["Label"] == "Entailment" else "contradicts"
     two = "two-" if item.get("Secondary_id") else ""
     start = blank(item["Statement"], label, "nli4ct", f"{two}evidence", f"nli4ct:{item['Primary_id']}")
