@@ -16,11 +16,15 @@ from vericite.train.mix.shelf import Harvest, Shelf, blank, sized
 _LABELS: dict[str, Label] = {"SUPPORT": "entails", "CONTRADICT": "contradicts"}
 # A sentence that has nearly all the words of a claim may well entail it, whatever the annotators picked.
 _TOO_NEAR = 0.8
+_OTHER_PASSAGE = 0.4  # of a claim with rationales, whether it was read against another passage is not known
 
 
 @dataclass(frozen=True, slots=True)
 class CitedCase:
-    """A claim before one abstract; without rationales the abstract leaves it open."""
+    """A claim before one abstract; without rationales the abstract leaves it open.
+
+    ``telling`` are the sentences that other claims about the abstract rest on.
+    """
 
     claim: str
     document: list[str]
@@ -29,6 +33,7 @@ class CitedCase:
     source: str
     group: str
     key: str
+    telling: tuple[tuple[int, ...], ...] = ()
 
     def start(self, label: Label, kind: str) -> Example:
         """An example of it that lacks only the premise."""
@@ -57,11 +62,14 @@ def healthver(shelf: Shelf) -> Harvest:
     corpus = sentences_by_document(shelf.data.jsonl("healthver/multivers/corpus.jsonl"))
     harvest, dice = Harvest(), shelf.dice("healthver")
     rarity = Rarity(sentence for document in corpus.values() for sentence in document)
-    for row in shelf.data.jsonl("healthver/multivers/claims_train.jsonl"):
-        if _leaks(shelf, row, "healthver"):
-            continue
+    rows = [
+        row for row in shelf.data.jsonl("healthver/multivers/claims_train.jsonl") if not _leaks(shelf, row, "healthver")
+    ]
+    telling = _telling(rows)
+    for row in rows:
         for case in cited_cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}"):
-            harvest.train += _examples(case, shelf, dice, rarity, training=True)
+            known = replace(case, telling=telling.get(case.key, ()))
+            harvest.train += _examples(known, shelf, dice, rarity, training=True)
     labels: dict[str, Label] = {"Supports": "entails", "Refutes": "contradicts", "Neutral": "neutral"}
     for row in shelf.data.csv("healthver/healthver_dev.csv"):
         start = blank(row["claim"], labels[row["label"]], "healthver", "sentence", f"healthver:dev:{row['claim']}")
@@ -70,6 +78,20 @@ def healthver(shelf: Shelf) -> Harvest:
         cases = cited_cases(row, row["doc_ids"], corpus, "healthver", f"healthver:claim:{row['id']}")
         harvest.documents.setdefault("healthver_dev_doc", []).extend(map(whole_document, cases))
     return harvest
+
+
+def _telling(rows: Sequence[Row]) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """The sentences that claims rest on, by document.
+
+    HealthVer's annotators put one or two passages of an abstract before all claims of its topic; a claim without
+    rationales was read against these, whatever else the abstract says.
+    """
+    found: dict[str, dict[tuple[int, ...], None]] = {}
+    for row in rows:
+        for number, evidence in row["evidence"].items():
+            passages = found.setdefault(f"healthver:{number}", {})
+            passages.update({tuple(sorted(item["sentences"])): None for item in evidence})
+    return {key: tuple(passages) for key, passages in found.items()}
 
 
 def covidfact(shelf: Shelf) -> Harvest:
@@ -144,10 +166,15 @@ def _examples(case: CitedCase, shelf: Shelf, dice: random.Random, rarity: Rarity
     for rationale in case.rationales:
         found += sized(case.start(case.label, "rationale"), case.document, rationale, config, dice)
     used = {index for rationale in case.rationales for index in rationale}
+    for passage in case.telling:
+        if not used & set(passage) and (not used or dice.random() < _OTHER_PASSAGE):
+            chosen = [index for index in passage if index < len(case.document)]
+            found += sized(case.start("neutral", "telling"), case.document, chosen, config, dice)
     kind = "same-abstract" if used else "unsupporting"
     # Abstracts with rationales are already set against the claim; those without have nothing but these.
-    count = (config.neutral_per_claim + 1) // 2 if used else config.neutral_per_claim
-    for index in _others(case, used, count, dice, rarity):
+    count = (config.neutral_per_claim + 1) // 2 if used or case.telling else config.neutral_per_claim
+    told = {index for passage in case.telling for index in passage}
+    for index in _others(case, used | told, count, dice, rarity):
         start = case.start("neutral", kind)
         found.append(replace(start, premise=joined(case.document, [index])))
         around = [near for near in (index - 1, index, index + 1) if 0 <= near < len(case.document)]

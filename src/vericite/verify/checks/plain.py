@@ -1,0 +1,52 @@
+"""Text brought to one way of writing before it is read: dashes, micro signs, spaces in numbers, number words."""
+
+from __future__ import annotations
+
+import re
+
+_SINGLE = str.maketrans(
+    {"−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "–", "—": "–", "\u00a0": " ", "\u2009": " ", "\u202f": " "}
+    | {"\u2007": " ", "\u200a": " ", "’": "'", "µ": "u", "μ": "u", "＜": "<", "＞": ">", "％": "%", "⩽": "≤", "⩾": "≥"}
+    | {"½": " 0.5", "¼": " 0.25", "¾": " 0.75", "∼": "~", "\n": " ", "\t": " ", "\r": " "}
+)
+_DECIMAL_DOT = re.compile(r"(?<=[0-9])·(?=[0-9])")
+_COMMA = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3}){1,4}(?![0-9,]?[0-9])(?!,[0-9])")
+_SPACED = re.compile(r"(?<![0-9.,/-])[1-9][0-9]{0,2}(?: [0-9]{3}){1,4}(?![0-9]|[.,/][0-9])")
+_ONES = {
+    name: value
+    for value, name in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {name: 10 * value for value, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_WORD_NUMBER = re.compile(
+    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<digit>{'|'.join(list(_ONES)[1:10])}))?"
+    rf"|(?P<ones>{'|'.join(list(_ONES)[2:])}))(?![\w])(?!-(?:sided|tailed|armed|way))",
+    re.IGNORECASE,
+)
+_SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SIZED = re.compile(r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)", re.I)
+
+
+def plain(text: str) -> str:
+    """The text with one sign for each thing, thousands unseparated, and numbers in words as digits."""
+    text = text.translate(_SINGLE).replace("<=", "≤").replace(">=", "≥").replace("–", "-")
+    text = _DECIMAL_DOT.sub(".", text)
+    text = _COMMA.sub(lambda match: match[0].replace(",", ""), text)
+    text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _WORD_NUMBER.sub(_digits, text)
+    for _ in range(2):
+        text = _SIZED.sub(_sized, text)
+    return text
+
+
+def _digits(match: re.Match[str]) -> str:
+    if match["ones"]:
+        return str(_ONES[match["ones"].lower()])
+    return str(_TENS[match["tens"].lower()] + _ONES.get((match["digit"] or "zero").lower(), 0))
+
+
+def _sized(match: re.Match[str]) -> str:
+    count = 1.0 if match["n"].isalpha() else float(match["n"])
+    return f"{count * _SIZES[match['size'].lower()]:.10g}" if count < 1e6 else match[0]

@@ -1,0 +1,292 @@
+"""The quantities of a text: values with their units, how exactly they are meant, and what they are not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from vericite.verify.checks.measures import Unit, age_follows, unit_at
+
+BARE = Unit("", 1.0, (), 0)
+PERCENT = Unit("percent", 1.0, (), 0)
+TIMES = Unit("times", 1.0, (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value in a text, or a range of values.
+
+    Attributes:
+        low: The value, or where the range begins, in the unit as written.
+        high: The same as ``low``, or where the range ends.
+        step: One in the last place written.
+        unit: What it is counted in.
+        sign: "=", "<", ">" or "~" ("about").
+        role: "value"; "interval" of confidence; "p"; "age"; "count" of something named; "loose" if a claim may have
+            it without the source; "fraction" in words.
+        start: Where it begins in the plain text.
+        end: Where it ends.
+        text: How it is written.
+    """
+
+    low: float
+    high: float
+    step: float
+    unit: Unit
+    sign: str
+    role: str
+    start: int
+    end: int
+    text: str
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a range."""
+        return self.low != self.high
+
+
+_N = r"(?:[0-9]{1,12}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})(?![0-9])"
+_NUMBER = re.compile(rf"(?<![\w.^])(?<![A-Za-z0-9]-)(?<![0-9]/)(?:(?<=[ (=<>,;\[])|(?<!.))?-?{_N}|(?<=[0-9]-){_N}")
+_VALUE = re.compile(_N)
+_NAMING = re.compile(
+    r"(?:\b(?:type|phase|grade|stage|class|group|level|version|figure|fig|table|chromosome|exon|codon|arm|cohort|part"
+    r"|vitamin|omega|interleukin|factor|panel|visit|step|section|category|score of|h|ph|cd|il|hpv|sars-cov|covid|model"
+    r"|schedule|cycle|appendix|protocol|aim|study|trial|experiment|isoform|subtype|serotype|genotype|types|grades"
+    r"|stages|levels|no\.|number|power of|nct|isrctn|caspase|kinase|schedule|reference|ref|coronavirus|dsm|icd)[ -]?"
+    r"|[A-Za-z][(\[]|\b[A-Z]{2,6}-)$",
+    re.IGNORECASE,
+)
+_TIMED = re.compile(r"\b(?P<unit>day|week|month|year|hour)s? $", re.IGNORECASE)
+_LINK = re.compile(r"(?:\s?-\s?|\s(?:to|through|and|or)\s|\s?[,;]\s)(?=-?\.?[0-9])")
+_BETWEEN = re.compile(r"\b(?:between|from|ranging|ranged|range|within|of)\b[^0-9]{0,12}$", re.IGNORECASE)
+_CHANGE = re.compile(
+    r"\b(?:fell|rose|dropp?\w*|increas\w*|decreas\w*|reduc\w*|declin\w*|climb\w*|went|improv\w*|grew|lower\w*|rais\w*"
+    r"|chang\w*|shorten\w*|cut|up|down)\b.{0,40}\bfrom\b[^0-9]{0,12}$",
+    re.IGNORECASE,
+)
+_CI = re.compile(
+    r"\b(?:CIs?|CrI|(?:confidence|credible) (?:intervals?|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}[(\[]?)(?P<low>-?"
+    + _N + r")(?:\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?" + _N + r")",
+    re.IGNORECASE,
+)
+_LEVEL = re.compile(rf"(?<![\w.])(?P<level>{_N})\s?(?:%|per ?cent)[ -]?(?=CIs?\b|CrI\b|confidence\b|credible\b|limits\b)", re.I)
+_P = re.compile(
+    r"(?<![\w])p(?:[- ]?values?)?(?:[- ]?(?:for|of) (?:the )?(?:trend|interaction|difference|non-?inferiority|superiority))?"
+    r"[- ](?:trend|interaction)?|(?<![\w])p(?:[- ]?values?)?",
+    re.IGNORECASE,
+)
+_P_SIGN = (
+    ("<", r"<|≤|(?:was |is |of |remained |being )?(?:below|under|less than|lower than|smaller than)"),
+    (">", r">|≥|(?:was |is |of |remained |being )?(?:above|over|greater than|more than|higher than|larger than)"),
+    ("=", r"=|of|was|is|:|being|equals|at"),
+)
+_P_VALUE = re.compile(
+    r"\s*(?:" + "|".join(f"(?P<s{index}>{body})" for index, (_, body) in enumerate(_P_SIGN)) + rf")\s*(?P<value>{_N})", re.I
+)
+_SIGNS = (
+    ("~", r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over|just under"
+     r"|slightly (?:more|less|over|under|above|below)(?: than)?|(?:just|a little|little|somewhat) (?:more|less|over|under)"
+     r"(?: than)?|an estimated|up to|on the order of|well over|nearly all"),
+    ("<", r"<|≤|less than|fewer than|under|below|at most|no more than|not more than|not exceeding|within|no later than"
+     r"|lower than|smaller than|maximum of|younger than|shorter than|up to"),
+    (">", r">|≥|more than|greater than|over|above|at least|no fewer than|no less than|not less than|exceed(?:s|ed|ing)?"
+     r"|higher than|minimum of|larger than|older than|longer than|upwards? of"),
+)
+_BEFORE = re.compile("|".join(rf"(?P<s{index}>(?<!\w)(?:{body}))" for index, (_, body) in enumerate(_SIGNS)) + r"$", re.I)
+_BEFORE = re.compile(rf"(?:{_BEFORE.pattern[:-1]})(?: the| an?| age(?: of)?)?\s?$", re.IGNORECASE)
+_AFTER = re.compile(r"\s(?:of age )?(?:or|and) (?:(?P<more>more|older|over|above|higher|longer)|(?P<less>less|younger|fewer|under|below|lower))\b", re.I)
+_FRACTIONS = (
+    (r"(?:1|a|one)[ -]half|half", 50.0), (r"(?:2)[ -]thirds", 66.6667), (r"(?:1|a|one)[ -]third", 33.3333),
+    (r"3[ -]quarters|3[ -]fourths", 75.0), (r"(?:1|a|one)[ -](?:quarter|fourth)", 25.0),
+    (r"(?:1|a|one)[ -]fifth", 20.0), (r"2[ -]fifths", 40.0), (r"3[ -]fifths", 60.0), (r"4[ -]fifths", 80.0),
+    (r"(?:1|a|one)[ -]sixth", 16.6667), (r"(?:1|a|one)[ -]eighth", 12.5), (r"(?:1|a|one)[ -]tenth", 10.0),
+)
+_FRACTION = re.compile(
+    "|".join(rf"(?P<f{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_FRACTIONS))
+    + r"(?![ -](?:li[fv]|dose|hour|an hour|time|a |year|of (?:the )?(?:study|year)))", re.IGNORECASE,
+)
+_OUT_OF = re.compile(
+    rf"(?<![\w.-])(?P<part>[0-9]{{1,9}}|one)(?:\s?/\s?|\s(?:out of|in(?: every)?|of)(?: the| all| these)?\s)(?P<whole>[0-9]{{1,9}})"
+    r"(?![\w.%/]|-[0-9]|\s?(?:%|per ?cent))", re.IGNORECASE,
+)
+_MULTIPLE = (
+    (r"twice(?! (?:daily|weekly|a |per|monthly|yearly|each|every))|doubl(?:ed|es|ing)|double(?![ -](?:blind|dose|dummy|mask|placebo))", 2.0),
+    (r"2-?fold|twofold", 2.0), (r"trebled|tripled|triple(?! therapy)|threefold|thrice(?! )", 3.0), (r"fourfold|quadrupled", 4.0),
+    (r"fivefold", 5.0), (r"sixfold", 6.0), (r"tenfold", 10.0), (r"halved|halves|halving", 0.5),
+)
+_MULTIPLES = re.compile("|".join(rf"(?P<m{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_MULTIPLE)), re.I)
+_ONE_OF_TIME = re.compile(r"\b(?:a|an|one|1)(?=[ -](?:year|month|week|day|hour|decade|fortnight|minute)\b)", re.IGNORECASE)
+_REACH = 48
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The quantities of a plain text, in order; numbers that are names are left out."""
+    found: list[Quantity] = []
+    taken = bytearray(len(text) + 1)
+    for reader in (_levels, _intervals, _p_values, _portions, _fractions, _multiples, _numbers):
+        for quantity in reader(text, taken):
+            taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
+            found.append(quantity)
+    return sorted((item for item in found if item.role != "level"), key=lambda item: item.start)
+
+
+def _levels(text: str, taken: bytearray) -> list[Quantity]:
+    return [_made(match, float(match["level"]), 1.0, PERCENT, "level") for match in _LEVEL.finditer(text)]
+
+
+def _made(match: re.Match[str], value: float, step: float, unit: Unit, role: str, sign: str = "=") -> Quantity:
+    return Quantity(value, value, step, unit, sign, role, match.start(), match.end(), match[0].strip())
+
+
+def _intervals(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in _CI.finditer(text):
+        low, high = sorted((float(match["low"]), float(match["high"])))
+        step = min(step_of(match["low"]), step_of(match["high"]))
+        start, end = match.start("low"), match.end("high")
+        found.append(Quantity(low, high, step, BARE, "=", "interval", start, end, text[start:end]))
+    return found
+
+
+def _p_values(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in _P.finditer(text):
+        value = _P_VALUE.match(text, match.end())
+        if not value or float(value["value"]) > 1:
+            continue
+        sign = next(sign for index, (sign, _) in enumerate(_P_SIGN) if value[f"s{index}"])
+        number = float(value["value"])
+        end = value.end()
+        found.append(
+            Quantity(number, number, step_of(value["value"]), BARE, sign, "p", match.start(), end, text[match.start() : end])
+        )
+    return found
+
+
+def _portions(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in _OUT_OF.finditer(text):
+        part = 1.0 if match["part"].isalpha() else float(match["part"])
+        whole = float(match["whole"])
+        if any(taken[match.start() : match.end()]) or not 0 < part <= whole or part == whole == 1:
+            continue
+        if match[0][len(match["part"])] == "/" and (whole < 20 and part / whole < 1 and whole - part < 2 and whole > 9):
+            continue
+        found.append(_made(match, 100 * part / whole, 0.01, PERCENT, "portion", _sign_before(text, match.start())))
+    return found
+
+
+def _fractions(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in _FRACTION.finditer(text):
+        if not any(taken[match.start() : match.end()]):
+            value = next(value for index, (_, value) in enumerate(_FRACTIONS) if match[f"f{index}"])
+            found.append(_made(match, value, 1.0, PERCENT, "fraction", _sign_before(text, match.start())))
+    return found
+
+
+def _multiples(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    for match in _MULTIPLES.finditer(text):
+        if not any(taken[match.start() : match.end()]):
+            value = next(value for index, (_, value) in enumerate(_MULTIPLE) if match[f"m{index}"])
+            found.append(_made(match, value, 0.1, TIMES, "value", "~"))
+    return found
+
+
+def step_of(number: str) -> float:
+    """One in the last place of a number as written: 0.1 for "12.5"."""
+    return 10.0 ** -len(number.partition(".")[2])
+
+
+def _sign_before(text: str, position: int) -> str:
+    match = _BEFORE.search(text, max(0, position - 30), position)
+    if not match:
+        return "="
+    return next(sign for index, (sign, _) in enumerate(_SIGNS) if match[f"s{index}"])
+
+
+def _numbers(text: str, taken: bytearray) -> list[Quantity]:
+    found: list[Quantity] = []
+    position = 0
+    while match := _NUMBER.search(text, position):
+        position = match.end()
+        if any(taken[match.start() : match.end()]) or _is_name(text, match):
+            continue
+        quantity = _number(text, match)
+        linked = _range_from(text, quantity, taken)
+        quantity = linked or quantity
+        position = max(position, quantity.end)
+        found.append(_with_role(text, quantity))
+    for match in _ONE_OF_TIME.finditer(text):
+        unit = unit_at(text, match.end())
+        if unit and not taken[match.start()] and match[0] != "1":
+            found.append(replace(_made(match, 1.0, 1.0, unit, "loose"), end=unit.end, text=text[match.start() : unit.end]))
+    return found
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    before = text[max(0, match.start() - 24) : match.start()]
+    after = text[match.end() : match.end() + 2]
+    if match[0].startswith("-") and before[-1:].isalnum():
+        return True
+    if _NAMING.search(before) or (before[-1:] == "/" and before[-2:-1].isalpha()):
+        return True
+    if after[:1].isalpha() and not unit_at(text, match.end()):
+        return True
+    return after[:1] == "-" and after[1:2].isalpha() and not unit_at(text, match.end())
+
+
+def _number(text: str, match: re.Match[str]) -> Quantity:
+    unit = unit_at(text, match.end())
+    timed = _TIMED.search(text, max(0, match.start() - 8), match.start())
+    start = match.start()
+    value = float(match[0])
+    if text[start - 1 : start] == "$":
+        unit = Unit("money", 1.0, (), match.end())
+    elif unit is None and timed:
+        named = unit_at(f" {timed['unit']}", 0)
+        unit = replace(named, end=match.end()) if named else None
+    end = unit.end if unit else match.end()
+    sign = _sign_before(text, start)
+    after = _AFTER.match(text, end)
+    if after:
+        sign = ">" if after["more"] else "<"
+    shown = text[start:end].strip()
+    return Quantity(value, value, step_of(match[0]), unit or BARE, sign, "value", start, end, shown)
+
+
+def _range_from(text: str, first: Quantity, taken: bytearray) -> Quantity | None:
+    """The range that a quantity begins, if one follows that is linked to it as its end."""
+    link = _LINK.match(text, first.end)
+    number = re.compile(rf"-?{_N}").match(text, link.end()) if link else None
+    if not link or not number or taken[number.start()]:
+        return None
+    word = link[0].strip()
+    opening = _BETWEEN.search(text, max(0, first.start - 30), first.start)
+    if word in ("and", "or", ",", ";") and not (word == "and" and opening and "between" in opening[0].lower()):
+        return None
+    if word == "to" and _CHANGE.search(text, max(0, first.start - 70), first.start):
+        return None
+    second = _number(text, number)
+    if first.unit is not BARE and (second.unit.base, second.unit.size) != (first.unit.base, first.unit.size):
+        return None
+    if second.low <= first.low or (second.unit.base == "" and first.unit.base and word != "-"):
+        return None
+    end = second.end
+    step = min(first.step, second.step)
+    return Quantity(first.low, second.low, step, second.unit, "=", "value", first.start, end, text[first.start : end])
+
+
+_YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}$")
+_NOUN = re.compile(r"\s(?:[a-z-]{2,20}\s){0,2}?(?P<noun>[a-z]{3,20})", re.IGNORECASE)
+
+
+def _with_role(text: str, quantity: Quantity) -> Quantity:
+    if quantity.unit.base == "time" and age_follows(text, quantity.end):
+        return replace(quantity, role="age")
+    if quantity.unit.base == "" and _YEAR.match(quantity.text) and not quantity.ranged:
+        return replace(quantity, role="year")
+    if quantity.unit.base == "" and quantity.step == 1 and not quantity.ranged and 0 <= quantity.low <= 5:
+        return replace(quantity, role="small")
+    return quantity
