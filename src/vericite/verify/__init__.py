@@ -1,7 +1,8 @@
 """Judging citations: a protocol is a claim plan, a premise plan, a judge and an aggregator."""
 
 from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut, Outcome
-from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence
+from vericite.verify.assembly import Assembly
+from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.faithful import CATEGORIES, Faithful
 from vericite.verify.judges import BundledJudge, LexicalJudge, load_judge
 from vericite.verify.judging import Judge, Judgement
@@ -20,6 +21,7 @@ from vericite.verify.premises import (
 from vericite.verify.protocol import DEFAULT, PRESETS, Protocol, get_protocol, protocol_names
 from vericite.verify.sheet import Sheet
 from vericite.verify.verifier import Verifier
+from vericite.verify.views import TwoViews
 
 __all__ = [
     "CATEGORIES",
@@ -27,6 +29,7 @@ __all__ = [
     "PRESETS",
     "Aggregator",
     "AnyEntails",
+    "Assembly",
     "AtomicStatements",
     "BundledJudge",
     "Case",
@@ -46,9 +49,11 @@ __all__ = [
     "Role",
     "Sheet",
     "Sources",
+    "TwoViews",
     "Verifier",
     "WholeDocument",
     "WholeSentence",
+    "WholeThenStatements",
     "Windows",
     "get_protocol",
     "load_judge",

@@ -114,13 +114,13 @@ class AnyEntails:
                 ranked = found[np.argsort(-rows[found, column], kind="stable")]
                 premises = tuple(int(premise) for premise in ranked[: self.evidence])
                 native = sheet.natives.get((row, premises[0]), label)
-                return Outcome(label, native, _named(rows[premises[0]]), premises)
+                return Outcome(label, native, named(rows[premises[0]]), premises)
             if missing.any():
                 # The premise that was not judged might have entailed the claim.
                 return None
         # No premise decided: show the one that came nearest to deciding.
         nearest = int(rows[:, NEUTRAL].argmin())
-        return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), _named(rows[nearest]), ())
+        return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), named(rows[nearest]), ())
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,8 @@ def _as_statement(outcome: Outcome | None) -> StatementOutcome:
     return StatementOutcome(outcome.label, outcome.native, outcome.label == "supported", outcome.probabilities)
 
 
-def _named(row: NDArray[np.float32]) -> dict[str, float]:
+def named(row: NDArray[np.floating]) -> dict[str, float]:
+    """Probabilities by the verdict's label."""
     return {
         "supported": round(float(row[ENTAILS]), 6),
         "contradicted": round(float(row[CONTRADICTS]), 6),

@@ -42,3 +42,15 @@ class AtomicStatements:
     def statements(self, claim: Claim) -> tuple[str, ...]:
         """Its statements, or the claim whole where it has but one."""
         return tuple(claim.text[span.slice] for span in split_statements(claim.text)) or (claim.text,)
+
+
+@dataclass(frozen=True)
+class WholeThenStatements:
+    """The sentence as it stands, and then the statements it makes, where they are several."""
+
+    signature: str = f"sentence, then {STATEMENTS}"
+
+    def statements(self, claim: Claim) -> tuple[str, ...]:
+        """The claim's text first."""
+        parts = AtomicStatements().statements(claim)
+        return (claim.text, *parts) if len(parts) > 1 else (claim.text,)

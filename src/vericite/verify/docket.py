@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from vericite.models import Pair
 from vericite.records import Claim
 from vericite.verify.aggregate import Aggregator
-from vericite.verify.judging import Judgement
+from vericite.verify.assembly import Assembling
+from vericite.verify.fitting import fitted
+from vericite.verify.judging import Judge, Judgement
 from vericite.verify.premises import Case
+from vericite.verify.protocol import Protocol
 from vericite.verify.sheet import Cell, Sheet
 
 
@@ -26,15 +29,27 @@ class Docket:
     question: str | None = None
     note: str | None = None
     judgements: list[Judgement] = field(default_factory=list[Judgement])
+    assembled: bool = False
     sheet: Sheet = field(init=False)
 
     def __post_init__(self) -> None:
         self.sheet = Sheet.blank(len(self.statements), [premise.role for premise in self.case.premises])
 
-    def wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:
-        """What the aggregator wants judged next."""
+    def wanted(self, protocol: Protocol, judge: Judge) -> dict[Cell, Pair]:
+        """What is to be judged next; once the first premises are, more may be put together from them."""
         if self.abstain is not None:
             return {}
+        wanted = self._wanted(protocol.aggregate)
+        plan = protocol.premise
+        if wanted or self.assembled or not isinstance(plan, Assembling):
+            return wanted
+        self.assembled = True
+        more = fitted(plan.assemble(self.case, self.sheet), self.statements, judge)
+        self.case = replace(self.case, premises=(*self.case.premises, *more))
+        self.sheet = self.sheet.widened([premise.role for premise in more])
+        return self._wanted(protocol.aggregate)
+
+    def _wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:
         return {cell: self._pair(cell) for cell in _cells(aggregate, self.sheet)}
 
     def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:

@@ -23,9 +23,9 @@ class Part(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a premise is for: all sources of the case together, the source of that number alone, or all others."""
+    """What a premise is for: all sources together, that source alone, all others, or a sentence of that source."""
 
-    kind: Literal["together", "alone", "without"] = "together"
+    kind: Literal["together", "alone", "without", "sentence"] = "together"
     source: int | None = None
 
 

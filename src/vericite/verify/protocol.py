@@ -9,11 +9,13 @@ from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut
-from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence
+from vericite.verify.assembly import Assembly
+from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.faithful import Faithful
 from vericite.verify.judges.hf import REPRODUCTION
 from vericite.verify.judging import Judge
 from vericite.verify.premises import Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
+from vericite.verify.views import TwoViews
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,11 @@ def _named(name: str, **parts: Any) -> Callable[[int], Protocol]:
 
 
 PRESETS: dict[str, Preset] = {
+    "default": Preset(
+        "all cited documents at once: each of their sentences, then the most telling ones together, added up by a "
+        "fitted rule; a claim that fails whole is supported if each of its atomic statements is",
+        _named("default", claim=WholeThenStatements(), premise=Assembly(), aggregate=TwoViews()),
+    ),
     "vericite": Preset(
         "each sentence of each cited document; supported if any entails the claim, else contradicted if any "
         "contradicts it, else irrelevant. The title is no evidence",

@@ -62,6 +62,14 @@ class Sheet:
             {cell: item.native for cell, item in zip(cells, judgements, strict=True) if item.native is not None}
         )
 
+    def widened(self, roles: Sequence[Role]) -> Sheet:
+        """The sheet with more premises, of which nothing is asked yet."""
+        more = Sheet.blank(len(self.scores), roles)
+        scores = np.concatenate((self.scores, more.scores), axis=1)
+        asked = np.concatenate((self.asked, more.asked), axis=1)
+        failed = np.concatenate((self.failed, more.failed), axis=1)
+        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives)
+
     def places(self, role: Role) -> list[int]:
         """The premises of a role; one that was too long for the judge comes in several."""
         return [place for place, found in enumerate(self.roles) if found == role]

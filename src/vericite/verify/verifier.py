@@ -105,7 +105,7 @@ class Verifier:
         """Ask in rounds, until no aggregator wants more; each distinct pair is asked once."""
         judged: dict[Pair, Judgement] = {}
         while dockets:
-            asked = [(docket, docket.wanted(self.protocol.aggregate)) for docket in dockets]
+            asked = [(docket, docket.wanted(self.protocol, self.judge)) for docket in dockets]
             asked = [(docket, pairs) for docket, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
             judged.update(zip(new, ask(self.judge, new), strict=True))
@@ -197,7 +197,9 @@ class Verifier:
 def _statements(docket: Docket, outcome: Outcome) -> tuple[StatementVerdict, ...]:
     if not outcome.statements:
         return ()
-    together = zip(docket.statements, outcome.statements, strict=True)
+    # A claim that was first judged whole has that as its first statement.
+    judged = docket.statements[-len(outcome.statements) :]
+    together = zip(judged, outcome.statements, strict=True)
     return tuple(StatementVerdict(text=text, **found._asdict()) for text, found in together)
 
 

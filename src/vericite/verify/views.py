@@ -1,0 +1,106 @@
+"""Two views of the evidence, its sentences alone and the telling ones together, added up by a fitted rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.records import Label
+from vericite.verify.aggregate import Outcome, StatementOutcome, named
+from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.verify.premises import TOGETHER
+from vericite.verify.sheet import Cells, Sheet
+
+_LABELS: dict[int, Label] = {ENTAILS: "supported", CONTRADICTS: "contradicted", NEUTRAL: "irrelevant"}
+_LEAST = 1e-6
+_Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TwoViews:
+    """The sentences say what the most certain of them says; the assembled ones say it together; the mean decides.
+
+    The mean is of logarithms, so that each view can veto. ``bias`` is added to the log odds of a label and
+    ``per_doubling`` to those of irrelevance for each doubling of the number of sentences, because the most certain
+    of many is more certain by chance.
+
+    The first statement is the claim whole. Where that is not supported the others are asked: a claim of several
+    statements is supported if each is, and contradicted if one is.
+
+    The premises returned are sentences alone: those that have the label by themselves, else those assembled.
+    """
+
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    per_doubling: float = 0.0
+    evidence: int = 3
+
+    @property
+    def signature(self) -> str:
+        """Names the fitted numbers."""
+        told = ", ".join(f"{value:g}" for value in (*self.bias, self.per_doubling))
+        return f"two-views({told})"
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The claim whole; where that leaves it open, its statements."""
+        choice = np.zeros_like(sheet.asked)
+        choice[0] = True
+        if not (choice & ~sheet.asked).any() and len(sheet.scores) > 1 and sheet.places(TOGETHER):
+            whole = self._row(sheet, 0)
+            choice[1:] = whole is not None and whole.argmax() != ENTAILS
+        return choice & ~sheet.asked
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """The claim whole, or its statements where they were asked."""
+        whole = self._outcome(sheet, 0)
+        if len(sheet.scores) == 1 or not sheet.asked[1:].any():
+            return whole
+        parts = [self._outcome(sheet, row) for row in range(1, len(sheet.scores))]
+        statements = tuple(
+            StatementOutcome(part.label, part.native, part.label == "supported", part.probabilities) for part in parts
+        )
+        if all(part.label == "supported" for part in parts):
+            weakest = min(parts, key=lambda part: part.probabilities["supported"])
+            premises = tuple(dict.fromkeys(place for part in parts for place in part.premises))
+            return weakest._replace(premises=premises, statements=statements)
+        against = [part for part in parts if part.label == "contradicted"]
+        shown = max(against, key=lambda part: part.probabilities["contradicted"]) if against else whole
+        return shown._replace(statements=statements)
+
+    def _outcome(self, sheet: Sheet, row: int) -> Outcome:
+        mean = self._row(sheet, row)
+        if mean is None:
+            failed = bool(sheet.failed[row].any())
+            return Outcome(None, "failed", {}, ()) if failed else Outcome("irrelevant", "irrelevant", {}, ())
+        column = int(mean.argmax())
+        label = _LABELS[column]
+        premises = () if column == NEUTRAL else self._carrying(sheet, row, column)
+        return Outcome(label, label, named(mean), premises)
+
+    def _row(self, sheet: Sheet, row: int) -> _Row | None:
+        """Probabilities of a statement; None where a judgement that they need failed, or there is none."""
+        places = [place for place, role in enumerate(sheet.roles) if role != TOGETHER]
+        if not places or (sheet.failed[row] & sheet.asked[row]).any():
+            return None
+        alone = sheet.scores[row, places].astype(np.float64)
+        told = np.array([alone[:, ENTAILS].max(), alone[:, CONTRADICTS].max(), alone[:, NEUTRAL].min()])
+        logs = np.log(np.maximum(told / told.sum(), _LEAST))
+        together = [place for place in sheet.places(TOGETHER) if sheet.asked[row, place]]
+        if together:
+            joint = sheet.scores[row, together].astype(np.float64).mean(axis=0)
+            logs = (logs + np.log(np.maximum(joint, _LEAST))) / 2
+        logs += np.array(self.bias)
+        logs[NEUTRAL] += self.per_doubling * np.log2(len(places))
+        weights = np.exp(logs - logs.max())
+        return weights / weights.sum()
+
+    def _carrying(self, sheet: Sheet, row: int, column: int) -> tuple[int, ...]:
+        """The sentences that have the label by themselves, the strongest first; else the telling ones."""
+        places = np.array([place for place, role in enumerate(sheet.roles) if role != TOGETHER])
+        scores = sheet.scores[row, places]
+        own = places[scores.argmax(axis=1) == column]
+        if len(own):
+            ranked = own[np.argsort(-sheet.scores[row, own, column], kind="stable")]
+            return tuple(int(place) for place in ranked[: self.evidence])
+        return tuple(sheet.places(TOGETHER)[:1])

@@ -1,0 +1,138 @@
+"""The default protocol: sentences, then the telling ones together, then the claim's statements."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite import check
+from vericite.models import Pair
+from vericite.verify import Assembly, Judgement, Protocol, Role, Sheet, TwoViews, WholeThenStatements, get_protocol
+from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
+
+FOR, AGAINST, OPEN = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.05, 0.05, 0.9)
+SENTENCE = Role("sentence", 0)
+ROW = st.tuples(*[st.integers(1, 30)] * 3).map(lambda row: tuple(part / sum(row) for part in row))
+
+
+@dataclass
+class Reader:
+    """Judges by a table: (a word of the premise, a word of the claim) to probabilities; what it read is kept."""
+
+    table: dict[tuple[str, str], tuple[float, float, float]]
+    read: list[Pair] = field(default_factory=list[Pair])
+    signature: str = "reader"
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for pair in pairs:
+            self.read.append(pair)
+            found = [row for words, row in self.table.items() if words[0] in pair.premise and words[1] in pair.claim]
+            yield Judgement(np.array(found[0] if found else OPEN, dtype=np.float32))
+
+
+def sheet(*alone: tuple[float, float, float], together: tuple[float, float, float] | None = None) -> Sheet:
+    rows = [*alone, *([together] if together else [])]
+    roles = [SENTENCE] * len(alone) + ([Role()] if together else [])
+    return Sheet.filled(np.array([rows], dtype=np.float32), roles=roles)
+
+
+def verdicts(judge: Reader, text: str, *sources: str):
+    documents = [{"id": f"d{number}", "text": source} for number, source in enumerate(sources, 1)]
+    protocol = Protocol(WholeThenStatements(), Assembly(2), judge, TwoViews(), name="default")
+    return check(text, documents, protocol=protocol).verdicts
+
+
+@given(st.lists(ROW, min_size=1, max_size=6), ROW)
+def test_probabilities_add_up_and_the_label_is_the_likeliest(alone: list[tuple[float, float, float]], joint):
+    outcome = TwoViews().decide(sheet(*alone, together=joint))
+    assert sum(outcome.probabilities.values()) == pytest.approx(1, abs=1e-5)
+    assert outcome.probabilities[outcome.label or ""] == max(outcome.probabilities.values())
+
+
+@given(st.lists(ROW, min_size=2, max_size=6), ROW, st.randoms(use_true_random=False))
+def test_the_order_of_sentences_does_not_matter(alone: list[tuple[float, float, float]], joint, random):
+    mixed = random.sample(alone, len(alone))
+    assert TwoViews().decide(sheet(*alone, together=joint))[:3] == TwoViews().decide(sheet(*mixed, together=joint))[:3]
+
+
+def test_a_sentence_that_the_whole_does_not_bear_out_does_not_decide():
+    assert TwoViews().decide(sheet(FOR, OPEN)).label == "supported"
+    assert TwoViews().decide(sheet((0.5, 0.05, 0.45), OPEN, together=(0.02, 0.02, 0.96))).label == "irrelevant"
+
+
+def test_many_sentences_ask_for_more_certainty():
+    rule = TwoViews(per_doubling=0.8)
+    near = (0.6, 0.05, 0.35)
+    assert rule.decide(sheet(near)).label == "supported"
+    assert rule.decide(sheet(near, *[OPEN] * 15)).label == "irrelevant"
+
+
+def test_evidence_is_the_sentences_that_have_the_label_alone_the_strongest_first():
+    outcome = TwoViews().decide(sheet(OPEN, (0.7, 0.1, 0.2), FOR, together=FOR))
+    assert outcome.premises == (2, 1)
+    assert TwoViews().decide(sheet(OPEN, OPEN, together=(0.9999, 0.00005, 0.00005))).premises == (2,)
+
+
+def test_a_failed_judgement_leaves_it_undecided():
+    held = sheet(FOR, OPEN)
+    held.failed[0, 1] = True
+    assert TwoViews().decide(held).label is None
+
+
+def test_no_sentences_support_nothing():
+    assert TwoViews().decide(Sheet.filled(np.zeros((1, 0, 3), dtype=np.float32), roles=[])).label == "irrelevant"
+
+
+def test_what_two_documents_say_together_is_read_together():
+    judge = Reader(
+        {("Zinc. Honey", "both"): FOR, ("Zinc", "both"): (0.2, 0.1, 0.7), ("Honey", "both"): (0.2, 0.1, 0.7)}
+    )
+    (verdict,) = verdicts(judge, "They both helped [1][2].", "Rain fell. Zinc.", "Honey. Snow fell.")
+    assert verdict.label == "supported"
+    assert verdict.markers == (1, 2)
+    assert [(span.document, span.sentence) for span in verdict.evidence] == [("d1", 1), ("d2", 0)]
+
+
+def test_each_cited_document_gives_its_best_sentence():
+    judge = Reader({("Zinc", "x"): (0.3, 0.1, 0.6), ("Zink", "x"): (0.25, 0.1, 0.65)})
+    verdicts(judge, "Ax x [1][2].", "Zinc was given. Zink was given.", "Nobody knows this.")
+    assert judge.read[-1].premise == "Zinc was given. Nobody knows this."
+
+
+TWO = "Zinc reduced colds by 10% and honey improved cough in children [1]."
+
+
+def test_a_claim_that_fails_whole_is_supported_if_each_statement_is():
+    judge = Reader({("", "colds by 10% and"): OPEN, ("Cold", "Zinc"): FOR, ("Cough", "honey"): FOR})
+    (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")
+    assert [statement.label for statement in verdict.statements] == ["supported", "supported"]
+    assert verdict.label == "supported"
+    assert {span.sentence for span in verdict.evidence} == {0, 1}
+
+
+@pytest.mark.parametrize(("second", "label"), [(OPEN, "irrelevant"), (AGAINST, "contradicted")])
+def test_one_statement_that_fails_is_named(second: tuple[float, float, float], label: str):
+    judge = Reader({("", "colds by 10% and"): OPEN, ("Cold", "Zinc"): FOR, ("Cough", "honey"): second})
+    (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")
+    assert [statement.label for statement in verdict.statements] == ["supported", label]
+    assert verdict.label == label
+
+
+def test_a_supported_claim_is_not_taken_apart():
+    judge = Reader({("", "Zinc"): FOR})
+    (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")
+    assert verdict.label == "supported"
+    assert verdict.statements == ()
+
+
+def test_the_preset_reads_all_cited_documents_at_once():
+    protocol = get_protocol("default")
+    assert isinstance(protocol.premise, Assembly)
+    assert "two-views" in protocol.signature
+
+
+def test_the_columns_are_those_of_judges():
+    assert (ENTAILS, CONTRADICTS, NEUTRAL) == (0, 1, 2)
