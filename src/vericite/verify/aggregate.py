@@ -13,6 +13,9 @@ from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.verify.premises import TOGETHER, Role
 from vericite.verify.sheet import Cells, Sheet
 
+_EARLY = np.array([2, 5])
+"""Premises of a statement that are asked before the others, as long as none has entailed it."""
+
 _DECIDING: tuple[tuple[int, Label], ...] = ((ENTAILS, "supported"), (CONTRADICTS, "contradicted"))
 
 
@@ -71,18 +74,35 @@ class AnyEntails:
 
     The premises returned are those with the deciding label, the strongest first, at most ``evidence`` a
     statement.
+
+    An ``early`` one asks for a few premises at a time, the likest to the statement first, and for no more once one
+    entails it: the label is the same, the evidence and its probabilities are those of what was asked.
     """
 
     evidence: int = 3
+    early: bool = False
 
     @property
     def signature(self) -> str:
-        """Says how much evidence is kept where that is not the usual."""
-        return "any-entails" if self.evidence == 3 else f"any-entails(evidence={self.evidence})"
+        """Says what is not as usual."""
+        told = [f"evidence={self.evidence}"] if self.evidence != 3 else []
+        told += ["early=True"] if self.early else []
+        return f"any-entails({', '.join(told)})" if told else "any-entails"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether sheets need ranks."""
+        return self.early
 
     def wanted(self, sheet: Sheet) -> Cells:
-        """Everything, at once."""
-        return ~sheet.asked
+        """Everything at once; or the next few premises of each statement that none has entailed."""
+        if not self.early or sheet.ranks is None:
+            return ~sheet.asked
+        entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
+        heard = sheet.asked.sum(axis=1, keepdims=True)
+        until = np.searchsorted(_EARLY, heard, side="right")
+        limit = np.append(_EARLY, sheet.asked.shape[1])[until]
+        return (sheet.ranks < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
 
     def decide(self, sheet: Sheet) -> Outcome:
         """Each statement by its premises, then the claim by its statements."""
@@ -107,7 +127,7 @@ class AnyEntails:
         rows, missing = sheet.scores[row], sheet.failed[row]
         if not len(rows):
             return Outcome("irrelevant", "irrelevant", {}, ())
-        winners = np.where(missing, -1, rows.argmax(axis=1))
+        winners = np.where(missing | ~sheet.asked[row], -1, rows.argmax(axis=1))
         for column, label in _DECIDING:
             found = np.flatnonzero(winners == column)
             if len(found):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vericite.models import Pair
 from vericite.records import Claim
@@ -13,6 +14,7 @@ from vericite.verify.aggregate import Aggregator
 from vericite.verify.assembly import Assembling
 from vericite.verify.fitting import fitted
 from vericite.verify.judging import Judge, Judgement
+from vericite.verify.likeness import likest_first
 from vericite.verify.premises import Case
 from vericite.verify.protocol import Protocol
 from vericite.verify.sheet import Cell, Sheet
@@ -39,6 +41,8 @@ class Docket:
         """What is to be judged next; once the first premises are, more may be put together from them."""
         if self.abstain is not None:
             return {}
+        if self.sheet.ranks is None and getattr(protocol.aggregate, "ranked", False):
+            self.sheet = replace(self.sheet, ranks=self._ranks())
         wanted = self._wanted(protocol.aggregate)
         plan = protocol.premise
         if wanted or self.assembled or not isinstance(plan, Assembling):
@@ -51,6 +55,11 @@ class Docket:
 
     def _wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:
         return {cell: self._pair(cell) for cell in _cells(aggregate, self.sheet)}
+
+    def _ranks(self) -> NDArray[np.int64]:
+        texts = [premise.text for premise in self.case.premises]
+        orders = [likest_first(statement, texts) for statement in self.statements]
+        return np.array([np.argsort(order) for order in orders]).reshape(self.sheet.asked.shape)
 
     def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:
         """Take the judgements on what was asked."""

@@ -77,6 +77,10 @@ PRESETS: dict[str, Preset] = {
         _named("vericite"),
         papers_judges=(f"hf:{REPRODUCTION}",),
     ),
+    "early": Preset(
+        "as vericite, the likest sentences first and no more once one entails the claim: the same labels, sooner",
+        _named("early", aggregate=AnyEntails(early=True)),
+    ),
     "statements": Preset(
         "the same, for each atomic statement of the claim; all must be supported",
         _named("statements", claim=AtomicStatements()),

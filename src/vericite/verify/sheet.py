@@ -27,7 +27,8 @@ class Sheet:
     """The judgements on a case.
 
     ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
-    nothing. ``roles`` say what each premise is for.
+    nothing. ``roles`` say what each premise is for. ``ranks`` say how early each should be asked for each
+    statement, where an aggregator that need not hear all of them has been told.
     """
 
     scores: Scores
@@ -35,6 +36,7 @@ class Sheet:
     failed: Cells
     roles: tuple[Role, ...]
     natives: dict[Cell, str] = field(default_factory=dict[Cell, str])
+    ranks: NDArray[np.int64] | None = None
 
     @classmethod
     def blank(cls, statements: int, roles: Sequence[Role]) -> Sheet:
