@@ -15,6 +15,12 @@ class Printed(NamedTuple):
     err: str
 
 
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test finds what another has kept, nor leaves anything with the user."""
+    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture
 def run_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Printed]:
     """The command line in this process: its exit code and what it printed."""

@@ -181,3 +181,68 @@ def test_the_output_must_not_be_the_input(run_cli, tmp_path):
     assert printed.code == 2
     assert "another file" in printed.err
     assert json.loads(Path(path).read_text()) == GOOD
+
+
+FORMAT_EXAMPLES = EXAMPLES.parent / "formats"
+
+
+@pytest.mark.parametrize(
+    ("file", "format", "documents"),
+    [
+        ("vericite.jsonl", "vericite", False),
+        ("biogen.json", "biogen", True),
+        ("ragas.jsonl", "ragas", False),
+        ("langchain.jsonl", "langchain", False),
+        ("spans.jsonl", "spans", False),
+        ("markdown.md", "markdown", True),
+    ],
+)
+def test_other_formats_are_recognised_and_checked(run_cli, file, format, documents):
+    more = ("--documents", str(FORMAT_EXAMPLES / "documents.jsonl")) if documents else ()
+    printed = run_cli("check", str(FORMAT_EXAMPLES / file), *more)
+    assert printed.code == 0
+    assert printed.err == f"vericite: read as {format}; --format NAME reads it otherwise\n"
+    assert "supported" in printed.out
+    named = run_cli("check", str(FORMAT_EXAMPLES / file), "--format", format, *more)
+    assert (named.code, named.err, named.out) == (0, "", printed.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("ragas.jsonl", "--format", "raga"), "Did you mean 'ragas'?"),
+        (("ragas.jsonl", "--format", "langchain"), "line 1: expected {"),
+        (("biogen.json",), "--documents FILE"),
+        (("biogen.json", "--documents", "missing.jsonl"), "expected a readable file"),
+    ],
+)
+def test_a_format_that_does_not_fit_says_what_to_do(run_cli, arguments, told):
+    printed = run_cli("check", str(FORMAT_EXAMPLES / arguments[0]), *arguments[1:])
+    assert printed.code == 2
+    assert told in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_records_of_no_format_list_the_formats(run_cli, tmp_path):
+    printed = run_cli("check", write(tmp_path / "in.jsonl", {"colour": "\x1b[31mred"}))
+    assert printed.code == 2
+    assert "line 1, with the fields 'colour'" in printed.err
+    assert "ragas: {" in printed.err
+
+
+def test_bad_documents_are_reported_and_cost_themselves(run_cli, tmp_path):
+    good = {"id": "PMID:5", "text": "Statins lower LDL."}
+    documents = write(tmp_path / "documents.jsonl", {"id": 3}, good)
+    path = write(tmp_path / "in.jsonl", {"id": "a", "answer": "Statins lower LDL (PMID: 5)."})
+    printed = run_cli("check", path, "--documents", documents)
+    assert printed.code == 2
+    assert "documents.jsonl, line 1" in printed.err
+    assert "1/1" in printed.out
+
+
+def test_the_help_names_every_format():
+    from vericite.cli.check import check
+    from vericite.formats import FORMATS
+
+    [option] = [item for item in check.__annotations__["format"].split('"') if "markdown" in item]
+    assert all(name in option for name in FORMATS)

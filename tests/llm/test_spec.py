@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import vericite.llm
+from vericite.disk.folder import default_cache_folder
 from vericite.errors import InputError, MissingExtraError, UnknownNameError
 from vericite.llm import LLM, ChatRequest, FrozenSchema, Message, ModelSpec, Settings
-from vericite.llm.settings import default_cache_folder
 from vericite.llm.spec import PROVIDERS
 
 MODELS = st.text(string.ascii_letters + string.digits + "-_./:@", min_size=1)

@@ -9,10 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vericite.errors import InputError, ModelMissingError, UnknownNameError
-from vericite.models import ModelFolder, Pair
-from vericite.models.folder import VERIFIER
-from vericite.train.calibrate import calibrate, judged, main, write_temperature
-from vericite.train.calibration import (
+from vericite.evaluate.calibration import (
     Answered,
     CurvePoint,
     Judged,
@@ -23,10 +20,13 @@ from vericite.train.calibration import (
     fit_temperature,
     negative_log_likelihood,
     risk_coverage,
-    tempered,
 )
+from vericite.models import ModelFolder, Pair
+from vericite.models.folder import VERIFIER
+from vericite.train.calibrate import calibrate, judged, main, write_temperature
 from vericite.train.pairs import LabelledPair
 from vericite.train.scoring import softmax
+from vericite.verify.tempering import tempered
 
 Floats = NDArray[np.float64]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 from vericite.errors import InputError, VeriCiteError
 
@@ -15,7 +16,9 @@ def main() -> None:
     # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app()
     except InputError as error:
         _stop(error, 2)
     except VeriCiteError as error:
@@ -28,6 +31,12 @@ def main() -> None:
         _stop(VeriCiteError(f"expected to be able to write the output; found: {error.strerror or error}"), 1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    from vericite.cli.show import clean
+
+    print(f"vericite: {clean(str(message))}", file=sys.stderr)  # noqa: T201
 
 
 def _stop(error: VeriCiteError, code: int) -> None:

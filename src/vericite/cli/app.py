@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from vericite.cli.ask import ask
+from vericite.cli.calibrate import calibrate
 from vericite.cli.catalogue import judges, protocols
 from vericite.cli.check import check
 from vericite.cli.doctor import doctor
@@ -48,7 +49,7 @@ def root(
         os.environ["VERICITE_OFFLINE"] = "1"
 
 
-for command in (ask, check, judge, split, protocols, judges, doctor):
+for command in (ask, check, judge, calibrate, split, protocols, judges, doctor):
     app.command()(command)
 # Its steps have options of their own, and their own help.
 app.command(

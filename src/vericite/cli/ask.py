@@ -15,7 +15,7 @@ def ask(
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     protocol: ProtocolOption = "vericite",
     judge: JudgeOption = None,
-    abstain_below: AbstainOption = 0,
+    abstain_below: AbstainOption = None,
     corpus: Annotated[
         str,
         typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),

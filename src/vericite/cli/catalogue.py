@@ -27,12 +27,12 @@ def judges(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
 
 def examine() -> list[dict[str, Any]]:
-    """Every judge, ours and those of other packages."""
-    from vericite.verify.judges import JUDGES, plugins
+    """Every judge: ours, those of other packages, and the user's own."""
+    from vericite.verify.judges import JUDGES, own_names, plugins
 
     ours = [_judge(name) for name in JUDGES]
     theirs = [{"name": entry.name, "summary": entry.value, "from": _package(entry)} for entry in plugins()]
-    return [*ours, *theirs]
+    return [*ours, *theirs, *(_own(name) for name in own_names())]
 
 
 def _protocol_names() -> tuple[str, ...]:
@@ -66,6 +66,19 @@ def _judge(name: str) -> dict[str, Any]:
         return told
     ways = [f"[{extra}] {'installed' if not missing(EXTRAS[extra]) else install_line(extra)}" for extra in kind.extras]
     return {**told, "needs": "needs " + " or ".join(ways)}
+
+
+def _own(name: str) -> dict[str, Any]:
+    from vericite.cli.show import clean
+    from vericite.errors import InputError
+    from vericite.verify.judges.stored import read_stored, stored_path
+
+    path = stored_path(name)
+    try:
+        told = clean(read_stored(path).summary)
+    except InputError as error:
+        told = clean(str(error))
+    return {"name": name, "summary": told, "from": f"from {clean(str(path))}"}
 
 
 def _package(entry: Any) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.errors import RecordError
     from vericite.evaluate import CitationRates
-    from vericite.records import Answer, CheckedAnswer
+    from vericite.records import Answer, CheckedAnswer, Document
     from vericite.verify import Protocol
 
 
@@ -40,9 +40,22 @@ def check(
     file: Annotated[
         Path,
         typer.Argument(
-            help='JSONL: {"id", "question"?, "answer": "text with [1]", "documents": [{"id", "title"?, "text"}]}'
+            help='JSONL: {"id", "question"?, "answer": "text with [1]", "documents": [{"id", "title"?, "text"}]}, '
+            "or another format"
         ),
     ],
+    format: Annotated[
+        str,
+        typer.Option(
+            help="vericite, biogen, ragas, langchain, spans or markdown (docs/formats.md); auto goes by the fields of "
+            "the first record.",
+            metavar="NAME",
+        ),
+    ] = "auto",
+    documents: Annotated[
+        Path | None,
+        typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
     protocol: ProtocolOption = "vericite",
     fail_under: Annotated[
@@ -55,7 +68,7 @@ def check(
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
     judge: JudgeOption = None,
-    abstain_below: AbstainOption = 0,
+    abstain_below: AbstainOption = None,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,
@@ -66,7 +79,7 @@ def check(
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
-    A line that cannot be used is reported and costs that line alone; the exit code is then 2.
+    A record that cannot be used is reported and costs itself alone; the exit code is then 2.
     """
     from rich.console import Console
 
@@ -76,11 +89,12 @@ def check(
     console = Console(highlight=False)
     _refuse_same(file, out)
     problems: list[RecordError] = []
+    answers = _readable(file, format, documents, problems)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
     before = ledger_of(judged_by)
     try:
-        rates = _check_all(_readable(file, problems), chosen(protocol, judged_by, abstain_below), out, console, rows)
+        rates = _check_all(answers, chosen(protocol, judged_by, abstain_below), out, console, rows, cache)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))
@@ -91,7 +105,7 @@ def check(
 
 
 def _check_all(
-    answers: Iterator[Answer], protocol: Protocol, out: Path | None, console: Console, limit: int
+    answers: Iterator[Answer], protocol: Protocol, out: Path | None, console: Console, limit: int, cache: bool
 ) -> CitationRates:
     from rich.console import Console
 
@@ -103,7 +117,7 @@ def _check_all(
     rows: list[Row] = []
     progress = Console(stderr=True)
     with _output(out) as output, progress.status("checking") as status:
-        for checked in check_many(answers, protocol):
+        for checked in check_many(answers, protocol, cache=cache):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
             rows += islice(verdict_rows(checked), limit - len(rows))
@@ -120,16 +134,31 @@ def _check_all(
     return rates
 
 
-def _readable(file: Path, problems: list[RecordError]) -> Iterator[Answer]:
-    """The answers of a file; what is wrong with the other lines goes to ``problems``."""
+def _readable(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
+    """The answers of a file; what is wrong with the other records goes to ``problems``."""
     from vericite.errors import RecordError
-    from vericite.pipeline import answers_to_check
+    from vericite.formats import answers_in
 
-    for item in answers_to_check(file):
+    library = _library(documents, problems)
+    for item in answers_in(file, format, library, _tell_format):
         if isinstance(item, RecordError):
             problems.append(item)
         else:
             yield item
+
+
+def _library(file: Path | None, problems: list[RecordError]) -> tuple[Document, ...]:
+    from vericite.corpus import load_documents
+
+    if file is None:
+        return ()
+    documents, wrong = load_documents(file)
+    problems.extend(wrong)
+    return documents
+
+
+def _tell_format(name: str) -> None:
+    typer.echo(f"vericite: read as {name}; --format NAME reads it otherwise", err=True)
 
 
 def _refuse_same(file: Path, out: Path | None) -> None:

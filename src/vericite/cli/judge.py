@@ -21,6 +21,7 @@ def judge(
     from vericite import pipeline
     from vericite.cli.show import clean
     from vericite.errors import JudgementError
+    from vericite.verify.judges import usual_bar
     from vericite.verify.judging import COLUMNS
 
     judgement = pipeline.judge(claim, premise, judge or "bundled")
@@ -30,11 +31,14 @@ def judge(
     # A judge that only says a label has no probabilities to show.
     shown = judgement.probabilities if judgement.graded else ()
     found = {name: round(float(value), 6) for name, value in zip(COLUMNS, shown, strict=judgement.graded)}
+    bar, sure = usual_bar(judge or "bundled"), float(judgement.probabilities.max())
     if as_json:
         told = {"label": label, "native": judgement.native, "probabilities": found, "note": judgement.note}
-        typer.echo(json.dumps(told))
+        typer.echo(json.dumps({**told, "abstained": sure < bar}))
     else:
         native = f"  ({clean(judgement.native)})" if judgement.native else ""
         typer.echo("  ".join([label, *(f"{name} {value:.3f}" for name, value in found.items())]) + native)
         if judgement.note:
             typer.echo(judgement.note)
+        if sure < bar:
+            typer.echo(f"unsure: {label} at {sure:.2f}, below {bar:.2f}: `vericite check` abstains from such a verdict")

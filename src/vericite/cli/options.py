@@ -21,9 +21,13 @@ JudgeOption = Annotated[
     typer.Option(help="Who judges, in place of the protocol's own; `vericite judges` lists them.", metavar="NAME"),
 ]
 AbstainOption = Annotated[
-    float,
+    float | None,
     typer.Option(
-        "--abstain-below", min=0, max=1, help="Abstain from verdicts whose probability is lower; 0 never does."
+        "--abstain-below",
+        min=0,
+        max=1,
+        help="Abstain from verdicts whose probability is lower; 0 never does, and is the default but for judges that "
+        "were calibrated.",
     ),
 ]
 _LLM = "Judges that ask a language model"
@@ -46,7 +50,10 @@ ReplyOption = Annotated[
     ),
 ]
 CacheOption = Annotated[
-    bool, typer.Option("--cache/--no-cache", help="Keep answers, so that no call is paid twice.", rich_help_panel=_LLM)
+    bool,
+    typer.Option(
+        "--cache/--no-cache", help="Keep judgements and replies, so that nothing is judged or paid for twice."
+    ),
 ]
 
 
@@ -71,14 +78,17 @@ def llm_settings(
     )
 
 
-def chosen(protocol: str, judge: Judge | str | None, abstain_below: float) -> Protocol:
-    """The protocol with what the options change of it."""
+def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None) -> Protocol:
+    """The protocol with what the options change of it; a calibrated judge brings the threshold that none gives."""
     from dataclasses import replace
 
     from vericite.verify import get_protocol
+    from vericite.verify.judges import usual_bar
 
     named = get_protocol(protocol)
-    return replace(named, judge=judge or named.judge, abstain_below=abstain_below)
+    asked = judge or named.judge
+    bar = named.abstain_below or usual_bar(asked) if abstain_below is None else abstain_below
+    return replace(named, judge=asked, abstain_below=bar)
 
 
 def _price(text: str) -> Price:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vericite.models import Embedder
 from vericite.records import Answer, Evidence, Question
 from vericite.text.citations import parse_answer, parse_markers, render_markers
+from vericite.text.references import parse_pmids
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.text.terms import terms
@@ -158,8 +159,8 @@ def _candidates(evidence: Sequence[Evidence]) -> list[_Candidate]:
             continue
         for sentence in document_sentences(hit.document):
             text = re.sub(r"\s+", " ", sentence.text_in(hit.document))
-            # A number in brackets of the source's own would be read as a citation of ours.
-            if _stands_alone(text) and not parse_markers(text):
+            # A number in brackets or a PubMed id of the source's own would be read as a citation of ours.
+            if _stands_alone(text) and not parse_markers(text) and not parse_pmids(text):
                 found.append(_Candidate(text, marker, sentence.index))
     return found
 

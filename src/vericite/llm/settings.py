@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from vericite.disk.folder import cache_file
 from vericite.errors import InputError
 
 
@@ -80,16 +81,4 @@ class Settings:
     @property
     def cache_file(self) -> Path | None:
         """Where replies are kept, or None where they are not."""
-        if self.cache is None:
-            return None
-        folder = default_cache_folder() if self.cache == "default" else Path(self.cache).expanduser()
-        return folder if folder.suffix == ".sqlite" else folder / "llm.sqlite"
-
-
-def default_cache_folder() -> Path:
-    """``$VERICITE_CACHE``, else ``$XDG_CACHE_HOME/vericite``, else ``~/.cache/vericite``."""
-    if own := os.environ.get("VERICITE_CACHE"):
-        return Path(own).expanduser()
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared).expanduser() / "vericite"
-    return Path.home() / ".cache" / "vericite"
+        return None if self.cache is None else cache_file(self.cache, "llm.sqlite")

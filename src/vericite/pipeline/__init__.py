@@ -1,14 +1,8 @@
 """The one place that strings the stages together."""
 
+from vericite.formats import AnswerToCheck, answers_to_check
 from vericite.pipeline.ask import Pipeline, ask
-from vericite.pipeline.check import (
-    AnswerToCheck,
-    answers_to_check,
-    check,
-    check_async,
-    check_many,
-    judge,
-)
+from vericite.pipeline.check import check, check_async, check_many, judge
 
 __all__ = [
     "AnswerToCheck",

@@ -4,45 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from vericite.errors import InputError, RecordError
+from vericite.disk.folder import cache_file
+from vericite.errors import InputError
 from vericite.models import Pair
-from vericite.records import Answer, CheckedAnswer, Document, Record, SourceText, first_problem, number_jsonl
+from vericite.records import Answer, CheckedAnswer, Document, SourceText, first_problem
 from vericite.text.citations import parse_answer
 from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
-from vericite.verify.judges import is_kept
+from vericite.verify.judges import is_kept, usual_bar
 from vericite.verify.judging import Judge, Judgement
-
-
-class AnswerToCheck(Record):
-    """An answer as a user gives it; ``[n]`` in it cites the n-th document."""
-
-    id: str = Field(min_length=1)
-    answer: str
-    documents: tuple[SourceText, ...]
-    question: str | None = None
-
-    def parsed(self) -> Answer:
-        """The answer split into claims and citations."""
-        documents = [document.document() for document in self.documents]
-        return parse_answer(self.id, self.answer, documents, self.question)
-
-
-def answers_to_check(path: Path) -> Iterator[Answer | RecordError]:
-    """Stream the answers of a JSON Lines file; a line that is none comes out as its error."""
-    for number, item in number_jsonl(AnswerToCheck, path):
-        if isinstance(item, RecordError):
-            yield item
-            continue
-        try:
-            yield item.parsed()
-        except ValidationError as error:
-            yield RecordError(path, number, *first_problem(error))
 
 
 def check(
@@ -53,6 +29,7 @@ def check(
     id: str = "answer",
     protocol: Protocol | str = DEFAULT,
     judge: Judge | str | None = None,
+    cache: Path | bool = False,
 ) -> CheckedAnswer:
     """Check every citation of one answer.
 
@@ -64,6 +41,7 @@ def check(
         id: Its name in the result.
         protocol: A protocol or its name.
         judge: A judge or its name, in place of the protocol's own.
+        cache: Where judgements are kept, as for ``check_many``.
 
     Raises:
         InputError: The documents are no documents, or two have the same id.
@@ -74,7 +52,7 @@ def check(
         parsed = answer
     else:
         parsed = _parsed(answer, documents, question, id)
-    return next(check_many([parsed], protocol, judge))
+    return next(check_many([parsed], protocol, judge, cache))
 
 
 async def check_async(
@@ -85,16 +63,46 @@ async def check_async(
     id: str = "answer",
     protocol: Protocol | str = DEFAULT,
     judge: Judge | str | None = None,
+    cache: Path | bool = False,
 ) -> CheckedAnswer:
     """``check`` in a thread of its own, so that an event loop goes on."""
-    return await asyncio.to_thread(check, answer, documents, question=question, id=id, protocol=protocol, judge=judge)
+    return await asyncio.to_thread(
+        check, answer, documents, question=question, id=id, protocol=protocol, judge=judge, cache=cache
+    )
 
 
 def check_many(
-    answers: Iterable[Answer], protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None
+    answers: Iterable[Answer],
+    protocol: Protocol | str = DEFAULT,
+    judge: Judge | str | None = None,
+    cache: Path | bool = False,
 ) -> Iterator[CheckedAnswer]:
-    """Check answers in a stream, in order. Pairs that several answers share are judged once."""
-    return verifier_for(protocol, judge).verify(answers)
+    """Check answers in a stream, in order. Pairs that several answers share are judged once.
+
+    Args:
+        answers: The answers.
+        protocol: A protocol or its name.
+        judge: A judge or its name, in place of the protocol's own.
+        cache: Folder (or ``.sqlite`` file) in which judgements are kept for later runs, True for the user's
+            (``$VERICITE_CACHE``). It knows a judge by its signature. One that asks a language model keeps the replies
+            in a cache of its own, and nothing here.
+    """
+    verifier = verifier_for(protocol, judge)
+    # A judge with a ledger asks a language model.
+    if cache is False or getattr(verifier.judge, "ledger", None) is not None:
+        return verifier.verify(answers)
+    return _remembering(verifier, cache, answers)
+
+
+def _remembering(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
+    from vericite.verify.remembered import FILE, Remembered  # Loads SQLite.
+
+    file = cache_file("default" if isinstance(cache, bool) else cache, FILE)
+    with Remembered(verifier.judge, file) as judge:
+        # A copy: the verifier may be kept for others, and made anew it would spell out the judge in its provenance.
+        own = copy(verifier)
+        own.judge = judge
+        yield from own.verify(answers)
 
 
 def judge(claim: str, premise: str, judge: Judge | str = "bundled") -> Judgement:
@@ -122,7 +130,10 @@ def _named_verifier(name: str, judge: str | None) -> Verifier:
 
 
 def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
-    return Verifier(protocol if judge is None else replace(protocol, judge=judge))
+    """A calibrated judge beside a protocol that never abstains brings its own threshold; one within keeps the 0."""
+    if judge is None:
+        return Verifier(protocol)
+    return Verifier(replace(protocol, judge=judge, abstain_below=protocol.abstain_below or usual_bar(judge)))
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:

@@ -6,6 +6,7 @@ from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
     first_problem,
     number_jsonl,
+    number_lines,
     parse_record,
     read_jsonl,
     to_json,
@@ -43,6 +44,7 @@ __all__ = [
     "VerificationFailure",
     "first_problem",
     "number_jsonl",
+    "number_lines",
     "parse_record",
     "read_jsonl",
     "storable",

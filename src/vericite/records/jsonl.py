@@ -46,9 +46,22 @@ def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | R
     Raises:
         InputError: The file cannot be read at all.
     """
+    for number, line in number_lines(path):
+        try:
+            yield number, line if isinstance(line, RecordError) else parse_record(kind, line, path, number)
+        except RecordError as error:
+            yield number, error
+
+
+def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
+    """Stream a file's lines that are not empty, each with its number; one that is not UTF-8 comes out as its error.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
     for number, raw in _lines(path):
         try:
-            yield number, parse_record(kind, _decoded(raw, path, number), path, number)
+            yield number, _decoded(raw, path, number)
         except RecordError as error:
             yield number, error
 

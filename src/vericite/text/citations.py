@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.markers import MARKER, MarkerGroup, parse_markers, render, render_markers, segments
+from vericite.text.mentions import Mention, Sources, mentions_in
+from vericite.text.reference_list import REFERENCES, body_end, lines
 from vericite.text.sentences import split_sentences
 
 __all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
 
-CITATIONS = "citations.v1"
+CITATIONS = "citations.v2"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -30,12 +33,6 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_OPENING = 16
-_REFERENCES = re.compile(r"(?:references?|sources?|bibliography|citations?)", re.IGNORECASE)
-_ENTRY = re.compile(
-    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
@@ -47,6 +44,8 @@ def parse_answer(
     documents: Sequence[Document],
     question: str | None = None,
     generator: str | None = None,
+    *,
+    mentions: Sequence[Mention] | None = None,
 ) -> Answer:
     """Split an answer into claims, each with the citations that stand in it or behind it.
 
@@ -55,26 +54,25 @@ def parse_answer(
     and none stands in or behind the last sentence, markers between sentences belong to the one that follows.
     Headings, short labels that end in a colon, rules (``---``) and a reference list at the end are no claims.
     What a heading or rule cites goes to the claim that follows, what any other piece cites that is no claim to
-    the claim before.
-    Should there be citations but no claim at all, they come as one claim whose text is empty.
+    the claim before. Should there be citations but no claim at all, they come as one claim whose text is empty.
 
     Claim texts are without markers and without what dresses them: their link, their parentheses, list
     bullets and ``**``. Markers inside the sentence's grammar ("According to [1], ...") go too.
     Any text is taken, in linear time; half of a surrogate pair, which no file can hold, becomes U+FFFD.
-    The documents must have different ids, as ``Answer`` demands.
+    Markers are numbers in brackets, which count the documents, and PubMed ids (``PMID: 123``), which are found by
+    name. ``mentions`` are what cites in place of these. The documents must have different ids.
     """
     text = storable(text)
-    body = text[: _body_end(text)]
-    prose = _prose(body)
+    body = text[: body_end(text)]
+    found = mentions_in(body, Sources(documents)) if mentions is None else mentions
+    prose = _prose(body, [mention for mention in found if mention.span.end <= len(body)])
     pieces = _pieces(body, prose)
     owned = _owned(_led(prose, pieces), pieces)
-    claims = tuple(
-        _claim(prose, piece, owned.get(index, []), documents)
-        for index, piece in enumerate(piece for piece in pieces if piece.claim)
-    )
+    spoken = enumerate(piece for piece in pieces if piece.claim)
+    claims = tuple(_claim(prose, piece, owned.get(index, [])) for index, piece in spoken)
     if not claims and prose.marks:
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
-        claims = (Claim(text="", span=span, citations=_citations(prose.marks, documents)),)
+        claims = (Claim(text="", span=span, citations=_citations(prose.marks)),)
     return Answer(id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator)
 
 
@@ -82,7 +80,7 @@ def parse_answer(
 class _Mark:
     """A run of markers with its dressing, cut out of the prose at ``position``."""
 
-    groups: tuple[MarkerGroup, ...]
+    mentions: tuple[Mention, ...]
     start: int
     end: int
     position: int = 0
@@ -120,7 +118,7 @@ class _Piece:
     heading: bool = False
 
 
-def _prose(body: str) -> _Prose:
+def _prose(body: str, mentions: Sequence[Mention]) -> _Prose:
     """Cut markers and bold signs out, with the white space that would be left behind."""
     prose = _Prose()
     chunks: list[str] = []
@@ -135,14 +133,14 @@ def _prose(body: str) -> _Prose:
             chunks.append(chunk)
             length += len(chunk)
 
-    for cut in _cuts(body):
+    for cut in _cuts(body, mentions):
         if not isinstance(cut, _Mark):
-            keep(body[position : cut.start()], position)
-            position = cut.end()
+            keep(body[position : cut.start], position)
+            position = cut.end
             continue
         before, leading = body[position : cut.start], cut.start in leads and _leads(body, cut)
         keep(before if leading else before.rstrip(), position)
-        prose.marks.append(_Mark(cut.groups, cut.start, cut.end, position=length, leads=leading))
+        prose.marks.append(_Mark(cut.mentions, cut.start, cut.end, position=length, leads=leading))
         last = chunks[-1][-1] if chunks else " "
         position = _after_cut(body, cut.end, last, leading)
         if not leading and not last.isspace() and body[position : position + 1].isalnum():
@@ -177,32 +175,45 @@ def _leads(body: str, mark: _Mark) -> bool:
     return before < 0 or not (body[before].isalnum() or body[before] in ",;%)]}\"'’”")
 
 
-def _cuts(body: str) -> Iterator[_Mark | re.Match[str]]:
-    """The runs of markers and the bold signs between them, in order."""
+def _cuts(body: str, mentions: Sequence[Mention]) -> Iterator[_Mark | Span]:
+    """The runs of markers and the mere signs between them, in order."""
+    signs = [mention.span for mention in mentions if not mention.cited]
     end = 0
-    for mark in _runs(body):
-        yield from _BOLD.finditer(body, end, mark.start)
+    for mark in _runs(body, [mention for mention in mentions if mention.cited]):
+        yield from _signs(body, signs, end, mark.start)
         yield mark
         end = mark.end
-    yield from _BOLD.finditer(body, end)
+    yield from _signs(body, signs, end, len(body))
 
 
-def _runs(body: str) -> Iterator[_Mark]:
+def _signs(body: str, signs: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+    """Bold signs and the given ones between two places."""
+    first = bisect_left(signs, start, key=lambda span: span.start)
+    given = takewhile(lambda span: span.end <= end, islice(signs, first, None))
+    bold = (Span(start=match.start(), end=match.end()) for match in _BOLD.finditer(body, start, end))
+    position = start
+    for span in sorted((*given, *bold), key=lambda span: span.start):
+        if span.start >= position:
+            yield span
+            position = span.end
+
+
+def _runs(body: str, mentions: Iterable[Mention]) -> Iterator[_Mark]:
     """Markers with nothing but commas between them, together with their links and parentheses."""
-    run: list[MarkerGroup] = []
+    run: list[Mention] = []
     end = floor = 0
-    for group in parse_markers(body):
-        if run and not _BETWEEN.fullmatch(body, end, group.span.start):
+    for mention in mentions:
+        if run and not _BETWEEN.fullmatch(body, end, mention.span.start):
             yield (mark := _dressed(body, run, end, floor))
             run, floor = [], mark.end
-        run.append(group)
-        target = _TARGET.match(body, group.span.end)
-        end = target.end() if target else group.span.end
+        run.append(mention)
+        target = _TARGET.match(body, mention.span.end)
+        end = target.end() if target else mention.span.end
     if run:
         yield _dressed(body, run, end, floor)
 
 
-def _dressed(body: str, run: list[MarkerGroup], end: int, floor: int) -> _Mark:
+def _dressed(body: str, run: list[Mention], end: int, floor: int) -> _Mark:
     """A run and the pairs of signs around it: ``(see [1])``, ``**[1]**``, ``<sup>[1]</sup>``."""
     start = run[0].span.start
     while opening := _OPENING.search(body[max(floor, start - _LONGEST_OPENING) : start]):
@@ -213,61 +224,6 @@ def _dressed(body: str, run: list[MarkerGroup], end: int, floor: int) -> _Mark:
         start -= len(opening[0])
         end += gap + len(closing)
     return _Mark(tuple(run), start, end)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, line
-        start += len(line) + 1
-
-
-def _body_end(text: str) -> int:
-    """Where the reference list at the end begins; the length of the text if there is none."""
-    for start, line in reversed(list(_lines(text))):
-        bare = line.strip().strip("#*_: ")
-        if _REFERENCES.fullmatch(bare):
-            return start
-        entry = _ENTRY.match(line)
-        # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
-        listed = entry and (entry["cited"] or not MARKER.search(line))
-        if bare and not listed:
-            break
-    return _listing(text)
-
-
-def _listing(text: str) -> int:
-    """Where a reference list without heading begins; the length of the text if there is none.
-
-    It is set off by a blank line, each line opens with a number, these rise, and the text before, which is more
-    than such lines, cites one of them.
-    """
-    lines = [(start, line) for start, line in _lines(text) if line.strip()]
-    entries: list[tuple[int, int]] = []
-    for start, line in reversed(lines):
-        number = _entry_number(line)
-        if number is None or (entries and number >= entries[-1][1]):
-            break
-        entries.append((start, number))
-    while entries and not re.search(r"\n[^\S\n]*\n\Z", text[max(0, entries[-1][0] - 99) : entries[-1][0]]):
-        entries.pop()
-    if not entries:
-        return len(text)
-    begin = entries[-1][0]
-    before = lines[: len(lines) - len(entries)]
-    if all(_entry_number(line) is not None for _, line in before):
-        return len(text)
-    inside = (group for _, line in before for group in parse_markers(line) if line[: group.span.start].strip())
-    cited = {number for group in inside for number in group.numbers}
-    return begin if cited.intersection(number for _, number in entries) else len(text)
-
-
-def _entry_number(line: str) -> int | None:
-    """The number that a line of a reference list opens with; None for any other line."""
-    entry = _NUMBERED.match(line)
-    if not entry or (entry["plain"] and MARKER.search(line)):
-        return None
-    return int(entry["cited"] or entry["plain"])
 
 
 def _pieces(body: str, prose: _Prose) -> list[_Piece]:
@@ -284,7 +240,7 @@ def _pieces(body: str, prose: _Prose) -> list[_Piece]:
 
 
 def _headings(body: str, prose: _Prose) -> Iterator[tuple[int, int]]:
-    for start, line in _lines(body):
+    for start, line in lines(body):
         if _is_heading(line):
             yield prose.position(start), prose.position(start + len(line))
 
@@ -316,7 +272,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
         lead = _ITEM_LEAD.match(text, span.start, span.end)
         begin = lead.end() if lead else span.start
         bare = text[begin : span.end]
-        spoken = any(map(str.isalnum, bare)) and not _REFERENCES.fullmatch(bare.strip("*_: "))
+        spoken = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(bare.strip("*_: "))
         yield _Piece(begin if spoken else span.start, span.end, claim=spoken)
 
 
@@ -368,19 +324,18 @@ def _owned(marks: Iterable[_Mark], pieces: Sequence[_Piece]) -> dict[int, list[_
     return owned
 
 
-def _claim(prose: _Prose, piece: _Piece, marks: list[_Mark], documents: Sequence[Document]) -> Claim:
+def _claim(prose: _Prose, piece: _Piece, marks: list[_Mark]) -> Claim:
     start, end = prose.origin(piece.start), prose.origin(piece.end - 1) + 1
     start, end = min([start, *(mark.start for mark in marks)]), max([end, *(mark.end for mark in marks)])
     text = prose.text[piece.start : piece.end]
-    return Claim(text=text, span=Span(start=start, end=end), citations=_citations(marks, documents))
+    return Claim(text=text, span=Span(start=start, end=end), citations=_citations(marks))
 
 
-def _citations(marks: Iterable[_Mark], documents: Sequence[Document]) -> tuple[Citation, ...]:
-    """One citation for each number, at its first place."""
-    found: dict[int, Citation] = {}
+def _citations(marks: Iterable[_Mark]) -> tuple[Citation, ...]:
+    """One citation for each document or dangling number, at its first place."""
+    found: dict[str | int, Citation] = {}
     for mark in marks:
-        for group in mark.groups:
-            for number in group.numbers:
-                known = documents[number - 1].id if 1 <= number <= len(documents) else None
-                found.setdefault(number, Citation(marker=number, span=group.span, document=known))
+        for mention in mark.mentions:
+            for number, document in mention.cited:
+                found.setdefault(document or number, Citation(marker=number, span=mention.span, document=document))
     return tuple(found.values())

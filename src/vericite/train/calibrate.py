@@ -25,8 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vericite.errors import InputError, ModelMissingError, UnknownNameError, VeriCiteError
-from vericite.models import Pair
-from vericite.train.calibration import (
+from vericite.evaluate.calibration import (
     Answered,
     Booleans,
     CurvePoint,
@@ -37,13 +36,14 @@ from vericite.train.calibration import (
     fit_temperature,
     negative_log_likelihood,
     risk_coverage,
-    tempered,
 )
+from vericite.models import Pair
 from vericite.train.documents import SUFFIX, read_documents
 from vericite.train.pairs import LabelledPair, read_pairs
 from vericite.train.score import CHOOSING
 from vericite.train.scoring import Floats, Scorer, open_scorer
 from vericite.train.verdicts import ScorerJudge, verdicts
+from vericite.verify.tempering import tempered
 
 CARD = "card.json"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from vericite.errors import InputError
-from vericite.train.calibration import brier, ece_of_labels, tempered
+from vericite.evaluate.calibration import brier, ece_of_labels
 from vericite.train.documents import SUFFIX, LabelledDocument, read_documents
 from vericite.train.measures import (
     Integers,
@@ -26,6 +26,7 @@ from vericite.train.scoring import Floats, Scorer
 from vericite.train.verdicts import verdicts
 from vericite.verify import Judge
 from vericite.verify.judging import ENTAILS
+from vericite.verify.tempering import tempered
 
 HEALTHVER = "healthver_test"
 ROBUSTNESS = "robustness"

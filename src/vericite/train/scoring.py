@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vericite.errors import ModelMissingError
 from vericite.models import Encoder, Engine, ModelFolder, Pair
 from vericite.verify.judging import COLUMNS
+from vericite.verify.tempering import Floats, softmax
 
-Floats = NDArray[np.float64]
 BATCH_TOKENS = 2048
 
 
@@ -82,9 +81,3 @@ def open_scorer(path: Path, precision: str = "fp32") -> Scorer:
     if not (path / "tokenizer.json").is_file():
         raise ModelMissingError(f"expected a packed model or a checkpoint's model; found neither in {path}. Name one.")
     return CheckpointScorer(path, precision=precision)
-
-
-def softmax(logits: Floats) -> Floats:
-    """Over each row."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)

@@ -100,8 +100,8 @@ class AnyEntails:
             return ~sheet.asked
         entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
         heard = sheet.asked.sum(axis=1, keepdims=True)
-        until = np.searchsorted(_EARLY, heard, side="right")
-        limit = np.append(_EARLY, sheet.asked.shape[1])[until]
+        steps = np.append(_EARLY, sheet.asked.shape[1])
+        limit = steps[(heard >= _EARLY).sum(axis=1, keepdims=True)]
         return (sheet.ranks < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
 
     def decide(self, sheet: Sheet) -> Outcome:

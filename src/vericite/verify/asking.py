@@ -39,12 +39,13 @@ def ask(judge: Judge, pairs: Collection[Pair]) -> list[Judgement]:
 def _checked(judgement: object, judge: Judge) -> Judgement:
     if not isinstance(judgement, Judgement):
         raise _broken(judge, "judgements (vericite.verify.Judgement)", f"{judgement!r:.80}")
-    if judgement.failure is not None or _are_probabilities(judgement.probabilities):
+    if judgement.failure is not None or are_probabilities(judgement.probabilities):
         return judgement
     return Judgement.failed(f"the judge gave {judgement.probabilities!r:.80}, which are no three probabilities")
 
 
-def _are_probabilities(given: object) -> bool:
+def are_probabilities(given: object) -> bool:
+    """Whether these are a judge's three probabilities, about 1 together."""
     if not isinstance(given, np.ndarray):
         return False
     values = cast(NDArray[np.float32], given)

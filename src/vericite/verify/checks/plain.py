@@ -19,23 +19,35 @@ _ONES = {
         " seventeen eighteen nineteen".split()
     )
 }
-_TENS = {name: 10 * value for value, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_TENS = {
+    name: 10 * value for value, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
 _WORD_NUMBER = re.compile(
     rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<digit>{'|'.join(list(_ONES)[1:10])}))?"
     rf"|(?P<ones>{'|'.join(list(_ONES)[2:])}))(?![\w])(?!-(?:sided|tailed|armed|way))",
     re.IGNORECASE,
 )
+_HALF_A = re.compile(
+    r"\b(?:half (?:an?|of an?) |(?<!and )a half[- ])(?=(?:hour|year|month|week|day|lit|decade|gram|dozen|million)\w*)",
+    re.I,
+)
+_AND_A_HALF = re.compile(r"(?<![\w.])(?P<whole>[0-9]{1,4}|one) and (?:a half|one half|1 half| 0\.5)", re.I)
 _SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
-_SIZED = re.compile(r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)", re.I)
+_SIZED = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)",
+    re.I,
+)
 
 
 def plain(text: str) -> str:
     """The text with one sign for each thing, thousands unseparated, and numbers in words as digits."""
-    text = text.translate(_SINGLE).replace("<=", "≤").replace(">=", "≥").replace("–", "-")
+    text = " ".join(text.split()).translate(_SINGLE).replace("<=", "≤").replace(">=", "≥").replace("–", "-")
     text = _DECIMAL_DOT.sub(".", text)
     text = _COMMA.sub(lambda match: match[0].replace(",", ""), text)
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _HALF_A.sub("0.5 ", text)
     text = _WORD_NUMBER.sub(_digits, text)
+    text = _AND_A_HALF.sub(lambda match: "1.5" if match["whole"].isalpha() else f"{match['whole']}.5", text)
     for _ in range(2):
         text = _SIZED.sub(_sized, text)
     return text

@@ -9,6 +9,7 @@ from vericite.verify.checks.measures import Unit, age_follows, unit_at
 
 BARE = Unit("", 1.0, (), 0)
 PERCENT = Unit("percent", 1.0, (), 0)
+YEARS = Unit("time", 31557600.0, (), 0)
 TIMES = Unit("times", 1.0, (), 0)
 
 
@@ -46,7 +47,7 @@ class Quantity:
 
 
 _N = r"(?:[0-9]{1,12}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})(?![0-9])"
-_NUMBER = re.compile(rf"(?<![\w.^])(?<![A-Za-z0-9]-)(?<![0-9]/)(?:(?<=[ (=<>,;\[])|(?<!.))?-?{_N}|(?<=[0-9]-){_N}")
+_NUMBER = re.compile(rf"(?<![\w.^])(?<![A-Za-z0-9]-)(?<![0-9]/)(?:(?<=[ (=<>,;\[])-)?{_N}")
 _VALUE = re.compile(_N)
 _NAMING = re.compile(
     r"(?:\b(?:type|phase|grade|stage|class|group|level|version|figure|fig|table|chromosome|exon|codon|arm|cohort|part"
@@ -66,13 +67,19 @@ _CHANGE = re.compile(
 )
 _CI = re.compile(
     r"\b(?:CIs?|CrI|(?:confidence|credible) (?:intervals?|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}[(\[]?)(?P<low>-?"
-    + _N + r")(?:\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?" + _N + r")",
+    + _N
+    + r")(?:\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?"
+    + _N
+    + r")",
     re.IGNORECASE,
 )
-_LEVEL = re.compile(rf"(?<![\w.])(?P<level>{_N})\s?(?:%|per ?cent)[ -]?(?=CIs?\b|CrI\b|confidence\b|credible\b|limits\b)", re.I)
+_LEVEL = re.compile(
+    rf"(?<![\w.])(?P<level>{_N})\s?(?:%|per ?cent)[ -]?(?=CIs?\b|CrI\b|confidence\b|credible\b|limits\b)", re.I
+)
 _P = re.compile(
-    r"(?<![\w])p(?:[- ]?values?)?(?:[- ]?(?:for|of) (?:the )?(?:trend|interaction|difference|non-?inferiority|superiority))?"
-    r"[- ](?:trend|interaction)?|(?<![\w])p(?:[- ]?values?)?",
+    r"(?<![\w])p(?:[- ]?values?)?"
+    r"(?:[- ]?(?:for|of) (?:the )?(?:trend|interaction|difference|non-?inferiority|superiority))?"
+    r"(?:[- ](?:trend|interaction))?",
     re.IGNORECASE,
 )
 _P_SIGN = (
@@ -81,42 +88,80 @@ _P_SIGN = (
     ("=", r"=|of|was|is|:|being|equals|at"),
 )
 _P_VALUE = re.compile(
-    r"\s*(?:" + "|".join(f"(?P<s{index}>{body})" for index, (_, body) in enumerate(_P_SIGN)) + rf")\s*(?P<value>{_N})", re.I
+    r"\s*(?:" + "|".join(f"(?P<s{index}>{body})" for index, (_, body) in enumerate(_P_SIGN)) + rf")\s*(?P<value>{_N})",
+    re.I,
 )
 _SIGNS = (
-    ("~", r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over|just under"
-     r"|slightly (?:more|less|over|under|above|below)(?: than)?|(?:just|a little|little|somewhat) (?:more|less|over|under)"
-     r"(?: than)?|an estimated|up to|on the order of|well over|nearly all"),
-    ("<", r"<|≤|less than|fewer than|under|below|at most|no more than|not more than|not exceeding|within|no later than"
-     r"|lower than|smaller than|maximum of|younger than|shorter than|up to"),
-    (">", r">|≥|more than|greater than|over|above|at least|no fewer than|no less than|not less than|exceed(?:s|ed|ing)?"
-     r"|higher than|minimum of|larger than|older than|longer than|upwards? of"),
+    (
+        "~",
+        r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over|just under"
+        r"|slightly (?:more|less|over|under|above|below)(?: than)?|(?:just|a little|little|somewhat) (?:more|less"
+        r"|over|under)"
+        r"(?: than)?|an estimated|up to|on the order of|well over|nearly all",
+    ),
+    (
+        "<",
+        r"<|≤|less than|fewer than|under|below|at most|no more than|not more than|not exceeding|within|no later than"
+        r"|lower than|smaller than|maximum of|younger than|shorter than|up to",
+    ),
+    (
+        ">",
+        r">|≥|more than|greater than|over|above|at least|no fewer than|no less than|not less than|exceed(?:s|ed|ing)?"
+        r"|higher than|minimum of|larger than|older than|longer than|upwards? of",
+    ),
 )
-_BEFORE = re.compile("|".join(rf"(?P<s{index}>(?<!\w)(?:{body}))" for index, (_, body) in enumerate(_SIGNS)) + r"$", re.I)
-_BEFORE = re.compile(rf"(?:{_BEFORE.pattern[:-1]})(?: the| an?| age(?: of)?)?\s?$", re.IGNORECASE)
-_AFTER = re.compile(r"\s(?:of age )?(?:or|and) (?:(?P<more>more|older|over|above|higher|longer)|(?P<less>less|younger|fewer|under|below|lower))\b", re.I)
+_SIGN = "|".join(rf"(?P<s{index}>(?<!\w)(?:{body}))" for index, (_, body) in enumerate(_SIGNS))
+_BEFORE = re.compile(rf"(?:{_SIGN})(?: the| an?| age(?: of)?)?\s?$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\s(?:of age )?(?:or|and) (?:(?P<more>more|older|over|above|higher|longer)|(?P<less>less|younger|fewer|under"
+    r"|below|lower))\b",
+    re.I,
+)
 _FRACTIONS = (
-    (r"(?:1|a|one)[ -]half|half", 50.0), (r"(?:2)[ -]thirds", 66.6667), (r"(?:1|a|one)[ -]third", 33.3333),
-    (r"3[ -]quarters|3[ -]fourths", 75.0), (r"(?:1|a|one)[ -](?:quarter|fourth)", 25.0),
-    (r"(?:1|a|one)[ -]fifth", 20.0), (r"2[ -]fifths", 40.0), (r"3[ -]fifths", 60.0), (r"4[ -]fifths", 80.0),
-    (r"(?:1|a|one)[ -]sixth", 16.6667), (r"(?:1|a|one)[ -]eighth", 12.5), (r"(?:1|a|one)[ -]tenth", 10.0),
+    (r"(?:1|a|one)[ -]half|half", 50.0),
+    (r"(?:2)[ -]thirds", 66.6667),
+    (r"(?:1|a|one)[ -]third", 33.3333),
+    (r"3[ -]quarters|3[ -]fourths", 75.0),
+    (r"(?:1|a|one)[ -](?:quarter|fourth)", 25.0),
+    (r"(?:1|a|one)[ -]fifth", 20.0),
+    (r"2[ -]fifths", 40.0),
+    (r"3[ -]fifths", 60.0),
+    (r"4[ -]fifths", 80.0),
+    (r"(?:1|a|one)[ -]sixth", 16.6667),
+    (r"(?:1|a|one)[ -]eighth", 12.5),
+    (r"(?:1|a|one)[ -]tenth", 10.0),
 )
 _FRACTION = re.compile(
-    "|".join(rf"(?P<f{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_FRACTIONS))
-    + r"(?![ -](?:li[fv]|dose|hour|an hour|time|a |year|of (?:the )?(?:study|year)))", re.IGNORECASE,
+    "(?:"
+    + "|".join(rf"(?P<f{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_FRACTIONS))
+    + r")(?![ -](?:li[fv]|max|dose|way|of an? |an? |hour|an hour|time|a |year|of (?:the )?(?:study|year)))",
+    re.IGNORECASE,
 )
 _OUT_OF = re.compile(
-    rf"(?<![\w.-])(?P<part>[0-9]{{1,9}}|one)(?:\s?/\s?|\s(?:out of|in(?: every)?|of)(?: the| all| these)?\s)(?P<whole>[0-9]{{1,9}})"
-    r"(?![\w.%/]|-[0-9]|\s?(?:%|per ?cent))", re.IGNORECASE,
+    r"(?<![\w.-])(?P<part>[0-9]{1,9}|one)(?:\s?/\s?|\s(?:out of|in(?: every)?|of)(?: the| all"
+    r"| these)?\s)(?P<whole>[0-9]{1,9})"
+    r"(?![\w.%/]|-[0-9]|\s?(?:%|per ?cent))",
+    re.IGNORECASE,
 )
 _MULTIPLE = (
-    (r"twice(?! (?:daily|weekly|a |per|monthly|yearly|each|every))|doubl(?:ed|es|ing)|double(?![ -](?:blind|dose|dummy|mask|placebo))", 2.0),
-    (r"2-?fold|twofold", 2.0), (r"trebled|tripled|triple(?! therapy)|threefold|thrice(?! )", 3.0), (r"fourfold|quadrupled", 4.0),
-    (r"fivefold", 5.0), (r"sixfold", 6.0), (r"tenfold", 10.0), (r"halved|halves|halving", 0.5),
+    (
+        r"twice(?! (?:daily|weekly|a |per|monthly|yearly|each|every))|doubl(?:ed|es|ing)|double(?![ -](?:blind|dose"
+        r"|dummy|mask|placebo))",
+        2.0,
+    ),
+    (r"2-?fold|twofold", 2.0),
+    (r"trebled|tripled|triple(?! therapy)|threefold|thrice(?! )", 3.0),
+    (r"fourfold|quadrupled", 4.0),
+    (r"fivefold", 5.0),
+    (r"sixfold", 6.0),
+    (r"tenfold", 10.0),
+    (r"halved|halves|halving", 0.5),
 )
 _MULTIPLES = re.compile("|".join(rf"(?P<m{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_MULTIPLE)), re.I)
-_ONE_OF_TIME = re.compile(r"\b(?:a|an|one|1)(?=[ -](?:year|month|week|day|hour|decade|fortnight|minute)\b)", re.IGNORECASE)
-_REACH = 48
+_ONE_OF_TIME = re.compile(
+    r"\b(?:a|an|one|1)(?=[ -](?:year|month|week|day|hour|decade|fortnight|minute)\b)", re.IGNORECASE
+)
+_SHARING = re.compile(r"\s?(?:to|and|or|vs\.?|versus|v|,|, and|against|->|→)\s", re.IGNORECASE)
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -127,7 +172,17 @@ def quantities(text: str) -> list[Quantity]:
         for quantity in reader(text, taken):
             taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
             found.append(quantity)
-    return sorted((item for item in found if item.role != "level"), key=lambda item: item.start)
+    return _sharing_units(text, sorted((item for item in found if item.role != "level"), key=lambda item: item.start))
+
+
+def _sharing_units(text: str, found: list[Quantity]) -> list[Quantity]:
+    """The same quantities, a bare one having the unit of the next where one unit serves for both."""
+    for index in range(len(found) - 2, -1, -1):
+        one, other = found[index], found[index + 1]
+        if one.unit.base == "" and one.role in ("value", "small") and other.unit.base and other.role == "value":
+            if _SHARING.fullmatch(text[one.end : other.start]):
+                found[index] = replace(one, unit=other.unit, role="value")
+    return found
 
 
 def _levels(text: str, taken: bytearray) -> list[Quantity]:
@@ -158,7 +213,9 @@ def _p_values(text: str, taken: bytearray) -> list[Quantity]:
         number = float(value["value"])
         end = value.end()
         found.append(
-            Quantity(number, number, step_of(value["value"]), BARE, sign, "p", match.start(), end, text[match.start() : end])
+            Quantity(
+                number, number, step_of(value["value"]), BARE, sign, "p", match.start(), end, text[match.start() : end]
+            )
         )
     return found
 
@@ -221,7 +278,9 @@ def _numbers(text: str, taken: bytearray) -> list[Quantity]:
     for match in _ONE_OF_TIME.finditer(text):
         unit = unit_at(text, match.end())
         if unit and not taken[match.start()] and match[0] != "1":
-            found.append(replace(_made(match, 1.0, 1.0, unit, "loose"), end=unit.end, text=text[match.start() : unit.end]))
+            found.append(
+                replace(_made(match, 1.0, 1.0, unit, "loose"), end=unit.end, text=text[match.start() : unit.end])
+            )
     return found
 
 
@@ -278,13 +337,25 @@ def _range_from(text: str, first: Quantity, taken: bytearray) -> Quantity | None
     return Quantity(first.low, second.low, step, second.unit, "=", "value", first.start, end, text[first.start : end])
 
 
+_AGED = re.compile(
+    r"\b(?:aged|ages|ages of|age of|age|older than|younger than)(?: (?:was|of|is|about|between|from|over|under))? $"
+)
 _YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}$")
 _NOUN = re.compile(r"\s(?:[a-z-]{2,20}\s){0,2}?(?P<noun>[a-z]{3,20})", re.IGNORECASE)
 
 
 def _with_role(text: str, quantity: Quantity) -> Quantity:
+    if quantity.unit.base == "times" and quantity.unit.per:
+        return replace(quantity, role="loose")  # how often a day: that is compared as a rate
+    if quantity.unit.base == "percent" and text.startswith(" level", quantity.end):
+        return replace(quantity, role="loose")
+    if quantity.unit.base == "" and _AGED.search(text, max(0, quantity.start - 24), quantity.start):
+        return replace(quantity, role="age", unit=YEARS)
     if quantity.unit.base == "time" and age_follows(text, quantity.end):
         return replace(quantity, role="age")
+    opened = text[max(0, quantity.start - 2) : quantity.start].strip()[-1:]
+    if quantity.ranged and quantity.unit.base == "" and opened in "([," and opened and quantity.step < 1:
+        return replace(quantity, role="interval")
     if quantity.unit.base == "" and _YEAR.match(quantity.text) and not quantity.ranged:
         return replace(quantity, role="year")
     if quantity.unit.base == "" and quantity.step == 1 and not quantity.ranged and 0 <= quantity.low <= 5:

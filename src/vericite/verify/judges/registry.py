@@ -6,16 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from vericite.errors import InputError, PluginError, UnknownNameError
 from vericite.llm import Settings
 from vericite.verify.judges.bundled import BundledJudge
+from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judges.lexical import LexicalJudge
+from vericite.verify.judges.stored import is_stored, read_stored, stored_names, stored_path
 from vericite.verify.judging import Judge
 
 GROUP = "vericite.judges"
 """The entry points through which another package brings a judge: each a callable that takes what follows the
 colon of ``name:rest``, an empty text where nothing does, and gives a judge."""
+
+CALIBRATED = "calibrated"
+"""The kind whose judges are read from a file; those that are kept under a name need the name alone."""
 
 Make = Callable[[str, Settings], Judge]
 
@@ -69,6 +75,10 @@ def _llm(prompt: str) -> Make:
     return make
 
 
+def _calibrated(file: str, settings: Settings) -> Judge:
+    return _from_file(Path(file).expanduser(), settings)
+
+
 JUDGES: dict[str, JudgeKind] = {
     "bundled": JudgeKind("the verifier that the package brings; offline, without torch", lambda _, __: BundledJudge()),
     "lexical": JudgeKind("counts shared words: a floor to compare against", lambda _, __: LexicalJudge()),
@@ -113,6 +123,12 @@ JUDGES: dict[str, JudgeKind] = {
         ("llm", "local"),
         keep=False,
     ),
+    CALIBRATED: JudgeKind(
+        "another judge, calibrated on labels of your own: the file that `vericite calibrate --out` wrote",
+        _calibrated,
+        "FILE",
+        keep=False,
+    ),
 }
 """Our judges by name."""
 
@@ -146,6 +162,8 @@ def _loaded(name: str, settings: Settings) -> Judge:
     for entry in plugins():
         if entry.name == kind:
             return _from_plugin(entry, rest)
+    if not rest and is_stored(kind):
+        return _from_file(stored_path(kind), settings)
     raise UnknownNameError("judge", kind, judge_names())
 
 
@@ -167,7 +185,40 @@ def plugins() -> tuple[EntryPoint, ...]:
 
 def judge_names() -> tuple[str, ...]:
     """The names there are."""
-    return (*JUDGES, *(entry.name for entry in plugins()))
+    return (*JUDGES, *(entry.name for entry in plugins()), *own_names())
+
+
+def own_names() -> tuple[str, ...]:
+    """The names of the user's calibrated judges; one that a judge of ours or of another package has is that one's."""
+    taken = {*JUDGES, *(entry.name for entry in plugins())}
+    return tuple(name for name in stored_names() if name not in taken)
+
+
+def usual_bar(judge: Judge | str) -> float:
+    """The ``abstain_below`` that a judge brings, which is used where nothing else is said; 0 for most.
+
+    Raises:
+        InputError: It is the name of a calibrated judge whose file cannot be used.
+    """
+    if not isinstance(judge, str):
+        return judge.abstain_below if isinstance(judge, CalibratedJudge) else 0.0
+    path = calibrated_file(judge)
+    return 0.0 if path is None else read_stored(path).abstain_below
+
+
+def calibrated_file(name: str) -> Path | None:
+    """The file of a calibrated judge's name; None for other names."""
+    kind, _, rest = name.partition(":")
+    if kind == CALIBRATED and rest:
+        return Path(rest).expanduser()
+    return stored_path(name) if name in own_names() else None
+
+
+def _from_file(path: Path, settings: Settings) -> Judge:
+    stored = read_stored(path)
+    if calibrated_file(stored.judge) is not None:
+        raise InputError(f"expected a judge that is not calibrated itself in {path}; found {stored.judge!r}")
+    return CalibratedJudge(load_judge(stored.judge, settings), stored, path.stem)
 
 
 def _from_plugin(entry: EntryPoint, rest: str) -> Judge:

@@ -9,21 +9,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.train.measures import Integers
-from vericite.train.scoring import Floats, softmax
-from vericite.verify.judging import COLUMNS, ENTAILS
+from vericite.verify.judging import COLUMNS, ENTAILS, NEUTRAL
+from vericite.verify.tempering import Floats, log_probabilities, softmax, tempered
 
 Booleans = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 BINS = 15
 COVERED = 0.9
 """Share of verdicts that must still be given at the threshold that is chosen."""
 THRESHOLDS = tuple(step / 100 for step in range(100))
 
+TEMPERATURES = (0.05, 20.0)
+"""The lowest and the highest that are looked at."""
+
 _LEAST = 1e-12
 _GOLDEN = (5**0.5 - 1) / 2
-_TEMPERATURES = (0.05, 20.0)
 _STEPS = 40
+_RIDGE = 1e-3
+"""Draws biases to 0 a little, so that a label that is never wrong does not send them to infinity."""
 
 
 class Judged(NamedTuple):
@@ -57,14 +61,13 @@ class Judged(NamedTuple):
         told = np.where(self.gold == ENTAILS, entailed, 1 - entailed)
         return np.where(self.binary, told, self.probabilities[np.arange(len(self.gold)), self.gold])
 
-    def at(self, temperature: float) -> Judged:
-        """The same at another temperature."""
-        return self._replace(probabilities=tempered(self.probabilities, temperature))
+    def at(self, temperature: float, bias: Sequence[float] | None = None) -> Judged:
+        """The same at another temperature, and with a bias for each label."""
+        return self._replace(probabilities=tempered(self.probabilities, temperature, bias))
 
-
-def tempered(probabilities: Floats, temperature: float) -> Floats:
-    """What the softmax of the same logits, divided by a temperature, would be."""
-    return softmax(np.log(np.maximum(probabilities, _LEAST)) / temperature)
+    def only(self, rows: Integers | Booleans) -> Judged:
+        """Some of the pairs."""
+        return Judged(self.gold[rows], self.probabilities[rows], self.binary[rows])
 
 
 def negative_log_likelihood(files: Sequence[Judged]) -> float:
@@ -82,11 +85,49 @@ def fit_temperature(files: Sequence[Judged]) -> float:
     def loss(exponent: float) -> float:
         return negative_log_likelihood([judged.at(float(np.exp(exponent))) for judged in files])
 
-    low, high = (float(np.log(limit)) for limit in _TEMPERATURES)
+    low, high = (float(np.log(limit)) for limit in TEMPERATURES)
     step = (high - low) / _STEPS
     best = min(range(_STEPS + 1), key=lambda index: loss(low + step * index))
     around = max(low, low + step * (best - 1)), min(high, low + step * (best + 1))
     return float(np.exp(_least(loss, *around)))
+
+
+def fit_bias(judged: Judged) -> tuple[float, tuple[float, ...]]:
+    """The temperature and the biases, one a label and 0 on the whole, at which the labels are likeliest together.
+
+    For pairs of three labels, each of which must occur. Both are found at once by Newton's method: the loss is convex
+    in the biases and the inverse of the temperature.
+    """
+    # The last label's bias stays 0: adding the same to all changes nothing.
+    features = np.zeros((*judged.probabilities.shape, len(COLUMNS)))
+    features[:, :, 0] = np.maximum(log_probabilities(judged.probabilities), np.log(_LEAST))
+    for column in range(NEUTRAL):
+        features[:, column, column + 1] = 1
+    truth: Floats = np.eye(len(COLUMNS))[judged.gold]
+    start: Floats = np.array([1.0, 0.0, 0.0])
+    found = start
+    for _ in range(_STEPS):
+        step = _newton_step(features, truth, found, found - start)
+        # A long step from far away may lead further away.
+        found = found - step / max(1.0, float(np.abs(step).max()))
+        if np.abs(step).max() < 1e-8:
+            break
+    low, high = TEMPERATURES
+    bias = [float(value) for value in (*found[1:], 0.0)]
+    temperature = float(np.clip(1 / max(float(found[0]), 1 / high), low, high))
+    return temperature, tuple(value - sum(bias) / len(bias) for value in bias)
+
+
+def _newton_step(features: Floats, truth: Floats, found: Floats, drawn: Floats) -> Floats:
+    """The step for the mean loss of a softmax over ``features`` [pairs, columns, parameters], and the ridge's."""
+    told = softmax(features @ found)
+    mean: Floats = (features * told[:, :, None]).sum(axis=1)
+    centred = features - mean[:, None]
+    slope: Floats = (features * (told - truth)[:, :, None]).sum(axis=(0, 1)) / len(told) + _RIDGE * drawn
+    weighted: Floats = (centred * told[:, :, None]).reshape(-1, features.shape[2])
+    curvature: Floats = weighted.T @ centred.reshape(-1, features.shape[2]) / len(told)
+    step: Floats = np.linalg.solve(curvature + _RIDGE * np.eye(len(found)), slope).astype(np.float64)
+    return step
 
 
 def _least(loss: Callable[[float], float], low: float, high: float) -> float:
@@ -160,6 +201,11 @@ def _point(answered: Answered, threshold: float) -> CurvePoint:
     weight = float(answered.weight[kept].sum())
     wrong = float(answered.weight[kept & ~answered.right].sum())
     return CurvePoint(threshold, weight / float(answered.weight.sum()), wrong / weight if weight else None)
+
+
+def threshold_for_risk(curve: Sequence[CurvePoint], risk: float) -> float | None:
+    """The lowest threshold at which no more of the verdicts that are given are wrong; None where there is none."""
+    return next((point.threshold for point in curve if point.risk is not None and point.risk <= risk), None)
 
 
 def choose_threshold(curve: Sequence[CurvePoint], covered: float = COVERED) -> float:

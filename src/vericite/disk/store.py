@@ -1,0 +1,261 @@
+"""Rows kept in an SQLite file and found by their keys: what every cache here is made of.
+
+Several processes may share a file. One that cannot be used costs a warning and the cache, never the run; one that
+another process holds costs a wait, and the rows are written when it is free again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+_T = TypeVar("_T")
+
+PATIENCE = 2.0
+"""Seconds to wait for another process that writes."""
+
+MOST_WAITING = 10_000
+"""Rows that wait in memory for a file that another process holds; about so many, and more are not kept."""
+
+_LONGEST_PAUSE = 60.0
+"""Seconds between tries, at most: they begin close together, and a run must not spend its time on waiting."""
+
+_KEYS_AT_ONCE = 500
+"""In one statement: less than any build of SQLite takes."""
+
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+
+_LOG = logging.getLogger(__name__)
+
+Key = str | bytes
+Row = tuple[Any, ...]
+"""A row's values, its key first."""
+
+
+class Form(NamedTuple):
+    """What a file holds.
+
+    ``rows`` is what a reader calls them, in the plural. ``number`` is of the table and of the keys: a file of another
+    form is left alone. The table's ``columns`` begin with one named ``key``, its primary key.
+    """
+
+    rows: str
+    number: int
+    table: str
+    columns: str
+
+
+class Store:
+    """A file of rows. It opens at the first use, and again after ``close``. Threads take turns at it.
+
+    Args:
+        file: The file; it and its folder are made where there are none, for their owner alone.
+        form: What it holds.
+        patience: Seconds to wait for another process that writes.
+        most_waiting: Rows that may wait in memory for a file that another process holds.
+    """
+
+    def __init__(self, file: Path, form: Form, patience: float = PATIENCE, most_waiting: int = MOST_WAITING) -> None:
+        self.file = file
+        self.form = form
+        self._patience = patience
+        self._most_waiting = most_waiting
+        self._connection: sqlite3.Connection | None = None
+        self._given_up = False
+        self._lock = Lock()
+        self._waiting: dict[Key, Row] = {}
+        self._lost = 0
+        self._told_of = 0
+        self._reading, self._writing = _Pause(patience), _Pause(patience)
+
+    def find(self, keys: Collection[Key]) -> dict[Key, Row]:
+        """The rows there are at these keys."""
+        with self._lock:
+            found = {key: row for key in keys if (row := self._waiting.get(key)) is not None}
+            absent = [key for key in keys if key not in found]
+            rows = self._read(lambda connection: _rows_at(connection, self.form.table, absent)) if absent else None
+        return {**found, **{row[0]: row for row in rows or ()}}
+
+    def read(self, use: Callable[[sqlite3.Connection], _T]) -> _T | None:
+        """What ``use`` finds in the file, or None where the file cannot be read now."""
+        with self._lock:
+            return self._read(use)
+
+    def put(self, rows: Sequence[Row]) -> None:
+        """Keep rows; they are on disk when this returns, unless another process has held the file for too long."""
+        with self._lock:
+            if self._given_up or not rows:
+                return
+            if len(self._waiting) < self._most_waiting:
+                self._waiting.update((row[0], row) for row in rows)
+            else:
+                self._lost += len(rows)
+            if self._writing.over:
+                self._write()
+
+    def close(self) -> None:
+        """Let go of the file; what waits for it is written before, or stays with this object if it still cannot be."""
+        with self._lock:
+            if self._waiting:
+                self._write()
+            left = len(self._waiting) + self._lost
+            if left > self._told_of:
+                self._told_of = left
+                _LOG.warning(
+                    "expected the cache of %s at %s to be free; found it locked by another process. %d %s of this run "
+                    "are not kept and will be asked for again. End the other process, or set VERICITE_CACHE to another "
+                    "folder.",
+                    self.form.rows,
+                    self.file,
+                    left,
+                    self.form.rows,
+                )
+            self._disconnect()
+
+    def _read(self, use: Callable[[sqlite3.Connection], _T]) -> _T | None:
+        if not self._reading.over:
+            return None
+        try:
+            found = self._use(use)
+        except _Busy:
+            self._reading.begin()
+            return None
+        self._reading = _Pause(self._patience)
+        return found
+
+    def _write(self) -> None:
+        rows = list(self._waiting.values())
+        try:
+            self._use(lambda connection: _insert(connection, self.form.table, rows))
+        except _Busy:
+            self._writing.begin()
+        else:
+            self._waiting.clear()
+            self._writing = _Pause(self._patience)
+
+    def _use(self, use: Callable[[sqlite3.Connection], _T]) -> _T | None:
+        if self._given_up:
+            return None
+        try:
+            self._connection = self._connection or _opened(self.file, self.form, self._patience)
+            return use(self._connection)
+        except (sqlite3.Error, OSError, _ForeignFile) as error:
+            if _is_busy(error):
+                raise _Busy from None
+            self._give_up(error)
+            return None
+
+    def _give_up(self, error: Exception) -> None:
+        self._given_up = True
+        _LOG.warning(
+            "expected a usable cache of %s at %s; found: %s. %s are not kept in this run. "
+            "Move the file away if it is damaged, or set VERICITE_CACHE to another folder.",
+            self.form.rows,
+            self.file,
+            error,
+            self.form.rows.capitalize(),
+        )
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class _Pause:
+    """Between tries at a file that is held; each is twice as long as the one before."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = 0.0
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() >= self._until
+
+    def begin(self) -> None:
+        self._until = time.monotonic() + self._seconds
+        self._seconds = min(_LONGEST_PAUSE, self._seconds * 2)
+
+
+class _Busy(Exception):
+    """Another process holds the file. It will be free again."""
+
+
+class _ForeignFile(Exception):
+    """An SQLite file that is not a cache of this form."""
+
+
+def _opened(file: Path, form: Form, patience: float) -> sqlite3.Connection:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # What is kept may be nobody else's business; SQLite gives its side files the same mode.
+    os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    # Used from one thread at a time, behind the lock, but not always from the same one.
+    connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare_patiently(connection, form, patience)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_patiently(connection: sqlite3.Connection, form: Form, patience: float) -> None:
+    # SQLite waits for other writers by itself, but not where several make the same new file at once.
+    last = time.monotonic() + patience
+    while True:
+        try:
+            return _prepare(connection, form)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > last:
+                raise
+        time.sleep(0.02)
+
+
+def _prepare(connection: sqlite3.Connection, form: Form) -> None:
+    with closing(connection.execute("PRAGMA user_version")) as cursor:
+        (found,) = cursor.fetchone()
+    if found not in (0, form.number):
+        raise _ForeignFile(f"a file of form {found}, written by another version of VeriCite")
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A killed process loses nothing with it; only a power cut may take the last rows.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {form.table} {form.columns}")
+    if found == 0:
+        connection.execute(f"PRAGMA user_version = {form.number}")
+
+
+def _rows_at(connection: sqlite3.Connection, table: str, keys: Sequence[Key]) -> list[Row]:
+    found: list[Row] = []
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        part = keys[start : start + _KEYS_AT_ONCE]
+        places = ", ".join("?" * len(part))
+        found += connection.execute(f"SELECT * FROM {table} WHERE key IN ({places})", part).fetchall()
+    return found
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:
+    insert = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"
+    if len(rows) == 1:
+        connection.execute(insert, rows[0])
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.executemany(insert, rows)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _is_busy(error: Exception) -> bool:
+    # The lowest byte is the kind of error, the rest says more of it.
+    return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _BUSY

@@ -1,0 +1,17 @@
+"""The forms that other programs' answers come in, each read as an ``Answer``."""
+
+from vericite.formats.form import Foreign, Format, RawRecord, answer_of
+from vericite.formats.registry import AUTO, FORMATS, answers_in, answers_to_check
+from vericite.formats.vericite import AnswerToCheck
+
+__all__ = [
+    "AUTO",
+    "FORMATS",
+    "AnswerToCheck",
+    "Foreign",
+    "Format",
+    "RawRecord",
+    "answer_of",
+    "answers_in",
+    "answers_to_check",
+]

@@ -1,0 +1,167 @@
+"""The records of a file, whether it is JSON Lines, one JSON value that holds them, or one Markdown text."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from itertools import chain
+from json import JSONDecoder
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json, to_json
+
+from vericite.errors import InputError, RecordError
+from vericite.formats.form import Fields, RawRecord
+from vericite.records import number_lines, storable
+
+MARKDOWN_FILES = frozenset({".md", ".markdown"})
+
+LISTS = ("results", "answers", "topics", "samples", "data")
+"""Under these names one object may hold all the records of a file."""
+
+_SPACE = re.compile(r"[ \t\n\r,:]*")
+# Numbers are only walked over here, and one of a million digits must cost nothing.
+_DECODER = JSONDecoder(parse_int=str, parse_float=str)
+_Piece = tuple[int, str, str]  # its line, where within the line's JSON, its own JSON
+
+
+def raw_records(path: Path) -> Iterator[RawRecord | RecordError]:
+    """Stream the records of a file of JSON, each as it stands there.
+
+    One record a line is streamed. A file that is one JSON value over many lines is read whole: a list of records, an
+    object that holds such a list, or one record.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    number = 0
+    for piece in _pieces(path):
+        number += 1
+        if isinstance(piece, RecordError):
+            yield piece
+        else:
+            line, within, json = piece
+            yield RawRecord(str(path), number, line, json, within)
+
+
+def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
+    """A file of Markdown as one record: its text, character for character, named as the file is.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    try:
+        text = path.read_bytes().removeprefix(BOM_UTF8).decode("utf-8")
+    except OSError as error:
+        raise InputError(f"expected a readable file; found {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8; found byte 0x{error.object[error.start]:02x} at {error.start}. Save it as UTF-8"
+        yield RecordError(path, error.object.count(b"\n", 0, error.start) + 1, None, problem)
+        return
+    yield RawRecord(str(path), 1, 1, to_json({"id": storable(path.stem), "markdown": text}).decode())
+
+
+def fields_of(json: str) -> Fields | None:
+    """The fields of a record, if it is an object."""
+    try:
+        value = from_json(json)
+    except ValueError:
+        return None
+    return cast(Fields, value) if isinstance(value, dict) else None
+
+
+def _pieces(path: Path) -> Iterator[_Piece | RecordError]:
+    lines = number_lines(path)
+    head = next(lines, None)
+    if head is None:
+        return
+    if isinstance(head[1], str) and head[1][0] in "{[" and not _is_json(head[1]):
+        rest = list(lines)
+        whole = _joined([head, *rest])
+        if whole and _is_json(whole):
+            yield from _records_in(whole, head[0])
+            return
+        lines = iter(rest)
+    for number, line in chain([head], lines):
+        if isinstance(line, RecordError):
+            yield line
+        elif line.startswith("[") or number == head[0]:
+            yield from _records_in(line, number)
+        else:
+            yield number, "", line
+
+
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
+    """The text of the lines, empty ones put back; None where one cannot be read."""
+    parts: list[str] = []
+    last = lines[0][0]
+    for number, line in lines:
+        if isinstance(line, RecordError):
+            return None
+        parts += ["\n" * (number - last), line]
+        last = number
+    return "".join(parts)
+
+
+def _records_in(text: str, line: int) -> Iterator[_Piece]:
+    """The records that a JSON value holds; the value itself if it holds none."""
+    held = _list_within(text)
+    if held is None:
+        yield line, "", text
+        return
+    position, within = held
+    seen = 0
+    for index, (start, end) in enumerate(_items(text, position)):
+        line += text.count("\n", seen, start)
+        seen = start
+        yield line, f"{within}{index}", text[start:end]
+
+
+def _list_within(text: str) -> tuple[int, str] | None:
+    """Where the list of records begins, and its name before each record's number."""
+    try:
+        value = from_json(text)
+    except ValueError:
+        return None
+    if _is_records(value):
+        return 0, ""
+    fields: Fields = cast(Fields, value) if isinstance(value, dict) else dict[str, Any]()
+    name = next((name for name in LISTS if _is_records(fields.get(name))), None)
+    if name is None:
+        return None
+    found = position = 0
+    # To the end, for of a name that comes twice the last is what counts.
+    while text[position := _skipped(text, position + 1 if position == 0 else position)] != "}":
+        key, position = _DECODER.raw_decode(text, position)
+        value_at = _skipped(text, position)
+        _, position = _DECODER.raw_decode(text, value_at)
+        found = value_at if key == name else found
+    return found, f"{name}."
+
+
+def _is_records(value: Any) -> bool:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return bool(items) and all(isinstance(item, dict) for item in items)
+
+
+def _items(text: str, position: int) -> Iterator[tuple[int, int]]:
+    position = _skipped(text, position + 1)
+    while text[position] != "]":
+        _, end = _DECODER.raw_decode(text, position)
+        yield position, end
+        position = _skipped(text, end)
+
+
+def _skipped(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position

@@ -1,0 +1,39 @@
+"""Checks beside the judge: what a claim says that the words and numbers of its source speak against.
+
+A check looks only for conflict. That it finds none does not mean that the source supports the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vericite.verify.checks.direction import direction_findings
+from vericite.verify.checks.finding import Finding, Kind
+from vericite.verify.checks.groups import group_findings
+from vericite.verify.checks.negation import negation_findings
+from vericite.verify.checks.numbers import number_findings
+from vericite.verify.checks.plain import plain
+from vericite.verify.checks.scope import scope_findings
+
+__all__ = ["Finding", "Kind", "findings"]
+
+
+def findings(claim: str, source: str) -> list[Finding]:
+    """What a claim says that its source speaks against; empty if nothing was found.
+
+    Any two strings are taken. The same texts always have the same findings, and a claim copied from its source has
+    none.
+    """
+    told, given = plain(claim), plain(source)
+    if " ".join(told.split()).rstrip(".") in " ".join(given.split()):
+        return []
+    return list(_found(told, given))
+
+
+def _found(claim: str, source: str) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for check in (number_findings, direction_findings, group_findings, negation_findings, scope_findings):
+        for finding in check(claim, source):
+            if finding.kind not in seen:
+                seen.add(finding.kind)
+                yield finding

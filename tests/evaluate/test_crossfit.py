@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vericite.errors import InputError
+from vericite.evaluate.calibration import CurvePoint, Judged, fit_bias, negative_log_likelihood, threshold_for_risk
+from vericite.evaluate.crossfit import FOLDS, Target, calibrate, fit
+from vericite.verify.tempering import tempered
+
+
+def drawn(count: int, seed: int = 0) -> Judged:
+    """Labels drawn from the very probabilities that are told."""
+    random = np.random.default_rng(seed)
+    told = random.dirichlet(np.ones(3), count)
+    gold = (told.cumsum(axis=1) > random.random((count, 1))).argmax(axis=1)
+    return Judged(gold.astype(np.int64), told, np.zeros(count, dtype=np.bool_))
+
+
+def alone(judged: Judged) -> list[str]:
+    return [str(row) for row in range(len(judged.gold))]
+
+
+def test_a_planted_temperature_and_bias_are_found_again():
+    true, planted = drawn(20_000), np.array([0.8, -0.3, -0.5])
+    # What a judge would say that is twice too sure, and then leans the other way.
+    seen = true._replace(probabilities=tempered(true.probabilities, 0.5, tuple(-2 * planted)))
+    temperature, bias = fit_bias(seen)
+    assert temperature == pytest.approx(2, rel=0.05)
+    assert bias == pytest.approx(tuple(planted), abs=0.06)
+    assert sum(bias) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_bias_found_is_no_worse_than_its_neighbours():
+    judged = drawn(300, 4).at(0.4, (0.5, 0.0, -0.5))
+    temperature, bias = fit_bias(judged)
+    best = negative_log_likelihood([judged.at(temperature, bias)])
+    for column in range(3):
+        for by in (-0.3, 0.3):
+            other = tuple(value + by * (place == column) for place, value in enumerate(bias))
+            assert best <= negative_log_likelihood([judged.at(temperature, other)]) + 1e-3
+    for factor in (0.7, 1.4):
+        assert best <= negative_log_likelihood([judged.at(temperature * factor, bias)]) + 1e-3
+
+
+def test_a_label_that_separates_perfectly_does_not_run_away():
+    gold = np.arange(60) % 3
+    judged = Judged(gold, np.eye(3)[gold] * 0.97 + 0.01, np.zeros(60, dtype=np.bool_))
+    temperature, bias = fit_bias(judged)
+    assert np.isfinite([temperature, *bias]).all()
+    assert max(map(abs, bias)) < 5
+
+
+def test_what_is_needed_is_fitted_and_what_is_not_is_left_out():
+    well = drawn(3000, 1)
+    cooled = calibrate(well.at(0.5), alone(well))
+    assert cooled.fitted.scaling.temperature == pytest.approx(2, rel=0.1)
+    assert cooled.log_loss.after < cooled.log_loss.before
+    assert cooled.ece.after < cooled.ece.before
+    assert cooled.brier.after < cooled.brier.before
+    leaning = calibrate(well.at(1.0, (1.0, 0.0, -1.0)), alone(well))
+    assert leaning.fitted.scaling.biased
+    assert leaning.fitted.scaling.bias == pytest.approx((-1.0, 0.0, 1.0), abs=0.15)
+
+
+def test_a_bias_is_not_tried_where_a_label_hardly_occurs():
+    judged = drawn(300, 2).at(1.0, (1.0, 0.0, -1.0))
+    rare = np.flatnonzero(judged.gold == 1)[9:]
+    kept = judged.only(np.setdiff1d(np.arange(300), rare))
+    assert not fit(kept, np.arange(len(kept.gold)), Target()).scaling.biased
+
+
+def test_no_pair_has_a_figure_from_a_fit_that_saw_it_or_its_group():
+    """Turning one group's labels over changes the fits of all other folds, and never its own probabilities."""
+    judged = drawn(200, 3).at(0.5)
+    groups = [str(row // 4) for row in range(200)]
+    before = calibrate(judged, groups)
+    mine = np.array([group == "7" for group in groups])
+    turned = judged._replace(gold=np.where(mine, (judged.gold + 1) % 3, judged.gold))
+    after = calibrate(turned, groups)
+    assert after.after.probabilities[mine] == pytest.approx(before.after.probabilities[mine], abs=1e-12)
+    assert (after.answered[mine] == before.answered[mine]).all()
+    assert np.abs(after.after.probabilities[~mine] - before.after.probabilities[~mine]).max() > 1e-6
+
+
+def test_figures_are_honest_where_there_is_nothing_to_learn():
+    """Probabilities that know nothing of the labels: held out, most is wrong, whatever the threshold."""
+    random = np.random.default_rng(5)
+    told = random.dirichlet(np.ones(3) * 0.3, 600)
+    judged = Judged(random.integers(0, 3, 600), told, np.zeros(600, dtype=np.bool_))
+    found = calibrate(judged, alone(judged))
+    assert found.risk.value == pytest.approx(2 / 3, abs=0.08)
+    assert found.log_loss.after == pytest.approx(np.log(3), abs=0.03)
+
+
+def test_the_threshold_reaches_its_target():
+    judged = drawn(2000, 6)
+    broad, narrow = (calibrate(judged, alone(judged), Target(share)) for share in (0.9, 0.5))
+    assert 0 < (broad.fitted.threshold or 0) < (narrow.fitted.threshold or 0)
+    assert broad.coverage.value == pytest.approx(0.9, abs=0.03)
+    assert narrow.coverage.value == pytest.approx(0.5, abs=0.05)
+    risky = calibrate(judged, alone(judged), Target(risk=0.2))
+    assert risky.risk_at(risky.fitted.threshold or 0).value == pytest.approx(0.2, abs=0.02)
+    assert (risky.risk_at((risky.fitted.threshold or 0) - 0.01).value or 0) > 0.2
+    assert risky.risk.value == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_risk_out_of_reach_is_refused_with_the_least_there_is():
+    judged = drawn(400, 7)
+    with pytest.raises(InputError, match=r"no more than 0.001 .* the least is 0\.\d+"):
+        calibrate(judged, alone(judged), Target(risk=0.001))
+
+
+def test_the_lowest_threshold_of_a_risk():
+    curve = [CurvePoint(0.0, 1, 0.3), CurvePoint(0.5, 0.8, 0.1), CurvePoint(0.6, 0.7, 0.05), CurvePoint(0.9, 0, None)]
+    assert threshold_for_risk(curve, 0.1) == 0.5
+    assert threshold_for_risk(curve, 0.3) == 0.0
+    assert threshold_for_risk(curve, 0.01) is None
+
+
+def test_too_few_groups_are_refused():
+    judged = drawn(100)
+    with pytest.raises(InputError, match=f"{FOLDS} groups or more, .*; found 4"):
+        calibrate(judged, [str(row % 4) for row in range(100)])
+
+
+def test_a_label_that_a_judge_does_not_know_stays_unknown():
+    told = np.array([[0.7, 0.0, 0.3], [0.2, 0.0, 0.8]])
+    assert (tempered(told, 20.0, (0.0, 5.0, 0.0))[:, 1] == 0).all()

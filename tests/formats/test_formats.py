@@ -1,0 +1,498 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vericite.corpus import load_documents
+from vericite.errors import InputError, RecordError
+from vericite.formats import FORMATS, answers_in
+from vericite.records import Answer, Document
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "formats"
+FILES = {
+    "vericite": "vericite.jsonl",
+    "biogen": "biogen.json",
+    "ragas": "ragas.jsonl",
+    "langchain": "langchain.jsonl",
+    "spans": "spans.jsonl",
+    "markdown": "markdown.md",
+}
+LIBRARY, _ = load_documents(EXAMPLES / "documents.jsonl")
+DOCUMENTS = [Document.from_text("PMID:123", "Aspirin lowers LDL."), Document.from_text("doi:10.1000/x", "It does not.")]
+
+
+def read(path: Path, format: str = "auto", documents=DOCUMENTS) -> list[Answer | RecordError]:
+    return list(answers_in(path, format, documents))
+
+
+def read_records(tmp_path: Path, *records: object, format: str = "auto", documents=DOCUMENTS):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in records), encoding="utf-8")
+    return read(path, format, documents)
+
+
+def cited(answer: Answer) -> list[tuple[str, list[tuple[int, str | None]]]]:
+    return [(claim.text, [(c.marker, c.document) for c in claim.citations]) for claim in answer.claims]
+
+
+def coherent(answer: Answer) -> None:
+    """What every reader promises of offsets and documents."""
+    ids = {document.id for document in answer.documents}
+    assert len(ids) == len(answer.documents)
+    end = 0
+    for claim in answer.claims:
+        assert end <= claim.span.start <= claim.span.end <= len(answer.text)
+        end = claim.span.end
+        words, position = claim.text.split(), claim.span.start
+        for citation in claim.citations:
+            assert citation.document is None or citation.document in ids
+            assert answer.text[citation.span.slice]
+        # The words stand in the span in their order: nothing but what cites and dresses is left out.
+        for word in words:
+            position = answer.text.index(word[:1], position, claim.span.end) + 1
+    Answer.model_validate(answer.model_dump())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_an_example_that_auto_recognises(format: str):
+    told: list[str] = []
+    path = EXAMPLES / FILES[format]
+    found = list(answers_in(path, "auto", LIBRARY, told.append))
+    assert told == [format]
+    assert found and all(isinstance(item, Answer) for item in found)
+    assert found == list(answers_in(path, format, LIBRARY))
+    for item in found:
+        coherent(item)
+        assert any(claim.citations for claim in item.claims)
+
+
+def test_the_examples_cite_what_they_say():
+    answers = {name: read(EXAMPLES / file, name, LIBRARY) for name, file in FILES.items()}
+    assert [documents for _, documents in cited(answers["vericite"][0])] == [
+        [(99000001, "PMID:99000001")],
+        [(1, "PMID:99000001")],
+        [(99000002, "99000002")],
+        [(99000009, None)],
+    ]
+    assert [documents for _, documents in cited(answers["markdown"][0])] == [
+        [(99000001, "PMID:99000001")],
+        [(1, "PMID:99000002")],
+        [(3, "doi:10.99999/example.iron.3")],
+        [(2, None)],
+    ]
+    assert cited(answers["markdown"][0])[0][0] == "Haemoglobin rises equally with daily and alternate-day doses."
+
+
+# vericite
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("LDL falls PMID: 123.", [("LDL falls.", [(123, "PMID:123")])]),
+        ("LDL falls (PMID 123).", [("LDL falls.", [(123, "PMID:123")])]),
+        ("LDL falls. (PMID: 123) So it is.", [("LDL falls.", [(123, "PMID:123")]), ("So it is.", [])]),
+        ("LDL falls (Smith 2020; PMID 123).", [("LDL falls.", [(123, "PMID:123")])]),
+        (
+            "LDL falls (Smith et al. 2020, PMID 123; Doe 2021a, PMID: 9).",
+            [("LDL falls.", [(123, "PMID:123"), (9, None)])],
+        ),
+        ("LDL falls [PMID:123, PMID:456].", [("LDL falls.", [(123, "PMID:123"), (456, None)])]),
+        ("LDL falls [1] (PMID 123).", [("LDL falls.", [(1, "PMID:123")])]),
+        ("LDL falls (in 300 men, PMID 123, too).", [("LDL falls (in 300 men, too).", [(123, "PMID:123")])]),
+        ("LDL falls in PMID 123, 45 men did.", [("LDL falls in, 45 men did.", [(123, "PMID:123")])]),
+        ("LDL falls.\n\nReferences\n1. Doe J. A trial. PMID: 123", [("LDL falls.", [])]),
+    ],
+)
+def test_pubmed_ids_in_the_text_are_citations(tmp_path: Path, text: str, expected):
+    record = {"id": "a", "answer": text, "documents": [{"id": "PMID:123", "text": "LDL falls."}]}
+    [answer] = read_records(tmp_path, record)
+    assert isinstance(answer, Answer)
+    assert cited(answer) == expected
+    coherent(answer)
+
+
+@pytest.mark.parametrize("id", ["123", "PMID:123", "pmid:123", "PMID 123", "https://pubmed.ncbi.nlm.nih.gov/123/"])
+def test_a_pubmed_id_finds_its_document_however_the_id_is_written(tmp_path: Path, id: str):
+    record = {"id": "a", "answer": "LDL falls (PMID: 123).", "documents": [{"id": id, "text": "LDL falls."}]}
+    [answer] = read_records(tmp_path, record)
+    assert cited(answer) == [("LDL falls.", [(123, id)])]
+
+
+def test_documents_may_come_from_a_file_of_their_own_and_only_the_cited_are_taken(tmp_path: Path):
+    record = {"id": "a", "answer": "LDL falls (PMID: 123). So [1]."}
+    [answer] = read_records(tmp_path, record)
+    assert cited(answer) == [("LDL falls.", [(123, "PMID:123")]), ("So.", [(1, None)])]
+    assert [document.id for document in answer.documents] == ["PMID:123"]
+    [error] = read_records(tmp_path, record, documents=())
+    assert isinstance(error, RecordError)
+    assert error.field == "documents"
+
+
+# biogen
+
+SENTENCES = [{"text": "LDL falls. ", "citations": [123, "456"]}, {"text": "It\nstays.", "citations": []}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"metadata": {"team_id": "t", "run_id": "r", "topic_id": 7}, "responses": SENTENCES},
+        {
+            "metadata": {"topic_id": "7"},
+            "responses": [{**SENTENCES[0], "citations": {"123": {}, "456": {}}}, SENTENCES[1]],
+        },
+        {
+            "metadata": {"qa_id": "7"},
+            "answer": [
+                {"text": "LDL falls.", "supported_citations": [123, 456], "contradicted_citations": [9]},
+                {"text": "It\nstays.", "supported_citations": [], "existing_supported_citations": [8]},
+            ],
+        },
+        {"topic_id": "7", "answer": SENTENCES},
+        {"topic_id": "7", "answer": "LDL falls [123, 456]. It\nstays.", "references": ["123", "456"]},
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda r: r, lambda r: [r], lambda r: {"team_id": "t", "results": [r]}])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_shapes_of_biogen_runs(tmp_path: Path, record, wrap, indent):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(wrap(record), indent=indent))
+    [answer] = read(path)
+    assert isinstance(answer, Answer)
+    assert answer.id == "7"
+    assert cited(answer) == [("LDL falls.", [(123, "PMID:123"), (456, None)]), ("It\nstays.", [])]
+    if not isinstance(record.get("answer"), str):
+        assert answer.text == "LDL falls. It\nstays."
+        assert all(answer.text[claim.span.slice] == claim.text for claim in answer.claims)
+
+
+@given(st.lists(st.tuples(st.text(), st.lists(st.integers(1, 10**8 - 1), max_size=3)), max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_sentences_that_were_split_keep_exact_offsets(tmp_path: Path, sentences):
+    said = [{"text": text, "citations": pmids} for text, pmids in sentences]
+    [answer] = read_records(tmp_path, {"topic_id": "1", "responses": said}, format="biogen")
+    if isinstance(answer, RecordError):  # half a surrogate pair
+        return
+    assert all(answer.text[claim.span.slice] == claim.text for claim in answer.claims)
+    assert answer.text == " ".join(claim.text for claim in answer.claims)
+    kept = [pmids for text, pmids in sentences if text.strip() or pmids]
+    assert [[c.marker for c in claim.citations] for claim in answer.claims] == [list(dict.fromkeys(p)) for p in kept]
+
+
+def test_biogen_without_documents_says_how_to_give_them():
+    with pytest.raises(InputError, match="--documents FILE"):
+        read(EXAMPLES / "biogen.json", documents=())
+
+
+# ragas and langchain
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"user_input": "Q?", "response": "LDL falls. It stays [2].", "retrieved_contexts": ["One.", "Two."]},
+        {"question": "Q?", "answer": "LDL falls. It stays [2].", "contexts": ["One.", "Two."], "ground_truth": "x"},
+        {
+            "input": "Q?",
+            "output": "LDL falls. It stays [2].",
+            "context": [{"page_content": "One."}, {"page_content": "Two.", "metadata": {"page": 3}}],
+        },
+        {
+            "query": "Q?",
+            "result": "LDL falls. It stays [2].",
+            "source_documents": [{"page_content": "One."}, {"page_content": "Two."}],
+        },
+    ],
+)
+def test_a_sentence_without_marker_cites_every_context(tmp_path: Path, record):
+    [answer] = read_records(tmp_path, record)
+    assert answer.question == "Q?"
+    assert [document.text for document in answer.documents] == ["One.", "Two."]
+    assert cited(answer) == [
+        ("LDL falls.", [(1, "context-1"), (2, "context-2")]),
+        ("It stays.", [(2, "context-2")]),
+    ]
+    coherent(answer)
+
+
+def test_chunks_of_one_source_are_one_document(tmp_path: Path):
+    chunks = [
+        {"page_content": text, "metadata": {"source": source, "title": "T"}}
+        for text, source in (("One.", "a.pdf"), ("Two.", "b.pdf"), ("Three.", "a.pdf"))
+    ]
+    [answer] = read_records(tmp_path, {"output": "LDL falls [3]. It stays.", "context": chunks})
+    assert [(document.id, document.text) for document in answer.documents] == [
+        ("a.pdf", "One.\nThree."),
+        ("b.pdf", "Two."),
+    ]
+    assert cited(answer) == [("LDL falls.", [(3, "a.pdf")]), ("It stays.", [(1, "a.pdf"), (2, "b.pdf")])]
+
+
+# spans
+
+
+def test_a_block_cites_from_every_sentence_that_it_stands_on(tmp_path: Path):
+    blocks = [
+        {"type": "text", "text": "We looked. LDL "},
+        {
+            "type": "text",
+            "text": "falls. It stays low.",
+            "citations": [{"type": "char_location", "cited_text": "LDL falls.", "document_index": 1}],
+        },
+        {"type": "tool_use", "name": "x"},
+        {"type": "text", "text": " The end.", "citations": None},
+    ]
+    documents = [
+        {"text": "Other."},
+        {"type": "document", "source": {"type": "text", "data": "So LDL\nfalls."}, "title": "T"},
+    ]
+    [answer] = read_records(tmp_path, {"content": blocks, "documents": documents})
+    assert answer.text == "We looked. LDL falls. It stays low. The end."
+    one = [(2, "document-2")]
+    assert cited(answer) == [("We looked.", []), ("LDL falls.", one), ("It stays low.", one), ("The end.", [])]
+    assert answer.text[answer.claims[1].citations[0].span.slice] == "falls."
+    coherent(answer)
+
+
+def test_without_documents_the_cited_passages_stand_for_them(tmp_path: Path):
+    citations = [
+        {"type": "char_location", "cited_text": text, "document_index": 2, "document_title": "T"}
+        for text in ("A.", "B.")
+    ]
+    [answer] = read_records(tmp_path, {"content": [{"type": "text", "text": "LDL falls.", "citations": citations}]})
+    assert [(document.id, document.title, document.text) for document in answer.documents] == [
+        ("document-3", "T", "A.\nB.")
+    ]
+    assert cited(answer) == [("LDL falls.", [(3, "document-3")])]
+
+
+def test_a_passage_that_its_document_does_not_have_is_an_error(tmp_path: Path):
+    block = {"type": "text", "text": "LDL falls.", "citations": [{"cited_text": "LDL rises.", "document_index": 0}]}
+    [error] = read_records(tmp_path, {"content": [block], "documents": [{"text": "LDL falls."}]})
+    assert isinstance(error, RecordError)
+    assert error.field == "documents.0"
+    assert "LDL rises." in error.problem
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {
+            "text": "LDL falls. It stays.",
+            "citations": [{"start": 0, "end": 9, "text": "LDL falls", "document_ids": ["a", "b"]}],
+            "documents": [{"id": "a", "snippet": "One."}],
+        },
+        {
+            "message": {
+                "content": [{"type": "text", "text": "LDL falls. It stays."}],
+                "citations": [
+                    {
+                        "start": 0,
+                        "end": 9,
+                        "text": "LDL falls",
+                        "sources": [
+                            {"type": "document", "id": "a", "document": {"id": "a", "snippet": "One."}},
+                        ],
+                    }
+                ],
+            },
+        },
+    ],
+)
+def test_offsets_in_the_text_and_names_of_documents(tmp_path: Path, record):
+    [answer] = read_records(tmp_path, record)
+    dangling = [(2, None)] if "message" not in record else []
+    assert cited(answer) == [("LDL falls.", [(1, "a"), *dangling]), ("It stays.", [])]
+    assert answer.documents[0].text == "One."
+
+
+@pytest.mark.parametrize(
+    "place", [{"start": 5, "end": 99}, {"start": 3, "end": 3}, {"start": 1}, {"start": -1, "end": 2}]
+)
+def test_offsets_outside_the_text_are_an_error(tmp_path: Path, place):
+    [error] = read_records(tmp_path, {"text": "LDL falls.", "citations": [{**place, "document_ids": ["a"]}]})
+    assert isinstance(error, RecordError)
+    assert error.field and error.field.startswith("citations.0")
+
+
+@given(st.text(min_size=1), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_citation_covers_the_claims_it_stands_on_and_no_other(tmp_path: Path, text: str, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    [answer] = read_records(
+        tmp_path, {"text": text, "citations": [{"start": start, "end": end, "document_ids": ["x"]}]}, format="spans"
+    )
+    if isinstance(answer, RecordError):  # half a surrogate pair
+        return
+    coherent(answer)
+    assert any(claim.citations for claim in answer.claims) == bool(answer.text[start:end].strip())
+    for claim in answer.claims:
+        for citation in claim.citations:
+            assert start <= citation.span.start < citation.span.end <= end
+
+
+# markdown
+
+LINK = "https://pubmed.ncbi.nlm.nih.gov/123/"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"LDL [falls a lot]({LINK}).", [("LDL falls a lot.", [(123, "PMID:123")])]),
+        (f"[LDL]({LINK} 'x') falls.", [("LDL falls.", [(123, "PMID:123")])]),
+        (f'[LDL]({LINK} "PubMed") falls.', [("LDL falls.", [(123, "PMID:123")])]),
+        (f"LDL falls [1]({LINK}).", [("LDL falls.", [(123, "PMID:123")])]),
+        (
+            f"LDL falls ([PMID 123]({LINK}), [Smith et al., 2020](https://doi.org/10.1000/X)).",
+            [("LDL falls.", [(123, "PMID:123"), (1, "doi:10.1000/x")])],
+        ),
+        (
+            f"LDL falls [1], [2][3].\n\n[1]: {LINK}\n[2]: https://doi.org/10.1000/x 'T'\n[3]: https://example.org/a",
+            [("LDL falls.", [(1, "PMID:123"), (2, "doi:10.1000/x"), (3, None)])],
+        ),
+        (f"LDL [falls][a] much.\n\n[A]: <{LINK}>", [("LDL falls much.", [(123, "PMID:123")])]),
+        (
+            "LDL falls.[^1] It stays.[^b]\n\n[^1]: Doe J. A trial. PMID: 123\n[^b]: Roe R.\n    doi: 10.1000/x.",
+            [("LDL falls.", [(1, "PMID:123")]), ("It stays.", [(2, "doi:10.1000/x")])],
+        ),
+        (
+            f"LDL falls ({LINK}). It stays <https://example.org/b>.",
+            [("LDL falls.", [(123, "PMID:123")]), ("It stays.", [(1, None)])],
+        ),
+        ("LDL falls ![plot](https://example.org/p.png). <!-- see https://example.org/c -->", [("LDL falls.", [])]),
+        (
+            "LDL falls [here](#below) and [mail](mailto:x@example.org).",
+            [("LDL falls [here](#below) and [mail](mailto:x@example.org).", [])],
+        ),
+    ],
+)
+def test_links_and_footnotes(tmp_path: Path, text: str, expected):
+    path = tmp_path / "answer.md"
+    path.write_text(text)
+    [answer] = read(path)
+    assert isinstance(answer, Answer)
+    assert (answer.id, answer.text) == ("answer", text)
+    assert cited(answer) == expected
+    [again] = read_records(tmp_path, {"id": "answer", "markdown": text})
+    assert again == answer
+
+
+# every format
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_bad_record_costs_itself_and_a_wrong_shape_says_what_was_expected(tmp_path: Path, format: str):
+    good = next(answers_in(EXAMPLES / FILES[format], format, LIBRARY))
+    assert isinstance(good, Answer)
+    if format == "markdown":
+        record: object = {"markdown": good.text}
+    else:
+        text = (EXAMPLES / FILES[format]).read_text()
+        record = json.loads(text)[0] if format == "biogen" else json.loads(text.splitlines()[0])
+    found = read_records(
+        tmp_path, record, "{broken", {"colour": "red"}, "[]", "", record, format=format, documents=LIBRARY
+    )
+    assert [isinstance(item, Answer) for item in found] == [True, False, False, False, True]
+    errors = [item for item in found if isinstance(item, RecordError)]
+    assert [error.line for error in errors] == [2, 3, 4]
+    assert FORMATS[format].summary in errors[1].problem
+    assert "'colour'" in errors[1].problem
+
+
+def test_a_record_of_another_format_is_told_apart(tmp_path: Path):
+    [error] = read_records(tmp_path, {"response": "x", "retrieved_contexts": []}, format="vericite")
+    assert "--format ragas" in str(error)
+
+
+def test_records_of_no_format_name_the_line_and_every_format(tmp_path: Path):
+    with pytest.raises(InputError) as refused:
+        read_records(tmp_path, "nope", {"colour": "red"})
+    assert "line 2, with the fields 'colour'" in str(refused.value)
+    assert all(f"{name}: " in str(refused.value) for name in FORMATS)
+
+
+def test_an_unknown_format_lists_those_there_are():
+    with pytest.raises(InputError, match="Did you mean 'ragas'"):
+        answers_in(EXAMPLES / "ragas.jsonl", "raga")
+
+
+def test_records_over_many_lines_are_named_by_their_line(tmp_path: Path):
+    path = tmp_path / "run.json"
+    records = [{"topic_id": "1", "responses": SENTENCES}, {"topic_id": "2", "responses": 3}]
+    path.write_text(json.dumps({"team_id": "t", "results": records}, indent=1))
+    first, error = read(path)
+    assert isinstance(first, Answer) and isinstance(error, RecordError)
+    assert error.field == "results.1.responses"
+    assert path.read_text().splitlines()[error.line - 1].strip() == "{"
+    assert '"topic_id": "2"' in path.read_text().splitlines()[error.line]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                """id answer documents text title citations responses topic_id metadata content message type cited_text
+                document_index start end document_ids sources response retrieved_contexts contexts output context
+                page_content source_documents result markdown results question""".split()
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(st.lists(JSON.map(json.dumps) | st.text(), max_size=4), st.sampled_from(["auto", *FORMATS]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+def test_garbage_gives_errors_and_never_raises_others(tmp_path: Path, lines: list[str], format: str):
+    path = tmp_path / "garbage.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+    try:
+        found = read(path, format)
+    except InputError as refused:
+        assert "expected answers in one of the formats" in str(refused)
+        return
+    for item in found:
+        if isinstance(item, Answer):
+            coherent(item)
+
+
+@given(st.text(alphabet="[]()^:1aA .\n!<>-*\"'/") | st.text())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_markdown_is_read_and_keeps_its_text(tmp_path: Path, text: str):
+    text = text.replace("L", LINK)
+    found = read_records(tmp_path, {"markdown": f"LDL [1]({LINK}) {text}"}, format="markdown")
+    for answer in found:
+        if isinstance(answer, Answer):
+            assert answer.text == f"LDL [1]({LINK}) {text}"
+            coherent(answer)
+
+
+@pytest.mark.parametrize(
+    "unit", ["[a](https://b", "(Smith 2020; PMID 1", "[^1]: x\n", "https://a(", "<!--", "PMID 12, ", "[[a]["]
+)
+@pytest.mark.parametrize("format", ["markdown", "vericite"])
+def test_long_answers_take_linear_time(tmp_path: Path, unit: str, format: str):
+    import time
+
+    record = {"id": "a", "answer": unit * 10_000}
+    start = time.perf_counter()
+    read_records(tmp_path, record, format=format)
+    assert time.perf_counter() - start < 20  # quadratic would be minutes
+
+
+def test_numbers_and_nesting_without_end_are_errors(tmp_path: Path):
+    deep = '{"id": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    long = '{"id": "a", "answer": ' + "1" * 100_000 + ', "documents": []}'
+    found = read_records(tmp_path, deep, long, format="vericite")
+    assert len(found) == 2 and all(isinstance(item, RecordError) for item in found)
