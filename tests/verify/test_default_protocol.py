@@ -121,6 +121,53 @@ def test_one_statement_that_fails_is_named(second: tuple[float, float, float], l
     assert verdict.label == label
 
 
+def test_a_source_of_one_sentence_is_taken_apart_too():
+    judge = Reader({("", "colds by 10% and"): OPEN, ("Colds", "Zinc"): FOR, ("coughs", "honey"): FOR})
+    (verdict,) = verdicts(judge, TWO, "Colds went sooner and coughs were soothed.")
+    assert (verdict.label, verdict.native) == ("supported", "2 of 2 statements")
+
+
+def test_a_statement_that_could_not_be_judged_leaves_the_claim_undecided():
+    class Failing(Reader):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            for pair in pairs:
+                (found,) = super().judge([pair])
+                yield Judgement.failed("gone") if pair.claim.startswith("and honey") else found
+
+    judge = Failing({("", "colds by 10% and"): OPEN, ("Cold", "Zinc"): FOR})
+    protocol = Protocol(WholeThenStatements(), Assembly(2), judge, TwoViews(), name="default")
+    document = {"id": "d", "text": "Cold went sooner. Coughs were soothed."}
+    checked = check(TWO, [document], protocol=protocol)
+    assert not checked.verdicts
+    assert [statement.label for statement in checked.failures[0].statements] == ["supported", None]
+
+
+def test_what_is_put_together_fits_the_judge():
+    class Narrow(Reader):
+        capacity = 12
+
+        def length(self, text: str) -> int:
+            return len(text.split())
+
+    judge = Narrow({("long", "x"): (0.3, 0.1, 0.6), ("Short", "x"): (0.2, 0.1, 0.7), ("Brief", "x"): (0.1, 0.1, 0.8)})
+    protocol = Protocol(WholeThenStatements(), Assembly(3), judge, TwoViews())
+    text = "A sentence that is rather long to read. Short it is. Brief. It goes on and on and on."
+    check("Ax x [1].", [{"id": "d", "text": text}], protocol=protocol)
+    assert judge.read[-1].premise == "A sentence that is rather long to read. Brief."
+
+
+def test_statements_of_claims_that_failed_whole_are_not_counted_as_a_rate():
+    judge = Reader({("", "colds by 10% and"): OPEN, ("Cold", "Zinc"): FOR})
+    protocol = Protocol(WholeThenStatements(), Assembly(2), judge, TwoViews())
+    checked = check(TWO, [{"id": "d", "text": "Cold went sooner. Coughs were soothed."}], protocol=protocol)
+    assert checked.verdicts[0].native == "1 of 2 statements"
+    assert checked.summary.statements == 0
+
+
+def test_a_tie_of_the_views_is_not_support():
+    assert TwoViews().decide(sheet((1, 0, 0), (0, 0, 1), together=(0, 0, 1))).label == "irrelevant"
+
+
 def test_a_supported_claim_is_not_taken_apart():
     judge = Reader({("", "Zinc"): FOR})
     (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")

@@ -46,15 +46,15 @@ def test_those_as_like_keep_their_order() -> None:
     assert likest_first("zinc", ["honey", "cough", "cold"]).tolist() == [0, 1, 2]
 
 
-@given(st.lists(WORDS.filter(bool).map(" ".join), min_size=1, max_size=14, unique=True))
-def test_stopping_early_changes_no_label_and_asks_no_more(sentences: list[str]) -> None:
+@given(st.lists(WORDS.filter(bool).map(" ".join), min_size=1, max_size=14, unique=True), st.sampled_from((0.0, 0.7)))
+def test_stopping_early_changes_no_label_and_asks_no_more(sentences: list[str], bar: float) -> None:
     text = " ".join(f"{sentence.capitalize()}." for sentence in sentences)
     found = []
     for early in (False, True):
         judge = Hashing()
-        protocol = Protocol(judge=judge, aggregate=AnyEntails(early=early))
+        protocol = Protocol(judge=judge, aggregate=AnyEntails(early=early), abstain_below=bar)
         (verdict,) = check("Zinc shortened colds [1].", [{"id": "d", "text": text}], protocol=protocol).verdicts
-        found.append((verdict.label, judge.asked))
+        found.append(((verdict.label, verdict.abstained), judge.asked))
     assert found[0][0] == found[1][0]
     assert found[1][1] <= found[0][1]
 

@@ -94,7 +94,9 @@ def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, 
     """What protocols that look closer than at a case count. What was abstained from counts nowhere else."""
     decided = [verdict for verdict in verdicts if not verdict.abstained]
     # A claim that failed as a whole may have statements that did not.
-    statements = [item for found in (*decided, *failures) for item in found.statements if item.label is not None]
+    # Those of claims that were taken apart because they failed would say nothing of all statements.
+    apart = [found for found in decided if not found.taken_apart]
+    statements = [item for found in (*apart, *failures) for item in found.statements if item.label is not None]
     tested = [verdict for verdict in decided if verdict.unneeded is not None]
     return {
         "statements": len(statements),

@@ -51,8 +51,9 @@ class Verdict(Record):
     to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked
     or where it has none.
     ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
-    where the claim was judged in several. ``unneeded`` are the documents without which the others support the
-    claim as well, and which alone do not (ALCE's irrelevant citations); None where the protocol does not ask.
+    where the claim was judged in several, or was ``taken_apart`` because it failed whole. ``unneeded`` are the
+    documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
+    citations); None where the protocol does not ask.
     An ``abstained`` verdict is not counted: ``reasons`` says why.
     """
 
@@ -66,6 +67,7 @@ class Verdict(Record):
     probabilities: Floats = FrozenDict()
     evidence: tuple[EvidenceSpan, ...] = ()
     statements: tuple[StatementVerdict, ...] = ()
+    taken_apart: bool = False
     unneeded: tuple[str, ...] | None = None
     abstained: bool = False
     reasons: tuple[str, ...] = ()

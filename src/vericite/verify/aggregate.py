@@ -33,6 +33,7 @@ class Outcome(NamedTuple):
 
     The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
     several. ``unneeded`` are numbers of sources; None where the aggregator does not ask, or could not tell.
+    ``taken_apart`` says that the statements were asked only because the claim failed whole.
     """
 
     label: Label | None
@@ -41,6 +42,7 @@ class Outcome(NamedTuple):
     premises: tuple[int, ...]
     statements: tuple[StatementOutcome, ...] = ()
     unneeded: tuple[int, ...] | None = None
+    taken_apart: bool = False
 
     def ungraded(self) -> Outcome:
         """The same without probabilities, for a judge that has none."""
@@ -76,11 +78,13 @@ class AnyEntails:
     statement.
 
     An ``early`` one asks for a few premises at a time, the likest to the statement first, and for no more once one
-    entails it: the label is the same, the evidence and its probabilities are those of what was asked.
+    entails it with a probability of ``sure``, the one below which the protocol abstains: the label is the same, and
+    so is whether it is abstained from; the evidence and its probabilities are those of what was asked.
     """
 
     evidence: int = 3
     early: bool = False
+    sure: float = 0.0
 
     @property
     def signature(self) -> str:
@@ -99,6 +103,7 @@ class AnyEntails:
         if not self.early or sheet.ranks is None:
             return ~sheet.asked
         entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
+        entailed &= sheet.scores[:, :, ENTAILS] >= self.sure
         heard = sheet.asked.sum(axis=1, keepdims=True)
         steps = np.append(_EARLY, sheet.asked.shape[1])
         limit = steps[(heard >= _EARLY).sum(axis=1, keepdims=True)]

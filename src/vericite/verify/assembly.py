@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from vericite.records import Claim
 from vericite.verify.judging import NEUTRAL
-from vericite.verify.premises import TOGETHER, Case, Part, Premise, Role, Sources
+from vericite.verify.premises import TOGETHER, Case, Premise, Role, Sources
 from vericite.verify.sheet import Sheet
 
 
@@ -18,7 +18,7 @@ from vericite.verify.sheet import Sheet
 class Assembling(Protocol):
     """A plan of premises that puts more of them together once the first are judged."""
 
-    def assemble(self, case: Case, sheet: Sheet) -> tuple[Premise, ...]:
+    def assemble(self, case: Case, sheet: Sheet, fits: Callable[[str], bool]) -> tuple[Premise, ...]:
         """More premises for a case, given what is known of those it has; asked once a case."""
         ...
 
@@ -50,8 +50,11 @@ class Assembly:
             )
             yield Case(tuple(citation for group in cited.values() for citation in group), documents, premises)
 
-    def assemble(self, case: Case, sheet: Sheet) -> tuple[Premise, ...]:
-        """The telling sentences as one premise, in the order of the documents; none where one is all there is."""
+    def assemble(self, case: Case, sheet: Sheet, fits: Callable[[str], bool]) -> tuple[Premise, ...]:
+        """The telling sentences as one premise, in the order of the documents; none where one is all there is.
+
+        One that would make it longer than the judge reads is passed over.
+        """
         usable = np.flatnonzero(sheet.asked[0] & ~sheet.failed[0])
         if len(usable) < 2:
             return ()
@@ -59,7 +62,15 @@ class Assembly:
         first: dict[int | None, int] = {}
         for place in ranked:
             first.setdefault(case.premises[place].role.source, place)
-        chosen = sorted(list(dict.fromkeys([*first.values(), *ranked]))[: self.most])
-        parts = tuple(Part(case.premises[place].text, case.premises[place].passages[0]) for place in chosen)
-        passages = tuple(part.span for part in parts if part.span is not None)
-        return (Premise(" ".join(part.text for part in parts), passages, parts, TOGETHER),)
+        chosen: list[int] = []
+        for place in dict.fromkeys([*first.values(), *ranked]):
+            if len(chosen) < self.most and fits(_text(case, [*chosen, place])):
+                chosen.append(place)
+        if len(chosen) < 2:
+            return ()
+        passages = tuple(span for place in sorted(chosen) for span in case.premises[place].passages)
+        return (Premise(_text(case, chosen), passages, role=TOGETHER),)
+
+
+def _text(case: Case, chosen: Sequence[int]) -> str:
+    return " ".join(case.premises[place].text for place in sorted(chosen))

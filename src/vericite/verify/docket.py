@@ -12,7 +12,7 @@ from vericite.models import Pair
 from vericite.records import Claim
 from vericite.verify.aggregate import Aggregator
 from vericite.verify.assembly import Assembling
-from vericite.verify.fitting import fitted
+from vericite.verify.fitting import room_for
 from vericite.verify.judging import Judge, Judgement
 from vericite.verify.likeness import likest_first
 from vericite.verify.premises import Case
@@ -43,14 +43,16 @@ class Docket:
             return {}
         if self.sheet.ranks is None and getattr(protocol.aggregate, "ranked", False):
             self.sheet = replace(self.sheet, ranks=self._ranks())
-        wanted = self._wanted(protocol.aggregate)
         plan = protocol.premise
-        if wanted or self.assembled or not isinstance(plan, Assembling):
+        if not isinstance(plan, Assembling) or self.assembled:
+            return self._wanted(protocol.aggregate)
+        self.sheet = replace(self.sheet, complete=False)
+        if wanted := self._wanted(protocol.aggregate):
             return wanted
-        self.assembled = True
-        more = fitted(plan.assemble(self.case, self.sheet), self.statements, judge)
+        more = plan.assemble(self.case, self.sheet, room_for(self.statements, judge))
         self.case = replace(self.case, premises=(*self.case.premises, *more))
         self.sheet = self.sheet.widened([premise.role for premise in more])
+        self.assembled = True
         return self._wanted(protocol.aggregate)
 
     def _wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:

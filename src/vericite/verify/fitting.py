@@ -5,7 +5,7 @@ A judge that silently drops the end of a premise would cite sources it has not s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from vericite.records import EvidenceSpan
 from vericite.verify.judging import Judge, Limited
@@ -28,6 +28,15 @@ def fitted(premises: Iterable[Premise], statements: Sequence[str], judge: Judge)
         else:
             pieces += _pieces(premise, judge.capacity - max(map(judge.length, statements)), judge)
     return tuple(pieces)
+
+
+def room_for(statements: Sequence[str], judge: Judge) -> Callable[[str], bool]:
+    """Whether the judge can read a premise whole beside any of the statements."""
+    if not isinstance(judge, Limited):
+        return lambda _: True
+    limited = judge
+    room = limited.capacity - max(map(limited.length, statements))
+    return lambda text: limited.length(text) <= room
 
 
 def _pieces(premise: Premise, room: int, judge: Limited) -> list[Premise]:

@@ -28,7 +28,8 @@ class Sheet:
 
     ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
     nothing. ``roles`` say what each premise is for. ``ranks`` say how early each should be asked for each
-    statement, where an aggregator that need not hear all of them has been told.
+    statement, where an aggregator that need not hear all of them has been told. A sheet is not ``complete`` while
+    more premises are to be put together from these.
     """
 
     scores: Scores
@@ -37,6 +38,7 @@ class Sheet:
     roles: tuple[Role, ...]
     natives: dict[Cell, str] = field(default_factory=dict[Cell, str])
     ranks: NDArray[np.int64] | None = None
+    complete: bool = True
 
     @classmethod
     def blank(cls, statements: int, roles: Sequence[Role]) -> Sheet:

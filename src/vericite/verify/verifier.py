@@ -152,6 +152,7 @@ class Verifier:
             probabilities=outcome.probabilities,
             evidence=tuple(passages),
             statements=_statements(docket, outcome),
+            taken_apart=outcome.taken_apart,
             unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
             abstained=abstained,
             reasons=reasons,

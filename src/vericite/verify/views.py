@@ -46,9 +46,9 @@ class TwoViews:
         """The claim whole; where that leaves it open, its statements."""
         choice = np.zeros_like(sheet.asked)
         choice[0] = True
-        if not (choice & ~sheet.asked).any() and len(sheet.scores) > 1 and sheet.places(TOGETHER):
+        if sheet.complete and sheet.asked[0].all() and len(sheet.scores) > 1:
             whole = self._row(sheet, 0)
-            choice[1:] = whole is not None and whole.argmax() != ENTAILS
+            choice[1:] = whole is not None and _likeliest(whole) != ENTAILS
         return choice & ~sheet.asked
 
     def decide(self, sheet: Sheet) -> Outcome:
@@ -60,20 +60,25 @@ class TwoViews:
         statements = tuple(
             StatementOutcome(part.label, part.native, part.label == "supported", part.probabilities) for part in parts
         )
+        told = {"statements": statements, "taken_apart": True, "native": _held(statements)}
         if all(part.label == "supported" for part in parts):
             weakest = min(parts, key=lambda part: part.probabilities["supported"])
             premises = tuple(dict.fromkeys(place for part in parts for place in part.premises))
-            return weakest._replace(premises=premises, statements=statements)
+            return weakest._replace(premises=premises, **told)
         against = [part for part in parts if part.label == "contradicted"]
-        shown = max(against, key=lambda part: part.probabilities["contradicted"]) if against else whole
-        return shown._replace(statements=statements)
+        if against:
+            worst = max(against, key=lambda part: part.probabilities["contradicted"])
+            return worst._replace(**told)
+        if any(part.label is None for part in parts):
+            return Outcome(None, "failed", {}, (), statements, taken_apart=True)
+        return whole._replace(**told)
 
     def _outcome(self, sheet: Sheet, row: int) -> Outcome:
         mean = self._row(sheet, row)
         if mean is None:
             failed = bool(sheet.failed[row].any())
             return Outcome(None, "failed", {}, ()) if failed else Outcome("irrelevant", "irrelevant", {}, ())
-        column = int(mean.argmax())
+        column = _likeliest(mean)
         label = _LABELS[column]
         premises = () if column == NEUTRAL else self._carrying(sheet, row, column)
         return Outcome(label, label, named(mean), premises)
@@ -104,3 +109,12 @@ class TwoViews:
             ranked = own[np.argsort(-sheet.scores[row, own, column], kind="stable")]
             return tuple(int(place) for place in ranked[: self.evidence])
         return tuple(sheet.places(TOGETHER)[:1])
+
+
+def _likeliest(row: _Row) -> int:
+    """The column of the largest; of equals irrelevance before contradiction before support, as each view has a veto."""
+    return max((NEUTRAL, CONTRADICTS, ENTAILS), key=lambda column: round(float(row[column]), 9))
+
+
+def _held(statements: tuple[StatementOutcome, ...]) -> str:
+    return f"{sum(item.holds for item in statements)} of {len(statements)} statements"
