@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from vericite.models import Pair
 from vericite.records import CheckedAnswer, read_jsonl
-from vericite.verify import load_judge
+from vericite.verify import LexicalJudge, load_judge
 from vericite.verify.judges.stored import read_stored
 
 LABELS = Path(__file__).parents[2] / "examples" / "labels.jsonl"
@@ -86,6 +88,51 @@ def test_it_goes_into_a_file_where_asked(run_cli, own, tmp_path):
     assert f"--judge calibrated:{out}" in calibrated(run_cli, "--out", str(out)).out
     assert not own.exists()
     assert "calibrated=theirs@" in load_judge(f"calibrated:{out}").signature
+
+
+def test_a_file_to_pass_on_can_be_read_as_others_of_the_user_can(run_cli, own, tmp_path):
+    out, usual = tmp_path / "theirs.json", tmp_path / "usual"
+    usual.touch()
+    calibrated(run_cli, "--out", str(out))
+    calibrated(run_cli, "--name", "mine")
+    mode, other, kept = (stat.S_IMODE(path.stat().st_mode) for path in (out, usual, own / "mine.json"))
+    assert (mode, kept) == (other, 0o600)
+
+
+def test_the_labels_are_not_written_over(run_cli, tmp_path):
+    labels = write(tmp_path / "labels.jsonl", *LINES)
+    before, link = Path(labels).read_text(), tmp_path / "link.jsonl"
+    link.symlink_to(labels)
+    for out in (labels, str(link)):
+        printed = run_cli("calibrate", labels, "--judge", "lexical", "--out", out)
+        assert (printed.code, "another file than" in printed.err) == (2, True)
+    assert Path(labels).read_text() == before
+
+
+def unasked(*_: object) -> None:
+    raise AssertionError("the judge was asked")
+
+
+@pytest.mark.parametrize("option", ["--out", "--name"])
+def test_a_folder_that_cannot_be_written_is_told_of_before_the_judge_is_asked(
+    run_cli, own, tmp_path, monkeypatch: pytest.MonkeyPatch, option
+):
+    monkeypatch.setattr(LexicalJudge, "judge", unasked)
+    # Root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
+    printed = calibrated(run_cli, option, str(tmp_path / "x.json") if option == "--out" else "mine")
+    assert (printed.code, "that can be written" in printed.err, "Permission denied" in printed.err) == (2, True, True)
+    assert option in printed.err
+
+
+def test_a_home_that_cannot_be_made_is_told_of_before_the_judge_is_asked(
+    run_cli, tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VERICITE_HOME", str(tmp_path / "file" / "home"))
+    monkeypatch.setattr(LexicalJudge, "judge", unasked)
+    printed = calibrated(run_cli, "--name", "mine")
+    assert (printed.code, "Set VERICITE_HOME to another" in printed.err) == (2, True)
 
 
 @pytest.mark.filterwarnings("always::vericite.verify.judges.calibrated.StaleCalibrationWarning")

@@ -183,6 +183,13 @@ def test_the_output_must_not_be_the_input(run_cli, tmp_path):
     assert json.loads(Path(path).read_text()) == GOOD
 
 
+def test_the_output_must_not_be_the_documents(run_cli, tmp_path):
+    path, library = write(tmp_path / "in.jsonl", GOOD), write(tmp_path / "documents.jsonl", {"id": "1", "text": "x"})
+    printed = run_cli("check", path, "--documents", library, "--out", library)
+    assert (printed.code, "another file" in printed.err) == (2, True)
+    assert json.loads(Path(library).read_text()) == {"id": "1", "text": "x"}
+
+
 FORMAT_EXAMPLES = EXAMPLES.parent / "formats"
 
 

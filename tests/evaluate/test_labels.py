@@ -41,6 +41,12 @@ def test_a_judge_without_contradiction_has_contradicted_pairs_count_as_irrelevan
     assert (judge.most, found.notes["cut"]) == (7, 60)
 
 
+def test_labels_that_such_a_judge_cannot_tell_apart_are_refused():
+    labels = [label.model_copy(update={"label": NAMES[1 + row % 2]}) for row, label in enumerate(LABELS)]
+    with pytest.raises(InputError, match=r"trying knows no contradiction, .* only irrelevant is left"):
+        judge_labels(Trying(), labels)
+
+
 def test_pairs_it_fails_at_are_left_out_and_counted():
     found = judge_labels(Trying(frozenset({"Claim 0.", "Claim 4."})), LABELS)
     assert (len(found.labels), len(found.judged.gold), found.failures["too long"]) == (58, 58, 2)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from server import ScriptedServer
 
+from vericite.disk.store import Store
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Message
 from vericite.llm.cache import Cache, Kept, cache_key
 
@@ -26,6 +28,10 @@ pytest.importorskip("openai", reason="the extra [llm] is not installed")
 MakeLLM = Callable[..., LLM]
 HELLO = ChatRequest.ask("hello")
 KEPT = Kept("text", "stop", 3, 4)
+
+
+def with_store(monkeypatch: pytest.MonkeyPatch, **changed: float) -> None:
+    monkeypatch.setattr("vericite.llm.cache.Store", partial(Store, **changed))
 
 
 def complete(llm: LLM, request: ChatRequest = HELLO) -> Completion:
@@ -178,7 +184,7 @@ def test_a_folder_that_cannot_be_made_costs_a_warning(ask: MakeLLM, tmp_path: Pa
 def test_a_locked_file_costs_a_warning(
     ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.1)
+    with_store(monkeypatch, patience=0.1)
     complete(ask(cache=tmp_path))
     holder = sqlite3.connect(tmp_path / "llm.sqlite", isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
@@ -212,7 +218,7 @@ def test_a_file_that_is_held_for_a_while_costs_nothing_but_a_wait(
     monkeypatch: pytest.MonkeyPatch,
     how: str,
 ):
-    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.1)
+    with_store(monkeypatch, patience=0.1)
     complete(ask(cache=tmp_path))
     server.default = served.reply(after=0.02)
     holder = hold(tmp_path / "llm.sqlite", how)
@@ -229,8 +235,7 @@ def test_a_file_that_is_held_for_a_while_costs_nothing_but_a_wait(
 def test_what_waits_to_be_written_is_found_all_the_same_and_is_bounded(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 0.05)
-    monkeypatch.setattr("vericite.llm.cache._MOST_WAITING", 3)
+    with_store(monkeypatch, patience=0.05, most_waiting=3)
     cache = Cache(tmp_path / "llm.sqlite")
     cache.put("before", KEPT)
     holder = hold(tmp_path / "llm.sqlite")
@@ -251,7 +256,7 @@ def test_what_waits_to_be_written_is_found_all_the_same_and_is_bounded(
 def test_a_file_that_is_held_does_not_hold_up_the_loop(
     ask: MakeLLM, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("vericite.llm.cache._PATIENCE", 1.0)
+    with_store(monkeypatch, patience=1.0)
     complete(ask(cache=tmp_path))
     holder = hold(tmp_path / "llm.sqlite", "EXCLUSIVE")
     llm = ask(cache=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import vericite.verify.remembered as module
@@ -19,6 +21,8 @@ from vericite.models import Pair
 from vericite.pipeline import check, check_many
 from vericite.text.citations import parse_answer
 from vericite.verify import BundledJudge, Judgement, LexicalJudge
+from vericite.verify.judges.calibrated import CalibratedJudge
+from vericite.verify.judges.stored import StoredCalibration
 from vericite.verify.judging import Inquiring, Limited, Slow
 from vericite.verify.remembered import Remembered
 
@@ -57,7 +61,7 @@ def bits(judgements: Iterable[Judgement]) -> list[tuple[object, ...]]:
     return [(item.probabilities.tobytes(), item.probabilities.dtype, *item[1:]) for item in judgements]
 
 
-def rows_of(file: Path, sql: str = "SELECT * FROM judgement") -> list[tuple[object, ...]]:
+def rows_of(file: Path, sql: str = "SELECT * FROM judgement_2") -> list[tuple[object, ...]]:
     with sqlite3.connect(file) as connection:
         rows = connection.execute(sql).fetchall()
     connection.close()
@@ -145,6 +149,16 @@ def test_every_part_makes_the_place():
     assert len({module._key(signature, pair) for signature in ("one", "other") for pair in others}) == 2 * len(others)
 
 
+def test_so_do_the_encoder_and_the_runtime(file: Path, monkeypatch: pytest.MonkeyPatch):
+    keys = {module._key("one", PAIR)}
+    for name, value in (("_ENCODER", 99), ("_runtime", lambda: "0.0.0")):
+        with monkeypatch.context() as changed:
+            changed.setattr(module, name, value)
+            keys.add(module._key("one", PAIR))
+    assert len(keys) == 3
+    assert module._runtime() == onnxruntime.__version__
+
+
 def test_the_file_holds_no_text(file: Path):
     judged(Judge(), file, [PAIR])
     content = b"".join(part.read_bytes() for part in file.parent.iterdir())
@@ -179,7 +193,7 @@ def test_a_judge_that_gives_too_few_is_named_and_nothing_of_it_kept(file: Path):
 )
 def test_a_row_that_is_none_is_judged_again(file: Path, change: str):
     judged(Judge(), file, [PAIR])
-    rows_of(file, f"UPDATE judgement SET {change}")
+    rows_of(file, f"UPDATE judgement_2 SET {change}")
     judge = Judge()
     assert bits(judged(judge, file, [PAIR])) == bits(Judge().judge([PAIR]))
     assert judge.asked == [PAIR]
@@ -238,6 +252,29 @@ def test_what_a_judge_is_shines_through():
         assert (isinstance(plain, trait), isinstance(full, trait)) == (False, True)
     assert (full.capacity, full.length("four"), full.pairs_at_once, full.reads_question) == (9, 4, 3, True)
     assert (full.graded, hasattr(plain, "graded"), plain.signature) == (False, False, "told.v1")
+
+
+def fitted(**changed: object) -> StoredCalibration:
+    same = {"before": 0.5, "after": 0.5}
+    figures = {"groups": 9, "folds": 5, "coverage": None, "risk": None, "risk_low": None, "risk_high": None}
+    figures |= dict.fromkeys(("log_loss", "ece", "brier"), same)
+    told = {"judge": "told", "signature": "told.v1", "bias": (0.0, 0.0, 0.0), "abstain_below": 0, "n": 30}
+    told |= {"temperature": 2.0, "date": datetime.date(2026, 11, 21), "figures": figures}
+    return StoredCalibration.model_validate({**told, **changed})
+
+
+def test_a_judge_that_is_calibrated_again_is_not_asked_again(file: Path):
+    pairs, bias = pairs_of(20), {"temperature": 0.5, "bias": (0.5, 0.0, -0.5)}
+    judge = Judge()
+    for calibration in (fitted(), fitted(**bias)):
+        whole = CalibratedJudge(judge, calibration, "mine")
+        with Remembered(whole, file) as remembered:
+            assert remembered.signature == whole.signature
+            found = bits(remembered.judge(pairs))
+        assert found == bits(CalibratedJudge(Judge(), calibration, "mine").judge(pairs))
+    assert len(judge.asked) == len(set(pairs))
+    assert bits(judged(judge, file, pairs)) == bits(Judge().judge(pairs)), "what is kept is as the base said it"
+    assert len(judge.asked) == len(set(pairs))
 
 
 DOCUMENTS = [{"id": "a", "text": "Aspirin lowers the risk of stroke. It is cheap."}]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import report
+from vericite.cli.options import refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +61,7 @@ def calibrate(
     from vericite.evaluate.labels import read_labels
 
     target = _target(coverage, risk)
+    refuse_same(out, labels)
     path = _destination(name, out)
     base = _base(judge)
     found, problems = read_labels(labels)
@@ -86,20 +87,22 @@ def _target(coverage: float | None, risk: float | None) -> Target:
 
 
 def _destination(name: str | None, out: Path | None) -> Path | None:
-    """Where to keep it; refused before the judge is asked anything."""
+    """Where to keep it, in a folder that is there; refused before the judge is asked anything."""
     from vericite.errors import InputError
     from vericite.verify.judges import judge_names, own_names
-    from vericite.verify.judges.stored import stored_path
+    from vericite.verify.judges.stored import make_folder, stored_path
 
     if name is None:
-        if out is not None and not out.parent.is_dir():
-            raise InputError(f"expected --out to be in a folder that is there; found {out}. Make the folder first.")
+        if out is not None:
+            refuse_unwritable(out)
         return out
     if out is not None:
         raise InputError("expected --name or --out, where to keep the judge; found both. Leave one out.")
     path = stored_path(name)
     if name in judge_names() and name not in own_names():
         raise InputError(f"expected a name that no judge has yet; found {name!r}. Choose another.")
+    make_folder(path.parent)
+    refuse_unwritable(path, f"the file of --name {name}")
     return path
 
 
@@ -164,11 +167,10 @@ def _stored(base: str, loaded: Judge, found: Calibrated) -> StoredCalibration:
 
 def _keep(stored: StoredCalibration, path: Path, name: str | None) -> None:
     from vericite.cli.show import clean
-    from vericite.verify.judges.stored import make_folder, write_stored
+    from vericite.verify.judges.stored import write_stored
 
-    if name is not None:
-        make_folder(path.parent)
-    write_stored(stored, path)
+    # One with a name is the user's own, the other to pass on.
+    write_stored(stored, path, private=name is not None)
     asked = name or f"calibrated:{path}"
     typer.echo(f"kept in {clean(str(path))}; use it with --judge {clean(asked)}")
 

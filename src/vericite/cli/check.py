@@ -23,6 +23,8 @@ from vericite.cli.options import (
     TokensOption,
     chosen,
     llm_settings,
+    refuse_same,
+    refuse_unwritable,
     report,
 )
 
@@ -87,7 +89,7 @@ def check(
     from vericite.verify import load_judge
 
     console = Console(highlight=False)
-    _refuse_same(file, out)
+    refuse_same(out, file, documents)
     problems: list[RecordError] = []
     answers = _readable(file, format, documents, problems)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
@@ -161,13 +163,6 @@ def _tell_format(name: str) -> None:
     typer.echo(f"vericite: read as {name}; --format NAME reads it otherwise", err=True)
 
 
-def _refuse_same(file: Path, out: Path | None) -> None:
-    from vericite.errors import InputError
-
-    if out is not None and out.exists() and file.exists() and out.samefile(file):
-        raise InputError(f"expected --out to be another file than the input; found {out} for both")
-
-
 class _Output:
     """The verdicts of a run: a file beside the one asked for, which takes its place when the run is done.
 
@@ -208,7 +203,7 @@ def _output(out: Path | None) -> Generator[_Output | None]:
         return
     output = _Output(out)
     try:
-        _refuse_unwritable(out)
+        refuse_unwritable(out)
         yield output
         output.done()
     except OSError as error:
@@ -216,19 +211,6 @@ def _output(out: Path | None) -> Generator[_Output | None]:
     except BaseException:
         output.stopped()
         raise
-
-
-def _refuse_unwritable(out: Path) -> None:
-    """Found out before anything is paid for."""
-    import errno
-    import os
-
-    if out.is_dir():
-        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not out.parent.is_dir():
-        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
-    if not os.access(out.parent, os.W_OK):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _gate(rates: CitationRates, fail_under: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,6 +105,48 @@ def _price(text: str) -> Price:
     if not (isfinite(prompt + completion) and min(prompt, completion) >= 0):
         raise InputError(f"expected --price to be two amounts, as in 0.15,0.60; found {text!r}")
     return Price(prompt, completion)
+
+
+def refuse_same(out: Path | None, *read: Path | None) -> None:
+    """Before a file that is read is written over.
+
+    Raises:
+        InputError: ``out`` is one of them, by whatever name.
+    """
+    from vericite.errors import InputError
+
+    for file in read:
+        if out is not None and file is not None and _is_same(out, file):
+            raise InputError(f"expected --out to be another file than the input; found {out} for both")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def refuse_unwritable(path: Path, what: str = "--out") -> None:
+    """Before anything is judged or paid for.
+
+    Raises:
+        InputError: It is a folder, in none, or in one that may not be written to.
+    """
+    from os import W_OK, access
+    from os.path import isdir
+
+    from vericite.errors import InputError
+
+    found = None
+    if isdir(path):
+        found = "Is a directory"
+    elif not isdir(path.parent):
+        found = "its folder is not there. Make the folder first"
+    elif not access(path.parent, W_OK):
+        found = "Permission denied"
+    if found is not None:
+        raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
 
 
 def report(problems: Sequence[RecordError]) -> None:

@@ -30,6 +30,9 @@ _LONGEST_PAUSE = 60.0
 _KEYS_AT_ONCE = 500
 """In one statement: less than any build of SQLite takes."""
 
+_MAKE = 1
+"""What ``user_version`` is in every file of ours, whatever tables it holds."""
+
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 _LOG = logging.getLogger(__name__)
@@ -40,14 +43,14 @@ Row = tuple[Any, ...]
 
 
 class Form(NamedTuple):
-    """What a file holds.
+    """A table of a file, which may hold others.
 
-    ``rows`` is what a reader calls them, in the plural. ``number`` is of the table and of the keys: a file of another
-    form is left alone. The table's ``columns`` begin with one named ``key``, its primary key.
+    ``rows`` is what a reader calls them, in the plural. The table's ``columns`` begin with one named ``key``, its
+    primary key. Where its columns or keys come to mean something else it gets another name: old rows lie beside the
+    new ones then, and are there for an older version.
     """
 
     rows: str
-    number: int
     table: str
     columns: str
 
@@ -57,7 +60,7 @@ class Store:
 
     Args:
         file: The file; it and its folder are made where there are none, for their owner alone.
-        form: What it holds.
+        form: What is kept in it.
         patience: Seconds to wait for another process that writes.
         most_waiting: Rows that may wait in memory for a file that another process holds.
     """
@@ -191,7 +194,7 @@ class _Busy(Exception):
 
 
 class _ForeignFile(Exception):
-    """An SQLite file that is not a cache of this form."""
+    """An SQLite file that is not ours."""
 
 
 def _opened(file: Path, form: Form, patience: float) -> sqlite3.Connection:
@@ -223,14 +226,14 @@ def _prepare_patiently(connection: sqlite3.Connection, form: Form, patience: flo
 def _prepare(connection: sqlite3.Connection, form: Form) -> None:
     with closing(connection.execute("PRAGMA user_version")) as cursor:
         (found,) = cursor.fetchone()
-    if found not in (0, form.number):
-        raise _ForeignFile(f"a file of form {found}, written by another version of VeriCite")
+    if found not in (0, _MAKE):
+        raise _ForeignFile(f"a file of another program or make (its user_version is {found})")
     connection.execute("PRAGMA journal_mode = WAL")
     # A killed process loses nothing with it; only a power cut may take the last rows.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {form.table} {form.columns}")
     if found == 0:
-        connection.execute(f"PRAGMA user_version = {form.number}")
+        connection.execute(f"PRAGMA user_version = {_MAKE}")
 
 
 def _rows_at(connection: sqlite3.Connection, table: str, keys: Sequence[Key]) -> list[Row]:

@@ -16,7 +16,7 @@ from vericite.evaluate.calibration import Judged
 from vericite.models import Pair
 from vericite.records import Record, number_jsonl
 from vericite.verify.asking import ask
-from vericite.verify.judging import COLUMNS, CONTRADICTS, NEUTRAL, Judge, Slow
+from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Slow
 
 LEAST = 30
 """Pairs below which nothing is fitted."""
@@ -89,7 +89,7 @@ def refuse_unusable(labels: Sequence[OwnLabel]) -> None:
             f"expected {LEAST} labelled pairs or more ({ENOUGH} for figures to rely on); found {len(labels)} that can "
             "be used. Label more, of the kind that you will check."
         )
-    found = Counter(COMMON[label.column] for label in labels)
+    found = {COMMON[label.column] for label in labels}
     if len(found) == 1:
         raise InputError(
             f"expected pairs of at least two labels out of {', '.join(COMMON)}; found only {next(iter(found))}. "
@@ -124,7 +124,7 @@ def judge_labels(judge: Judge, labels: Sequence[OwnLabel]) -> JudgedLabels:
     """Ask a judge about each pair.
 
     Raises:
-        InputError: It gives no probabilities, or could judge too few.
+        InputError: It gives no probabilities, could judge too few, or could not tell those there are apart.
         PluginError: It broke.
     """
     refuse_ungraded(judge)
@@ -147,6 +147,12 @@ def judge_labels(judge: Judge, labels: Sequence[OwnLabel]) -> JudgedLabels:
     knows_none = not told[:, CONTRADICTS].any()
     if knows_none:
         gold[gold == CONTRADICTS] = NEUTRAL
+        if (gold == NEUTRAL).all():
+            raise InputError(
+                f"expected pairs of at least two labels; {judge.signature} knows no contradiction, contradicted pairs "
+                f"count as {COMMON[NEUTRAL]}, and only {COMMON[NEUTRAL]} is left. Label {COMMON[ENTAILS]} pairs too, "
+                "or use another judge."
+            )
     notes = Counter(one.note for one in judgements if one.failure is None and one.note)
     judged = Judged(gold, told / told.sum(axis=1, keepdims=True), np.zeros(len(gold), dtype=np.bool_))
     return JudgedLabels(tuple(usable), judged, failures, notes, knows_none)

@@ -20,16 +20,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from vericite.disk.store import MOST_WAITING, PATIENCE, Form, Store
+from vericite.disk.store import Form, Store
 from vericite.llm.chat import ChatRequest, Usage, canonical
 
-_FORM = 1
-"""Of the table and of the keys; a file of another form is left alone."""
-
-_PATIENCE = PATIENCE
-_MOST_WAITING = MOST_WAITING
-
-_TABLE = "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID"
+_FORM = Form("replies", "reply", "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID")
+"""Where rows or keys come to mean something else, the table gets another name."""
 
 
 class Kept(NamedTuple):
@@ -58,7 +53,8 @@ def cache_key(signature: str, request: ChatRequest) -> str:
     The request is the one that was meant, also where the service refused a part of it: who means the same again finds
     the reply without asking, and without being refused once more.
     """
-    return sha256(canonical({"form": _FORM, "model": signature, "request": request.fields}).encode()).hexdigest()
+    # The form is in every key there is; to leave it out, or raise it, would lose the replies.
+    return sha256(canonical({"form": 1, "model": signature, "request": request.fields}).encode()).hexdigest()
 
 
 class Cache:
@@ -66,7 +62,7 @@ class Cache:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._store = Store(file, Form("replies", _FORM, "reply", _TABLE), _PATIENCE, _MOST_WAITING)
+        self._store = Store(file, _FORM)
 
     def get(self, key: str) -> Kept | None:
         """The reply at a key, or None."""

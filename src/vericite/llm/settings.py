@@ -80,5 +80,5 @@ class Settings:
 
     @property
     def cache_file(self) -> Path | None:
-        """Where replies are kept, or None where they are not."""
+        """Where replies are kept, or None where they are not, which is said where it is for want of a home."""
         return None if self.cache is None else cache_file(self.cache, "llm.sqlite")

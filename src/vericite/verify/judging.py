@@ -44,12 +44,6 @@ class Judgement(NamedTuple):
         return cls(np.full(len(COLUMNS), np.nan, dtype=np.float32), failure=reason, raw=raw)
 
 
-def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Probabilities of one row of logits."""
-    weights = np.exp(logits - logits.max())
-    return (weights / weights.sum()).astype(np.float32)
-
-
 @runtime_checkable
 class Limited(Protocol):
     """A judge that reads only so much: premises of several sentences are cut into pieces that fit."""

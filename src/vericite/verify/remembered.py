@@ -1,7 +1,8 @@
 """A judge that remembers: what it has judged before, in whatever run, is looked up on disk.
 
 The file holds hashes of what was judged and the judgements, none of the texts. It knows a judge by its signature: one
-that comes to judge otherwise needs another.
+that comes to judge otherwise needs another. Our own tell which weights they have, not what turns texts into tokens and
+runs them; that is part of every place in the file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import json
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -21,19 +24,22 @@ import numpy as np
 from vericite.disk.store import Form, Store
 from vericite.models import Pair
 from vericite.verify.asking import are_probabilities, ask
+from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judging import COLUMNS, Judge, Judgement
 
 FILE = "judgements.sqlite"
 """Its name in the cache's folder."""
 
-_FORM = Form("judgements", 1, "judgement", "(key BLOB PRIMARY KEY, probabilities BLOB NOT NULL, rest TEXT)")
-"""To be raised also where our own judges come to judge otherwise under the same signature: it says which weights they
-have, not how the package turns texts into tokens."""
+_FORM = Form("judgements", "judgement_2", "(key BLOB PRIMARY KEY, probabilities BLOB NOT NULL, rest TEXT)")
+"""Where rows come to mean something else, the table gets another name. (The first had its form in its keys.)"""
+
+_ENCODER = 1
+"""To be raised where ``vericite.models`` comes to make other tokens of a text, or to read them otherwise."""
 
 _MOST = 2_000_000
 """Judgements in a file; some 140 MB."""
 
-_HIGHEST = "SELECT max(rowid) FROM judgement"
+_HIGHEST = f"SELECT max(rowid) FROM {_FORM.table}"
 """About how many there are, without counting: rows are never deleted."""
 
 _FIRST, _LARGEST = 256, 4096
@@ -50,7 +56,8 @@ _TRAITS = ("capacity", "length", "pairs_at_once", "reads_question", "graded")
 class Remembered:
     """A judge's judgements, from the file where it has made them before. Failures are made anew each time.
 
-    It is ``Limited``, ``Slow`` or ``Inquiring`` where the judge is. A judge that keeps its own replies, as those that
+    It is ``Limited``, ``Slow`` or ``Inquiring`` where the judge is. Of a calibrated judge the one under it is
+    remembered, so that another calibration finds its judgements too. A judge that keeps its own replies, as those that
     ask language models do, gains nothing by it.
 
     Args:
@@ -60,6 +67,8 @@ class Remembered:
 
     def __init__(self, judge: Judge, file: Path | None) -> None:
         self._judge = judge
+        self._calibration = judge if isinstance(judge, CalibratedJudge) else None
+        self._asked = judge.base if isinstance(judge, CalibratedJudge) else judge
         self._store = None if file is None else Store(file, _FORM)
         self._full = False
         # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
@@ -87,7 +96,7 @@ class Remembered:
             judgements = self._judged(window, self._store)
             if time.monotonic() - began < _SECONDS:
                 size = min(2 * size, _LARGEST)
-            yield from judgements
+            yield from judgements if self._calibration is None else map(self._calibration.calibrated, judgements)
 
     def close(self) -> None:
         """Let go of the file; used again, it opens again."""
@@ -103,11 +112,11 @@ class Remembered:
         self.close()
 
     def _judged(self, pairs: Sequence[Pair], store: Store) -> list[Judgement]:
-        signature = self.signature
+        signature = self._asked.signature
         keys = [_key(signature, pair) for pair in pairs]
         known = {key: said for key, row in store.find(keys).items() if (said := _judgement(row)) is not None}
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
-        made = dict(zip(new, ask(self._judge, list(new.values())), strict=True))
+        made = dict(zip(new, ask(self._asked, list(new.values())), strict=True))
         self._keep(made, store)
         known |= made
         return [known[key] for key in keys]
@@ -133,8 +142,19 @@ class Remembered:
 def _key(signature: str, pair: Pair) -> bytes:
     """The place of a pair that a judge is asked about: equal ones share it, and nothing else does."""
     # JSON marks where each text ends, and takes any text, also one that is no UTF-8.
-    asked = json.dumps([_FORM.number, signature, pair.premise, pair.claim, pair.question])
+    asked = json.dumps([_ENCODER, _runtime(), signature, pair.premise, pair.claim, pair.question])
     return blake2b(asked.encode(), digest_size=16).digest()
+
+
+@cache
+def _runtime() -> str:
+    """The version of what runs our own models; found without loading it where it is installed by its usual name."""
+    try:
+        return version("onnxruntime")
+    except PackageNotFoundError:
+        import onnxruntime
+
+        return str(onnxruntime.__version__)
 
 
 def _row(key: bytes, judgement: Judgement) -> tuple[bytes, bytes, str | None] | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+_Float = TypeVar("_Float", np.float32, np.float64)
 
-def softmax(logits: Floats) -> Floats:
-    """Over each row; an output of minus infinity has no probability, as long as another has one."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+
+def softmax(logits: NDArray[_Float]) -> NDArray[_Float]:
+    """Of a row, or of each; an output of minus infinity has no probability, as long as another has one."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def log_probabilities(probabilities: Floats) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 from vericite.errors import ModelCardError
 from vericite.models import Engine, ModelFolder, Pair
 from vericite.models.folder import VERIFIER
-from vericite.verify.judging import COLUMNS, Judgement, softmax
+from vericite.verify.judging import COLUMNS, Judgement
+from vericite.verify.tempering import softmax
 
 
 class BundledJudge:

@@ -59,11 +59,12 @@ class CalibratedJudge:
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """The base judge's judgements; failures, and labels without probabilities, as they are."""
-        for judgement in self.base.judge(pairs):
-            known = judgement.failure is None and judgement.graded
-            yield self._calibrated(judgement) if known else judgement
+        return map(self.calibrated, self.base.judge(pairs))
 
-    def _calibrated(self, judgement: Judgement) -> Judgement:
+    def calibrated(self, judgement: Judgement) -> Judgement:
+        """A judgement of the base judge as this one gives it."""
+        if judgement.failure is not None or not judgement.graded:
+            return judgement
         before = judgement.probabilities
         if np.shape(before) != (len(COLUMNS),) or not np.isfinite(before).all() or not before.sum() > 0:
             # What is wrong with it is for those to say who asked.

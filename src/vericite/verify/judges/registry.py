@@ -13,7 +13,7 @@ from vericite.llm import Settings
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judges.lexical import LexicalJudge
-from vericite.verify.judges.stored import is_stored, read_stored, stored_names, stored_path
+from vericite.verify.judges.stored import is_stored, named_file, read_stored, stored_names, stored_path
 from vericite.verify.judging import Judge
 
 GROUP = "vericite.judges"
@@ -76,7 +76,7 @@ def _llm(prompt: str) -> Make:
 
 
 def _calibrated(file: str, settings: Settings) -> Judge:
-    return _from_file(Path(file).expanduser(), settings)
+    return _from_file(named_file(file), settings)
 
 
 JUDGES: dict[str, JudgeKind] = {
@@ -207,10 +207,14 @@ def usual_bar(judge: Judge | str) -> float:
 
 
 def calibrated_file(name: str) -> Path | None:
-    """The file of a calibrated judge's name; None for other names."""
+    """The file of a calibrated judge's name; None for other names.
+
+    Raises:
+        InputError: It is named by a home that is none.
+    """
     kind, _, rest = name.partition(":")
     if kind == CALIBRATED and rest:
-        return Path(rest).expanduser()
+        return named_file(rest)
     return stored_path(name) if name in own_names() else None
 
 

@@ -6,13 +6,14 @@ import datetime
 import hashlib
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from vericite.disk.folder import expanded, own_folder
 from vericite.errors import InputError
 from vericite.records import Record, first_problem
 
@@ -86,31 +87,33 @@ class StoredCalibration(Record):
         return f"{self.judge} at temperature {self.temperature:.2f}{bias}, {bar}; {made}"
 
 
-def home() -> Path:
-    """A user's own things: ``$VERICITE_HOME``, else ``$XDG_CONFIG_HOME/vericite``, else ``~/.config/vericite``."""
-    if own := os.environ.get("VERICITE_HOME"):
-        return Path(own).expanduser()
-    if shared := os.environ.get("XDG_CONFIG_HOME"):
-        return Path(shared).expanduser() / "vericite"
-    return Path.home() / ".config" / "vericite"
+def home() -> Path | None:
+    """``$VERICITE_HOME``, else ``$XDG_CONFIG_HOME/vericite``, else ``~/.config/vericite``; None without a home."""
+    return own_folder("VERICITE_HOME", "XDG_CONFIG_HOME", "~/.config")
 
 
 def stored_path(name: str) -> Path:
     """Where the judge of this name is kept, if it is.
 
     Raises:
-        InputError: It is no name for one.
+        InputError: It is no name for one, or there is no folder for any.
     """
     if not NAME.fullmatch(name):
         raise InputError(
             f"expected a name of 1 to 40 of the characters a-z, 0-9 and -; found {name!r}. Choose another."
         )
-    return home() / "judges" / f"{name}{SUFFIX}"
+    folder = home()
+    if folder is None:
+        raise InputError(
+            "expected a folder for calibrated judges; found none: there is no such home. Set VERICITE_HOME to a folder."
+        )
+    return folder / "judges" / f"{name}{SUFFIX}"
 
 
 def is_stored(name: str) -> bool:
     """Whether a calibrated judge of this name is kept."""
-    return bool(NAME.fullmatch(name)) and stored_path(name).is_file()
+    # Path's own is_file raises where a folder may not be looked into.
+    return bool(NAME.fullmatch(name)) and home() is not None and os.path.isfile(stored_path(name))
 
 
 def stored_names() -> tuple[str, ...]:
@@ -119,11 +122,24 @@ def stored_names() -> tuple[str, ...]:
 
 
 def _names() -> Iterator[str]:
+    folder = home()
     try:
-        found = list((home() / "judges").glob(f"*{SUFFIX}"))
+        found = [] if folder is None else list((folder / "judges").glob(f"*{SUFFIX}"))
     except OSError:
         return
-    yield from (path.stem for path in found if NAME.fullmatch(path.stem) and path.is_file())
+    yield from (path.stem for path in found if is_stored(path.stem))
+
+
+def named_file(name: str) -> Path:
+    """The file that a user names.
+
+    Raises:
+        InputError: It is in a home that is none.
+    """
+    path = expanded(name)
+    if path is None:
+        raise InputError(f"expected a calibrated judge's file; found {name}: there is no such home. Name its folder.")
+    return path
 
 
 def read_stored(path: Path) -> StoredCalibration:
@@ -151,8 +167,8 @@ def _no_calibration(path: Path, found: str) -> InputError:
     return InputError(f"expected a file that `vericite calibrate` wrote; found {path}: {found}. Calibrate again.")
 
 
-def write_stored(stored: StoredCalibration, path: Path) -> None:
-    """Write it for its owner alone, whole or not at all.
+def write_stored(stored: StoredCalibration, path: Path, private: bool = True) -> None:
+    """Write it whole or not at all: for its owner alone, or else as all files of the user's are.
 
     Raises:
         InputError: It cannot be written there.
@@ -162,9 +178,9 @@ def write_stored(stored: StoredCalibration, path: Path) -> None:
     try:
         if path.is_dir():
             raise IsADirectoryError(0, "Is a directory")
-        # Only the owner may read a file made so.
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        part = Path(name)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+        part = beside
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()

@@ -15,7 +15,8 @@ from vericite.records import storable
 from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, window
 from vericite.verify.judges.hf.labels import columns_of
 from vericite.verify.judges.hf.loading import find_checkpoint, library, load, read_config
-from vericite.verify.judging import COLUMNS, Judgement, softmax
+from vericite.verify.judging import COLUMNS, Judgement
+from vericite.verify.tempering import softmax
 
 REPRODUCTION = "MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli"
 """The checkpoint that reproduces the VeriCite paper: ``NliJudge(REPRODUCTION)``."""

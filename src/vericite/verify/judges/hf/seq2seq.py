@@ -14,7 +14,8 @@ from vericite.models import Pair
 from vericite.records import storable
 from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, window
 from vericite.verify.judges.hf.loading import Checkpoint, find_checkpoint, library, load
-from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judgement, softmax
+from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judgement
+from vericite.verify.tempering import softmax
 
 SPARE_TOKENS = 8
 """Tokens generated beyond the longest answer, so that one that cannot be read shows what it was."""

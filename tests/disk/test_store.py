@@ -1,0 +1,80 @@
+"""A file holds tables of several kinds and forms; one of another make is left alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vericite.disk.store import Form, Store
+from vericite.llm.cache import Cache, Kept, cache_key
+from vericite.llm.chat import ChatRequest
+from vericite.models import Pair
+from vericite.verify import LexicalJudge
+from vericite.verify.remembered import Remembered
+
+COLUMNS = "(key TEXT PRIMARY KEY, value TEXT)"
+OLD, NEW = Form("things", "thing", COLUMNS), Form("things", "thing_2", COLUMNS)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "own.sqlite"
+
+
+def kept(file: Path, form: Form, *rows: tuple[str, str]) -> dict[str, tuple[str, str]]:
+    store = Store(file, form)
+    store.put(rows)
+    found = store.find(["a"])
+    store.close()
+    return found
+
+
+def test_forms_lie_side_by_side_and_neither_is_lost(file: Path, caplog: pytest.LogCaptureFixture):
+    assert kept(file, OLD, ("a", "old")) == {"a": ("a", "old")}
+    assert kept(file, NEW) == {}
+    assert kept(file, NEW, ("a", "new")) == {"a": ("a", "new")}
+    assert kept(file, OLD) == {"a": ("a", "old")}, "also for a version that knows no newer form"
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("first", ["replies", "judgements"])
+def test_replies_and_judgements_share_a_file(file: Path, caplog: pytest.LogCaptureFixture, first: str):
+    pair = Pair("It is cheap.", "It is cheap.")
+
+    def reply() -> Kept | None:
+        cache = Cache(file)
+        cache.put("a", Kept("text", "stop", 3, 4))
+        cache.close()
+        return cache.get("a")
+
+    def judgement() -> np.ndarray:
+        with Remembered(LexicalJudge(), file) as judge:
+            return next(judge.judge([pair])).probabilities
+
+    for use in (reply, judgement) if first == "replies" else (judgement, reply):
+        assert use() is not None
+    assert not caplog.records
+    with sqlite3.connect(file) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+    assert names == {"reply", "judgement_2"}
+
+
+def test_replies_that_were_kept_before_are_found(file: Path, caplog: pytest.LogCaptureFixture):
+    """As the first version made them: the table, the number of the file, and the key."""
+    key = "04b504aa71e818384087949039ff8ebf80998394255973b9ae06489b3a8134d2"
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "CREATE TABLE reply (key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID"
+        )
+        connection.execute("INSERT INTO reply VALUES (?, ?, ?)", (key, '["hello", "stop", 1, 2]', 0.0))
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    assert cache_key("openai:gpt", ChatRequest.ask("hello")) == key
+    cache = Cache(file)
+    assert cache.get(key) == Kept("hello", "stop", 1, 2)
+    cache.close()
+    assert not caplog.records
