@@ -104,6 +104,7 @@ def test_the_examples_cite_what_they_say():
         ("LDL falls [PMID:123, PMID:456].", [("LDL falls.", [(123, "PMID:123"), (456, None)])]),
         ("LDL falls [1] (PMID 123).", [("LDL falls.", [(1, "PMID:123")])]),
         ("LDL falls (in 300 men, PMID 123, too).", [("LDL falls (in 300 men, too).", [(123, "PMID:123")])]),
+        ("LDL falls (PMID: 123; n = 45).", [("LDL falls (n = 45).", [(123, "PMID:123")])]),
         ("LDL falls in PMID 123, 45 men did.", [("LDL falls in, 45 men did.", [(123, "PMID:123")])]),
         ("LDL falls.\n\nReferences\n1. Doe J. A trial. PMID: 123", [("LDL falls.", [])]),
     ],
@@ -131,6 +132,20 @@ def test_documents_may_come_from_a_file_of_their_own_and_only_the_cited_are_take
     [error] = read_records(tmp_path, record, documents=())
     assert isinstance(error, RecordError)
     assert error.field == "documents"
+
+
+def test_a_document_of_a_file_whose_id_the_answers_own_have_comes_under_another(tmp_path: Path):
+    library = [Document(id="a", pmid="123"), Document(id="b", pmid="9")]
+    record = {"id": "x", "answer": "LDL falls (PMID 123). So [1] (PMID 9).", "documents": [{"id": "a", "text": "One."}]}
+    record["answer"] += " It stays (PMID: 123)."
+    [answer] = read_records(tmp_path, record, documents=library)
+    assert isinstance(answer, Answer)
+    assert [document.id for document in answer.documents] == ["a", "pmid:123", "b"]
+    assert cited(answer) == [
+        ("LDL falls.", [(123, "pmid:123")]),
+        ("So.", [(1, "a"), (9, "b")]),
+        ("It stays.", [(123, "pmid:123")]),
+    ]
 
 
 # biogen
@@ -184,6 +199,28 @@ def test_sentences_that_were_split_keep_exact_offsets(tmp_path: Path, sentences)
     assert [[c.marker for c in claim.citations] for claim in answer.claims] == [list(dict.fromkeys(p)) for p in kept]
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("LDL falls [123].", "LDL falls."),
+        ("LDL [123, 456] falls ([456]).", "LDL falls."),
+        ("Median 30 [12, 45].", "Median 30 [12, 45]."),
+        ("[123] LDL falls.", "LDL falls."),
+    ],
+)
+def test_lists_that_repeat_what_a_sentence_cites_are_no_part_of_the_claim(tmp_path: Path, text: str, left: str):
+    record = {"topic_id": "7", "responses": [{"text": text, "citations": ["PMID:123", 456]}]}
+    [answer] = read_records(tmp_path, record)
+    assert answer.text == text
+    assert cited(answer) == [(left, [(123, "PMID:123"), (456, None)])]
+    coherent(answer)
+
+
+def test_a_range_in_brackets_is_no_list_of_pubmed_ids(tmp_path: Path):
+    [answer] = read_records(tmp_path, {"topic_id": "7", "answer": "LDL falls [123] by 30 [123-125]."})
+    assert cited(answer) == [("LDL falls by 30 [123-125].", [(123, "PMID:123")])]
+
+
 def test_biogen_without_documents_says_how_to_give_them():
     with pytest.raises(InputError, match="--documents FILE"):
         read(EXAMPLES / "biogen.json", documents=())
@@ -231,6 +268,37 @@ def test_chunks_of_one_source_are_one_document(tmp_path: Path):
         ("b.pdf", "Two."),
     ]
     assert cited(answer) == [("LDL falls.", [(3, "a.pdf")]), ("It stays.", [(1, "a.pdf"), (2, "b.pdf")])]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {
+            "response": "LDL falls [3]. It stays.",
+            "retrieved_contexts": ["One.", "Two.", "Three."],
+            "retrieved_context_ids": ["a", 5, "a"],
+        },
+        {
+            "output": "LDL falls [3]. It stays.",
+            "context": [
+                {"page_content": "One.", "metadata": None, "id": "a"},
+                {"page_content": "Two.", "metadata": {"source": "", "id": 5}},
+                {"page_content": "Three.", "metadata": {"source": "a", "pmid": ""}},
+            ],
+        },
+    ],
+)
+def test_names_that_come_twice_or_not_at_all(tmp_path: Path, record):
+    [answer] = read_records(tmp_path, record)
+    assert isinstance(answer, Answer)
+    assert [(document.id, document.text) for document in answer.documents] == [("a", "One.\nThree."), ("5", "Two.")]
+    assert cited(answer) == [("LDL falls.", [(3, "a")]), ("It stays.", [(1, "a"), (2, "5")])]
+
+
+def test_a_chunk_without_any_name_is_named_by_its_number(tmp_path: Path):
+    chunks = [{"page_content": "One.", "metadata": None}, {"page_content": "Two.", "metadata": {"source": ""}}]
+    [answer] = read_records(tmp_path, {"output": "LDL falls.", "context": chunks})
+    assert cited(answer) == [("LDL falls.", [(1, "context-1"), (2, "context-2")])]
 
 
 # spans
@@ -320,6 +388,136 @@ def test_offsets_outside_the_text_are_an_error(tmp_path: Path, place):
     assert error.field and error.field.startswith("citations.0")
 
 
+TEXT_BLOCKS = [{"type": "text", "text": "Zinc helps"}, {"type": "text", "text": " a lot."}]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "Zinc helps a lot.",
+        {"data": "Zinc helps a lot."},
+        {"document": "Zinc helps a lot."},
+        {"data": {"text": "Zinc helps a lot.", "title": "T"}},
+        {"data": {"snippet": "Zinc helps a lot."}},
+        {"text": "Zinc helps a lot."},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Zinc helps a lot."}},
+        {"type": "document", "source": {"type": "content", "content": TEXT_BLOCKS}},
+        {"type": "document", "source": {"type": "content", "content": "Zinc helps a lot."}},
+        {"type": "search_result", "source": "https://example.org", "title": "T", "content": TEXT_BLOCKS},
+    ],
+)
+def test_a_document_brings_its_words_in_any_of_its_forms(tmp_path: Path, document):
+    citation = {"document_index": 0, "cited_text": "Zinc helps a lot."}
+    block = {"type": "text", "text": "It helps.", "citations": [citation]}
+    [answer] = read_records(tmp_path, {"content": [block], "documents": [document]})
+    assert isinstance(answer, Answer)
+    assert "".join(answer.documents[0].text.split("\n")) == "Zinc helps a lot."
+    assert cited(answer) == [("It helps.", [(1, "document-1")])]
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}, "a PDF"),
+        ({"source": {"type": "url", "url": "https://example.org"}}, "an address"),
+        ({"id": "d"}, "found none"),
+        ({"data": {"heading": "x"}}, "found none"),
+        (5, "found 5"),
+    ],
+)
+def test_a_document_without_words_is_refused_by_name(tmp_path: Path, document, problem: str):
+    [error] = read_records(tmp_path, {"content": [{"type": "text", "text": "It helps."}], "documents": [document]})
+    assert isinstance(error, RecordError)
+    assert error.field == "documents.0"
+    assert problem in error.problem
+    assert "_" not in str(error).replace(str(tmp_path), "")
+
+
+def test_an_error_names_fields_and_no_classes_of_ours(tmp_path: Path):
+    [error] = read_records(tmp_path, {"content": [{"type": "text", "text": 5}]})
+    assert isinstance(error, RecordError)
+    assert error.field in ("content", "content.0.text")
+
+
+def test_documents_and_search_results_are_counted_apart(tmp_path: Path):
+    first = {"cited_text": "One.", "document_index": 0}
+    second = {"cited_text": "Two.", "search_result_index": 0, "source": "https://example.org"}
+    blocks = [{"type": "text", "text": "LDL falls.", "citations": [first]}]
+    blocks.append({"type": "text", "text": " It stays.", "citations": [second]})
+    [answer] = read_records(tmp_path, {"content": blocks})
+    assert [(document.id, document.text) for document in answer.documents] == [
+        ("document-1", "One."),
+        ("search-result-1", "Two."),
+    ]
+    assert cited(answer) == [("LDL falls.", [(1, "document-1")]), ("It stays.", [(2, "search-result-1")])]
+    documents = [{"type": "search_result", "content": [{"type": "text", "text": "Two."}]}, {"text": "One."}]
+    [answer] = read_records(tmp_path, {"content": blocks, "documents": documents})
+    assert cited(answer) == [("LDL falls.", [(2, "document-2")]), ("It stays.", [(1, "document-1")])]
+
+
+def test_search_results_alone_keep_their_numbers(tmp_path: Path):
+    citation = {"cited_text": "Two.", "search_result_index": 2}
+    [answer] = read_records(tmp_path, {"content": [{"type": "text", "text": "LDL falls.", "citations": [citation]}]})
+    assert cited(answer) == [("LDL falls.", [(3, "search-result-3")])]
+
+
+def test_one_address_is_one_document_wherever_in_it_the_citation_points(tmp_path: Path):
+    citations = [{"cited_text": text, "url": f"https://x.org/a#{text}"} for text in ("One.", "Two.")]
+    [answer] = read_records(tmp_path, {"content": [{"type": "text", "text": "LDL falls.", "citations": citations}]})
+    assert [(document.id, document.text) for document in answer.documents] == [("https://x.org/a#One.", "One.\nTwo.")]
+    assert cited(answer) == [("LDL falls.", [(1, "https://x.org/a#One.")])]
+
+
+def test_a_source_without_an_id_is_named_by_its_words(tmp_path: Path):
+    citations = [
+        {"start": start, "end": end, "sources": [{"document": {"snippet": text}}]}
+        for start, end, text in ((0, 9, "One."), (11, 19, "Two."), (21, 27, "One."))
+    ]
+    [answer] = read_records(tmp_path, {"text": "LDL falls. It stays. So it is.", "citations": citations})
+    assert cited(answer) == [
+        ("LDL falls.", [(1, "source-1")]),
+        ("It stays.", [(2, "source-2")]),
+        ("So it is.", [(1, "source-1")]),
+    ]
+
+
+def blocks_and_citation(**place: int) -> dict[str, object]:
+    blocks = [
+        {"type": "thinking", "thinking": "..."},
+        {"type": "text", "text": "LDL falls."},
+        {"type": "text", "text": " It stays."},
+    ]
+    return {"message": {"content": blocks, "citations": [{**place, "sources": [{"id": "a"}]}]}}
+
+
+@pytest.mark.parametrize(
+    ("place", "claim"),
+    [
+        ({"content_index": 1, "start": 0, "end": 9}, "LDL falls."),
+        ({"content_index": 2, "start": 1, "end": 9}, "It stays."),
+        ({"start": 11, "end": 19}, "It stays."),
+    ],
+)
+def test_a_content_index_counts_all_blocks(tmp_path: Path, place, claim: str):
+    [answer] = read_records(tmp_path, blocks_and_citation(**place))
+    assert isinstance(answer, Answer)
+    assert [text for text, citations in cited(answer) if citations] == [claim]
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ({"content_index": 1, "start": 0, "end": 12}, "block 1's 10 characters; found 0 to 12"),
+        ({"content_index": 0, "start": 0, "end": 3}, "block 0's 0 characters; found 0 to 3"),
+        ({"content_index": 3, "start": 0, "end": 3}, "one of 3 blocks; found 3"),
+    ],
+)
+def test_a_stretch_beyond_its_block_is_an_error(tmp_path: Path, place, found: str):
+    [error] = read_records(tmp_path, blocks_and_citation(**place))
+    assert isinstance(error, RecordError)
+    assert found in error.problem
+
+
 @given(st.text(min_size=1), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_citation_covers_the_claims_it_stands_on_and_no_other(tmp_path: Path, text: str, data):
@@ -348,7 +546,22 @@ LINK = "https://pubmed.ncbi.nlm.nih.gov/123/"
         (f"LDL [falls a lot]({LINK}).", [("LDL falls a lot.", [(123, "PMID:123")])]),
         (f"[LDL]({LINK} 'x') falls.", [("LDL falls.", [(123, "PMID:123")])]),
         (f'[LDL]({LINK} "PubMed") falls.', [("LDL falls.", [(123, "PMID:123")])]),
-        (f"LDL falls [1]({LINK}).", [("LDL falls.", [(123, "PMID:123")])]),
+        (f"LDL falls [1]({LINK}).", [("LDL falls.", [(1, "PMID:123")])]),
+        (
+            "LDL falls [1](https://example.org/A). It stays [2](https://example.org/a). So [3](https://doi.org/10.1000/x?y=1)",
+            [("LDL falls.", [(1, None)]), ("It stays.", [(2, None)]), ("So", [(3, "doi:10.1000/x")])],
+        ),
+        ("LDL falls [1].\n\n## References\n1. Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
+        (
+            "LDL falls [1, 2].\n\n## References\n1. Doe J,\n   A trial. PMID: 123\n2. Roe R,\n   PMID: 9",
+            [("LDL falls.", [(1, "PMID:123"), (2, None)])],
+        ),
+        ("LDL falls [1].\n\n## References\n\n[1] Doe. PMID: 123", [("LDL falls.", [(1, "PMID:123")])]),
+        (
+            "LDL falls [1, 2].\n\n1. Doe. PMID: 9.\n2. Roe. https://doi.org/10.1000/x",
+            [("LDL falls.", [(1, None), (2, "doi:10.1000/x")])],
+        ),
+        (f"LDL falls [1].\n\n[1]: {LINK}\n[1]: https://doi.org/10.1000/x", [("LDL falls.", [(1, "PMID:123")])]),
         (
             f"LDL falls ([PMID 123]({LINK}), [Smith et al., 2020](https://doi.org/10.1000/X)).",
             [("LDL falls.", [(123, "PMID:123"), (1, "doi:10.1000/x")])],
@@ -384,6 +597,19 @@ def test_links_and_footnotes(tmp_path: Path, text: str, expected):
     assert again == answer
 
 
+def test_documents_beside_markdown_may_say_more_of_themselves(tmp_path: Path):
+    documents = [{"id": "a", "text": "One.", "url": "https://example.org/a", "year": 2020}]
+    [answer] = read_records(tmp_path, {"markdown": "LDL falls [1].\n\n1. Doe. PMID: 5", "documents": documents})
+    assert cited(answer) == [("LDL falls.", [(1, "a")])]
+
+
+def test_a_text_file_is_markdown_if_it_is_said_to_be(tmp_path: Path):
+    path = tmp_path / "answer.txt"
+    path.write_text(f"[LDL]({LINK}) falls.\n")
+    [answer] = read(path, "markdown")
+    assert cited(answer) == [("LDL falls.", [(123, "PMID:123")])]
+
+
 # every format
 
 
@@ -404,6 +630,31 @@ def test_a_bad_record_costs_itself_and_a_wrong_shape_says_what_was_expected(tmp_
     assert [error.line for error in errors] == [2, 3, 4]
     assert FORMATS[format].summary in errors[1].problem
     assert "'colour'" in errors[1].problem
+
+
+@pytest.mark.parametrize("wrap", [lambda items: items, lambda items: {"results": items}])
+@pytest.mark.parametrize("bad", [None, "x", 5, [], {"colour": "red"}])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_bad_item_of_a_list_costs_itself(tmp_path: Path, wrap, bad, place: int):
+    items: list[object] = [{"topic_id": str(number), "responses": SENTENCES} for number in (1, 2)]
+    items.insert(place, bad)
+    found = read_records(tmp_path, wrap(items))
+    assert [isinstance(item, RecordError) for item in found] == [number == place for number in range(3)]
+    error = found[place]
+    assert isinstance(error, RecordError)
+    assert error.field and error.field.endswith(str(place))
+
+
+def test_a_list_beside_the_answer_is_not_the_records_of_the_file(tmp_path: Path):
+    record = {"id": "a", "question": "Q?", "response": "LDL falls.", "retrieved_contexts": ["One."]}
+    found = read_records(tmp_path, {**record, "samples": [{"x": 1}]}, {**record, "data": [{"x": 1}]})
+    assert [isinstance(item, Answer) and item.id for item in found] == ["a", "a"]
+
+
+def test_every_line_may_hold_a_list_of_records(tmp_path: Path):
+    topics = [{"topic_id": str(number), "responses": SENTENCES} for number in (1, 2, 3)]
+    found = read_records(tmp_path, topics[0], {"results": topics[1:2]}, topics[2:])
+    assert [isinstance(item, Answer) and item.id for item in found] == ["1", "2", "3"]
 
 
 def test_a_record_of_another_format_is_told_apart(tmp_path: Path):
@@ -442,7 +693,8 @@ JSON = st.recursive(
             st.sampled_from(
                 """id answer documents text title citations responses topic_id metadata content message type cited_text
                 document_index start end document_ids sources response retrieved_contexts contexts output context
-                page_content source_documents result markdown results question""".split()
+                page_content source_documents result markdown results question data source url snippet samples pmid
+                search_result_index content_index document retrieved_context_ids""".split()
             ),
             inner,
             max_size=5,
@@ -479,7 +731,18 @@ def test_any_markdown_is_read_and_keeps_its_text(tmp_path: Path, text: str):
 
 
 @pytest.mark.parametrize(
-    "unit", ["[a](https://b", "(Smith 2020; PMID 1", "[^1]: x\n", "https://a(", "<!--", "PMID 12, ", "[[a]["]
+    "unit",
+    [
+        "[a](https://b",
+        "(Smith 2020; PMID 1",
+        "[^1]: x\n",
+        "https://a(",
+        "<!--",
+        "PMID 12, ",
+        "[[a][",
+        "(PMID 1; x, ",
+        "1. a\n   b\n",
+    ],
 )
 @pytest.mark.parametrize("format", ["markdown", "vericite"])
 def test_long_answers_take_linear_time(tmp_path: Path, unit: str, format: str):

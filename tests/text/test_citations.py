@@ -314,4 +314,4 @@ def test_long_answers_take_linear_time(unit: str):
 
 
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v2"
+    assert CITATIONS == "citations.v3"

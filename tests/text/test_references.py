@@ -19,7 +19,16 @@ KEYS = {
     "https://doi.org/10.1000/x.": "doi:10.1000/x",
     "PMC77": "pmc:77",
     "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC77/": "pmc:77",
-    "https://www.Example.org/A/#top": "url:example.org/a",
+    "https://www.Example.org/A/#top": "url:example.org/A",
+    "https://a.org/a?Id=1#b": "url:a.org/a?Id=1",
+    "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC77/?x=1": "pmc:77",
+    "https://pmc.ncbi.nlm.nih.gov/articles/PMC77#s1": "pmc:77",
+    "https://doi.org/10.1000/AB?x=1": "doi:10.1000/ab",
+    "https://doi.org/10.1000/AB#s1": "doi:10.1000/ab",
+    "doi.org/10.1000/AB?x=1": "doi:10.1000/ab",
+    "10.1000/a#b?c": "doi:10.1000/a#b?c",
+    "PubMed ID: 123": "pmid:123",
+    "PMID=123": "pmid:123",
     "demo:0001": "id:demo:0001",
     "123456789": "id:123456789",
     "": "id:",
@@ -38,6 +47,31 @@ def test_a_document_is_found_by_its_id_and_by_its_pubmed_id_and_the_first_wins()
     assert library.find("https://dx.doi.org/10.1000/X") is first
     assert library.find("6") is None
     assert library and not Library()
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "pmids"),
+    [
+        ("Iron helped (PMID: 12345678; n = 45).", "Iron helped (n = 45).", ["12345678"]),
+        ("Iron helped (n = 45; PMID: 12345678).", "Iron helped (n = 45).", ["12345678"]),
+        ("Iron helped (n = 45; PMID: 12345678; p < 0.05).", "Iron helped (n = 45; p < 0.05).", ["12345678"]),
+        ("Iron helped [PMID: 12345678; DOI: 10.1000/x].", "Iron helped.", ["12345678"]),
+        ("Iron helped [PMID: 12345678, https://doi.org/10.1000/x].", "Iron helped.", ["12345678"]),
+        ("Iron helped [Smith 2020, PMID: 12345678, PMCID: PMC123].", "Iron helped.", ["12345678"]),
+        ("Iron helped (PMID 12345678, PMC123).", "Iron helped.", ["12345678"]),
+        ("Iron helped (PMID 12345678, 2020).", "Iron helped.", ["12345678"]),
+        ("Iron helped (See PMID 12345678).", "Iron helped.", ["12345678"]),
+        ("Iron helped (PMIDs 12345678/23456789).", "Iron helped.", ["12345678", "23456789"]),
+        ("Iron helped, PMID=12345678.", "Iron helped.", ["12345678"]),
+        ("Iron helped (PubMed ID: 12345678).", "Iron helped.", ["12345678"]),
+        ("Iron helped; PMID 12345678; zinc did not.", "Iron helped; zinc did not.", ["12345678"]),
+        ("PMID 12345678, of 45 men, says so.", ", of 45 men, says so.", ["12345678"]),
+    ],
+)
+def test_an_id_takes_what_would_be_left_over_with_it(text: str, left: str, pmids: list[str]):
+    (group,) = parse_pmids(text)
+    assert list(group.pmids) == pmids
+    assert text[: group.span.start].rstrip() + text[group.span.end :] == left
 
 
 @given(

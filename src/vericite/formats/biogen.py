@@ -8,17 +8,20 @@ lists of PubMed ids in square brackets, ``references`` lists them) and the 2025 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
 from vericite.records import Answer, Citation, Claim, Span, storable
 from vericite.text.citations import parse_answer
-from vericite.text.mentions import Mention, Sources, disjoint, mentions_in
-from vericite.text.references import Library
+from vericite.text.mentions import Mention, Sources, disjoint, pmids_in
+from vericite.text.references import Library, reference_key
 
-_PMIDS = re.compile(r"\[\s{0,3}[0-9]{1,8}(?:\s{0,3}[,;]\s{0,3}[0-9]{1,8})*\s{0,3}\]")
+_LIST = r"\[\s{0,3}[0-9]{1,8}(?:\s{0,3}[,;]\s{0,3}[0-9]{1,8})*\s{0,3}\]"
+_PMIDS = re.compile(_LIST)
+_INSIDE = re.compile(rf"\s{{0,2}}(?:\({_LIST}\)|{_LIST})")
 
 _Pmids = tuple[Name, ...] | Annotated[dict[str, object], AfterValidator(lambda cited: tuple(cited))]
 """A list, or an object whose keys they are: both are allowed."""
@@ -56,7 +59,7 @@ class _Topic(Foreign):
     metadata: _Metadata = _Metadata()
     question: str | None = None
     answer: str | tuple[_Sentence, ...] | None = None
-    responses: Annotated[tuple[_Sentence, ...] | None, Field()] = None
+    responses: tuple[_Sentence, ...] | None = None
 
     @property
     def name(self) -> str | None:
@@ -74,7 +77,8 @@ def _read(raw: RawRecord, library: Library) -> Answer:
         raise raw.refused("answer", "expected a text or sentences here or under responses; found neither")
     if isinstance(said, str):
         text = storable(said)
-        mentions = disjoint([*_bracketed(text, sources), *mentions_in(text, sources)])
+        # No other numbers than these: what "[123-125]" means, nobody knows.
+        mentions = disjoint([*_bracketed(text, sources), *pmids_in(text, sources)])
         return parse_answer(id, text, sources.documents, topic.question, mentions=mentions)
     text, claims = _joined(said, sources)
     return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=topic.question)
@@ -103,10 +107,20 @@ def _joined(sentences: tuple[_Sentence, ...], sources: Sources) -> tuple[str, tu
         span = Span(start=end + 1, end=end + 1 + len(text))
         cited = (sources.named(pmid) for pmid in sentence.pmids)
         citations = tuple(Citation(marker=number, span=span, document=document) for number, document in cited)
-        claims.append(Claim(text=text, span=span, citations=citations))
+        claims.append(Claim(text=_without(text, sentence.pmids), span=span, citations=citations))
         parts.append(text)
         end = span.end
     return " ".join(parts), tuple(claims)
+
+
+def _without(text: str, pmids: Sequence[str]) -> str:
+    """A sentence without those lists of PubMed ids in brackets that repeat what it is said to cite."""
+    cited = {reference_key(pmid) for pmid in pmids}
+
+    def left(match: re.Match[str]) -> str:
+        return "" if cited.issuperset(map(reference_key, re.findall("[0-9]+", match[0]))) else match[0]
+
+    return _INSIDE.sub(left, text).strip() if cited else text
 
 
 def _matches(fields: Fields) -> bool:

@@ -41,7 +41,15 @@ class RawRecord:
         try:
             return kind.model_validate_json(self.json)
         except ValidationError as error:
-            raise self.refused(*first_problem(error)) from None
+            raise self.unfit(error) from None
+
+    def unfit(self, error: ValidationError) -> RecordError:
+        """The error that names this record and the field of it that pydantic complains of first."""
+        _, problem = first_problem(error)
+        # In a field that may have several forms pydantic names the form too: "str", "tuple[_Block, ...]".
+        parts = [str(part) for part in error.errors(include_url=False)[0]["loc"]]
+        field = ".".join(part for part in parts if part != "str" and not re.search(r"\A[_<]|[\[\]]", part))
+        return self.refused(field or None, problem)
 
     def refused(self, field: str | None, problem: str) -> RecordError:
         """The error that names this record."""
@@ -81,6 +89,9 @@ def _spelled(name: object) -> object:
 Name = Annotated[str, BeforeValidator(_spelled), Field(min_length=1)]
 """An id, which some write as a number."""
 
+PerhapsName = Annotated[Name | None, BeforeValidator(lambda name: None if name == "" else name)]
+"""An id that may be missing, which some write as an empty text."""
+
 
 def answer_of(
     id: str,
@@ -118,6 +129,18 @@ def passages(id: str, texts: Sequence[str], title: str = "") -> Document:
     sections = tuple(Section(text=storable(text)) for text in dict.fromkeys(texts) if text)
     pmid = re.fullmatch(r"(?:pmid\s?:?\s?)?([0-9]{1,8})", id, re.IGNORECASE)
     return Document(id=storable(id), title=storable(title), sections=sections, pmid=pmid[1] if pmid else None)
+
+
+def sources_of(chunks: Sequence[tuple[str, str, str]], library: Library) -> Sources:
+    """What an answer can cite that was written from chunks of documents: each has a name, its text, perhaps a title.
+
+    Chunks of one name are one document, in the order in which they came; numbers count the chunks.
+    """
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name, text, title in chunks:
+        found.setdefault(name, (title, []))[1].append(text)
+    documents = [passages(name, texts, title) for name, (title, texts) in found.items()]
+    return Sources(documents, library, [name for name, _, _ in chunks])
 
 
 def trimmed(text: str, start: int, end: int) -> Span | None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field
 
-from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, answer_of, passages
+from vericite.formats.form import Fields, Foreign, Format, Name, PerhapsName, RawRecord, answer_of, sources_of
 from vericite.records import Answer, storable
-from vericite.text.mentions import Sources
 from vericite.text.references import Library
 
 
 class _Metadata(Foreign):
     """What a loader knows of a document."""
 
-    id: Name | None = None
-    pmid: Name | None = None
-    source: Name | None = None
+    id: PerhapsName = None
+    pmid: PerhapsName = None
+    source: PerhapsName = None
     title: str | None = None
 
     @property
@@ -28,8 +27,13 @@ class _Chunk(Foreign):
     """A document, or the part of one that was retrieved."""
 
     page_content: str
-    metadata: _Metadata = _Metadata()
-    id: Name | None = None
+    metadata: _Metadata | None = None
+    id: PerhapsName = None
+
+    def named(self, number: int) -> tuple[str, str, str]:
+        """Its name, which is its number where it has none, its text and its title."""
+        known = self.metadata or _Metadata()
+        return storable(known.name or self.id or f"context-{number}"), self.page_content, known.title or ""
 
 
 class _Output(Foreign):
@@ -43,16 +47,7 @@ class _Output(Foreign):
 
 def _read(raw: RawRecord, library: Library) -> Answer:
     output = raw.read(_Output)
-    # Chunks of one source are one document, in the order in which they came.
-    names = [storable(chunk.metadata.name or chunk.id or f"context-{n}") for n, chunk in enumerate(output.chunks, 1)]
-    chunks: dict[str, list[_Chunk]] = {}
-    for name, chunk in zip(names, output.chunks, strict=True):
-        chunks.setdefault(name, []).append(chunk)
-    documents = [
-        passages(name, [chunk.page_content for chunk in parts], parts[0].metadata.title or "")
-        for name, parts in chunks.items()
-    ]
-    sources = Sources(documents, library, names)
+    sources = sources_of([chunk.named(number) for number, chunk in enumerate(output.chunks, start=1)], library)
     return answer_of(output.id or str(raw.number), output.answer, sources, output.question, uncited_cite_all=True)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from pydantic import AliasChoices, Field
 
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
-from vericite.records import Answer, SourceText, Span, storable
+from vericite.records import Answer, Document, Span, storable
 from vericite.text.citations import parse_answer
 from vericite.text.markers import parse_markers
 from vericite.text.mentions import Cited, Mention, Sources, disjoint
+from vericite.text.reference_list import body_end
 from vericite.text.references import Library, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
@@ -26,10 +27,16 @@ _BARE = re.compile(rf"<(?P<framed>https?://{_ADDRESS})>|(?P<bare>https?://{_ADDR
 _DEFINITION = re.compile(
     r"^ {0,3}\[(?P<name>\^?[^\[\]\n]{1,99})\]:[^\S\n]*(?P<target>[^\n]+(?:\n(?: {2,}|\t)\S[^\n]*)*)", re.MULTILINE
 )
+_ENTRY = re.compile(
+    r"^[^\S\n]{0,3}(?:[-*•][^\S\n]{1,3})?(?:\[\^?(?P<name>\d{1,3})\]:?|(?P<plain>\d{1,3})[.)])[^\S\n]+"
+    r"(?P<target>\S[^\n]*(?:\n(?: {2,}|\t)[^\S\n]{0,8}(?![-*•\[\d\s])[^\n]*)*)",
+    re.MULTILINE,
+)
 # What is no prose and would be read as such: images, comments.
 _UNSPOKEN = re.compile(r"[^\S\n]{0,3}(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)|<!--(?:[^-]|-(?!->)){0,2000}-->)")
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s()<>\[\]\"]{1,200}")
 _TRAILING = ".,;:!?*_"
+_OWN_NUMBER = re.compile(r"[\W_]*([0-9]{1,3})[\W_]*")
 _PERSON = r"[A-Z][\w'’-]{1,40}"
 # A link whose words only name the source: "[1]", "[PMID 123]", "[Smith et al., 2020]", "[source]".
 _NAMING = re.compile(
@@ -39,22 +46,35 @@ _NAMING = re.compile(
 )
 
 
+class _Given(Foreign):
+    """A document."""
+
+    id: Name
+    text: str
+    title: str | None = None
+
+
 class _Text(Foreign):
     """A Markdown text, and what documents come with it."""
 
     id: Name | None = None
     question: str | None = None
     markdown: str = Field(validation_alias=AliasChoices("markdown", "answer", "text"))
-    documents: tuple[SourceText, ...] = ()
+    documents: tuple[_Given, ...] = ()
 
 
 def _read(raw: RawRecord, library: Library) -> Answer:
     record = raw.read(_Text)
     text = storable(record.markdown)
     taken = max((number for group in parse_markers(text) for number in group.numbers), default=0)
-    sources = Sources([document.document() for document in record.documents], library, taken=taken)
-    definitions = {_folded(match["name"]): match["target"] for match in _DEFINITION.finditer(text)}
+    given = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
+    sources = Sources(given, library, taken=taken)
+    definitions: dict[str, str] = {}
+    for match in _DEFINITION.finditer(text):
+        definitions.setdefault(_folded(match["name"]), match["target"])
     prose = _DEFINITION.sub(_blank, text)
+    for number, target in _entries(prose, sources):
+        definitions.setdefault(number, target)
     mentions = disjoint(_mentions(prose, definitions, sources))
     id = record.id or str(raw.number)
     answer = parse_answer(id, prose, sources.documents, record.question, mentions=mentions)
@@ -66,6 +86,13 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
+def _entries(text: str, sources: Sources) -> Iterator[tuple[str, str]]:
+    """The numbered entries of the reference list at the end that name a source there is a document of."""
+    for match in _ENTRY.finditer(text, body_end(text)):
+        if any(sources.knows(name) for name in _names(match["target"])):
+            yield match["name"] or match["plain"], match["target"]
+
+
 def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
@@ -75,7 +102,9 @@ def _mentions(text: str, definitions: Mapping[str, str], sources: Sources) -> It
     for match in _UNSPOKEN.finditer(text):
         yield Mention(Span(start=match.start(), end=match.end()))
     for match in _INLINE.finditer(text):
-        yield from _link(text, match, sources.named(match["url"]))
+        number = _OWN_NUMBER.fullmatch(match["label"])
+        cited = sources.named(match["url"])
+        yield from _link(text, match, (int(number[1]), cited[1]) if number else cited)
     for match in _REFERRED.finditer(text):
         name = _folded(match["name"] or match["label"])
         # "[1][2]" are two citations, though by the letter of Markdown it is one link.

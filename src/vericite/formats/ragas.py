@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field
 
-from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, answer_of
-from vericite.records import Answer, Document
-from vericite.text.mentions import Sources
+from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, answer_of, sources_of
+from vericite.records import Answer
 from vericite.text.references import Library
 
 
@@ -26,8 +25,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
     if len(names) != len(sample.contexts):
         problem = f"expected an id for each of {len(sample.contexts)} contexts; found {len(names)}"
         raise raw.refused("retrieved_context_ids", problem)
-    documents = [Document.from_text(name, text) for name, text in zip(names, sample.contexts, strict=True)]
-    sources = Sources(documents, library)
+    sources = sources_of([(name, text, "") for name, text in zip(names, sample.contexts, strict=True)], library)
     # Who writes no markers shows the reader all contexts at once: that is what such a sentence is checked against.
     return answer_of(sample.id or str(raw.number), sample.answer, sources, sample.question, uncited_cite_all=True)
 

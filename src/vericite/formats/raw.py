@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from json import JSONDecoder
 from pathlib import Path
@@ -18,6 +18,9 @@ from vericite.records import number_lines, storable
 
 MARKDOWN_FILES = frozenset({".md", ".markdown"})
 
+TEXT_FILES = MARKDOWN_FILES | {".txt", ".text"}
+"""Files that are one Markdown text if that is what they are said to be."""
+
 LISTS = ("results", "answers", "topics", "samples", "data")
 """Under these names one object may hold all the records of a file."""
 
@@ -27,17 +30,22 @@ _DECODER = JSONDecoder(parse_int=str, parse_float=str)
 _Piece = tuple[int, str, str]  # its line, where within the line's JSON, its own JSON
 
 
-def raw_records(path: Path) -> Iterator[RawRecord | RecordError]:
+def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[RawRecord | RecordError]:
     """Stream the records of a file of JSON, each as it stands there.
 
-    One record a line is streamed. A file that is one JSON value over many lines is read whole: a list of records, an
-    object that holds such a list, or one record.
+    One JSON value a line is streamed; a file that is one value over many lines is read whole. A value is a list of
+    records, an object that holds such a list, or one record. What else stands in a list beside records comes out
+    like them, for whoever reads them to refuse.
+
+    Args:
+        path: The file.
+        is_record: Whether an object of these fields is a record itself, whatever lists it holds.
 
     Raises:
         InputError: The file cannot be read at all.
     """
     number = 0
-    for piece in _pieces(path):
+    for piece in _pieces(path, is_record):
         number += 1
         if isinstance(piece, RecordError):
             yield piece
@@ -72,7 +80,7 @@ def fields_of(json: str) -> Fields | None:
     return cast(Fields, value) if isinstance(value, dict) else None
 
 
-def _pieces(path: Path) -> Iterator[_Piece | RecordError]:
+def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece | RecordError]:
     lines = number_lines(path)
     head = next(lines, None)
     if head is None:
@@ -81,16 +89,14 @@ def _pieces(path: Path) -> Iterator[_Piece | RecordError]:
         rest = list(lines)
         whole = _joined([head, *rest])
         if whole and _is_json(whole):
-            yield from _records_in(whole, head[0])
+            yield from _records_in(whole, head[0], is_record)
             return
         lines = iter(rest)
     for number, line in chain([head], lines):
         if isinstance(line, RecordError):
             yield line
-        elif line.startswith("[") or number == head[0]:
-            yield from _records_in(line, number)
         else:
-            yield number, "", line
+            yield from _records_in(line, number, is_record)
 
 
 def _is_json(text: str) -> bool:
@@ -113,9 +119,9 @@ def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
     return "".join(parts)
 
 
-def _records_in(text: str, line: int) -> Iterator[_Piece]:
+def _records_in(text: str, line: int, is_record: Callable[[Fields], bool]) -> Iterator[_Piece]:
     """The records that a JSON value holds; the value itself if it holds none."""
-    held = _list_within(text)
+    held = _list_within(text, is_record)
     if held is None:
         yield line, "", text
         return
@@ -127,8 +133,10 @@ def _records_in(text: str, line: int) -> Iterator[_Piece]:
         yield line, f"{within}{index}", text[start:end]
 
 
-def _list_within(text: str) -> tuple[int, str] | None:
+def _list_within(text: str, is_record: Callable[[Fields], bool]) -> tuple[int, str] | None:
     """Where the list of records begins, and its name before each record's number."""
+    if not text.startswith("[") and not any(f'"{name}"' in text for name in LISTS):
+        return None  # spares the lines of a long file a second reading
     try:
         value = from_json(text)
     except ValueError:
@@ -137,7 +145,7 @@ def _list_within(text: str) -> tuple[int, str] | None:
         return 0, ""
     fields: Fields = cast(Fields, value) if isinstance(value, dict) else dict[str, Any]()
     name = next((name for name in LISTS if _is_records(fields.get(name))), None)
-    if name is None:
+    if name is None or is_record(fields):
         return None
     found = position = 0
     # To the end, for of a name that comes twice the last is what counts.
@@ -151,7 +159,7 @@ def _list_within(text: str) -> tuple[int, str] | None:
 
 def _is_records(value: Any) -> bool:
     items = cast("list[Any]", value) if isinstance(value, list) else []
-    return bool(items) and all(isinstance(item, dict) for item in items)
+    return any(isinstance(item, dict) for item in items)
 
 
 def _items(text: str, position: int) -> Iterator[tuple[int, int]]:

@@ -10,14 +10,14 @@ from pydantic import ValidationError
 
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.formats.biogen import BIOGEN
-from vericite.formats.form import Format, RawRecord
+from vericite.formats.form import Fields, Format, RawRecord
 from vericite.formats.langchain import LANGCHAIN
 from vericite.formats.markdown import MARKDOWN
 from vericite.formats.ragas import RAGAS
-from vericite.formats.raw import MARKDOWN_FILES, fields_of, markdown_record, raw_records
+from vericite.formats.raw import MARKDOWN_FILES, TEXT_FILES, fields_of, markdown_record, raw_records
 from vericite.formats.spans import SPANS
 from vericite.formats.vericite import VERICITE
-from vericite.records import Answer, Document, first_problem
+from vericite.records import Answer, Document
 from vericite.text.references import Library
 
 AUTO = "auto"
@@ -65,12 +65,12 @@ def answers_to_check(path: Path) -> Iterator[Answer | RecordError]:
 def _answers(
     path: Path, format: str, library: Library, on_format: Callable[[str], None] | None
 ) -> Iterator[Answer | RecordError]:
-    if format in (AUTO, "markdown") and path.suffix.lower() in MARKDOWN_FILES:
+    if path.suffix.lower() in {AUTO: MARKDOWN_FILES, "markdown": TEXT_FILES}.get(format, ()):
         name, records = "markdown", markdown_record(path)
     elif format == AUTO:
         name, records = _recognised(path)
     else:
-        name, records = format, raw_records(path)
+        name, records = format, raw_records(path, _is_record)
     if format == AUTO and on_format:
         on_format(name)
     chosen = FORMATS[name]
@@ -88,13 +88,13 @@ def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
     try:
         return chosen.read(raw, library)
     except ValidationError as error:
-        found = raw.refused(*first_problem(error))
+        found = raw.unfit(error)
     except RecordError as error:
         found = error
     fields = fields_of(raw.json)
     if fields is None or chosen.matches(fields):
         return found
-    other = _format_of(raw)
+    other = _format_of(fields)
     hint = f". It looks like {other}: --format {other}" if other else ""
     return raw.refused(None, f"expected {chosen.summary}; found the fields {_listed(fields)}{hint}")
 
@@ -103,13 +103,13 @@ def _recognised(path: Path) -> tuple[str, Iterator[RawRecord | RecordError]]:
     """The format of a file, and all its records; ours for a file without any object."""
     seen: list[RawRecord | RecordError] = []
     first: RawRecord | None = None
-    records = raw_records(path)
+    records = raw_records(path, _is_record)
     for raw in records:
         seen.append(raw)
-        if isinstance(raw, RecordError) or (fields_of(raw.json) is None):
+        if isinstance(raw, RecordError) or (fields := fields_of(raw.json)) is None:
             continue
         first = first or raw
-        if name := _format_of(raw):
+        if name := _format_of(fields):
             return name, chain(seen, records)
         if len(seen) >= _LOOKED_AT:
             break
@@ -123,8 +123,12 @@ def _recognised(path: Path) -> tuple[str, Iterator[RawRecord | RecordError]]:
     )
 
 
-def _format_of(raw: RawRecord) -> str | None:
-    fields = fields_of(raw.json) or {}
+def _is_record(fields: Fields) -> bool:
+    """Whether an object is an answer itself, not what holds the answers of a file."""
+    return _format_of(fields) is not None or any(isinstance(fields.get(name), str) for name in ("answer", "text"))
+
+
+def _format_of(fields: Fields) -> str | None:
     return next((name for name, format in FORMATS.items() if format.matches(fields)), None)
 
 

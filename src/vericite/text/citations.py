@@ -16,7 +16,7 @@ from vericite.text.sentences import split_sentences
 
 __all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
 
-CITATIONS = "citations.v2"
+CITATIONS = "citations.v3"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -143,7 +143,7 @@ def _prose(body: str, mentions: Sequence[Mention]) -> _Prose:
         prose.marks.append(_Mark(cut.mentions, cut.start, cut.end, position=length, leads=leading))
         last = chunks[-1][-1] if chunks else " "
         position = _after_cut(body, cut.end, last, leading)
-        if not leading and not last.isspace() and body[position : position + 1].isalnum():
+        if not leading and not last.isspace() and last not in "([" and body[position : position + 1].isalnum():
             keep(" ", position - 1)  # "LDL.[1]Statins"
     keep(body[position:], position)
     prose.text = "".join(chunks)

@@ -46,6 +46,7 @@ class Sources:
         self._library = library or Library()
         self._taken = max(taken, len(self._numbered))
         self._given: dict[str, int] = {}
+        self._borrowed: dict[Document, Document] = {}
 
     def numbered(self, number: int) -> Cited:
         """The document that ``[number]`` means."""
@@ -57,9 +58,7 @@ class Sources:
 
     def named(self, name: str) -> Cited:
         """The document of this name. A PubMed id is its own number, other names count on from the answer's own."""
-        document = self._own.find(name)
-        if document is None and (document := self._library.find(name)) and document not in self.documents:
-            self.documents.append(document)
+        document = self._own.find(name) or self._from_library(name)
         key = reference_key(name)
         if key.startswith("pmid:"):
             number = int(key[5:])
@@ -69,6 +68,20 @@ class Sources:
             number = self._given.setdefault(key, self._taken + len(self._given) + 1)
         return number, document.id if document else None
 
+    def _from_library(self, name: str) -> Document | None:
+        """The library's document of this name; under its PubMed id or DOI where the answer's own have taken its id."""
+        found = self._library.find(name)
+        if found is None:
+            return None
+        if found not in self._borrowed:
+            taken = {document.id for document in self.documents}
+            id = found.id if found.id not in taken else reference_key(name)
+            while id in taken:
+                id += "'"
+            self._borrowed[found] = found if id == found.id else found.model_copy(update={"id": id})
+            self.documents.append(self._borrowed[found])
+        return self._borrowed[found]
+
     def every(self) -> tuple[Cited, ...]:
         """All documents that have a number, each once."""
         return tuple((self._numbered.index(id) + 1, id) for id in dict.fromkeys(self._numbered))
@@ -76,11 +89,15 @@ class Sources:
 
 def mentions_in(text: str, sources: Sources) -> list[Mention]:
     """The numbers in square brackets and the PubMed ids of a text."""
-    pmids = (
-        Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids)) for group in parse_pmids(text)
-    )
     numbers = (Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text))
-    return disjoint([*pmids, *numbers])
+    return disjoint([*pmids_in(text, sources), *numbers])
+
+
+def pmids_in(text: str, sources: Sources) -> list[Mention]:
+    """The PubMed ids of a text, wherever ``PMID`` is written before them."""
+    return [
+        Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids)) for group in parse_pmids(text)
+    ]
 
 
 def disjoint(mentions: Iterable[Mention]) -> list[Mention]:

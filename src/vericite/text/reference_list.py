@@ -13,6 +13,7 @@ _ENTRY = re.compile(
     rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
     re.IGNORECASE,
 )
+_WRAPPED = re.compile(rf"(?:{_SPACE}{{2,}}|\t)[^\W\d]")
 _NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
 
 
@@ -26,14 +27,19 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 def body_end(text: str) -> int:
     """Where the reference list at the end begins; the length of the text if there is none."""
+    wrapped = False
     for start, line in reversed(list(lines(text))):
         bare = line.strip().strip("#*_: ")
-        if REFERENCES.fullmatch(bare):
+        if REFERENCES.fullmatch(bare) and not wrapped:
             return start
         entry = _ENTRY.match(line)
         # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
         listed = entry and (entry["cited"] or not MARKER.search(line))
-        if bare and not listed:
+        if listed:
+            wrapped = False
+        elif _WRAPPED.match(line) and not MARKER.search(line):
+            wrapped = True  # the end of an entry, if there is one above it
+        elif bare or wrapped:
             break
     return _listing(text)
 
