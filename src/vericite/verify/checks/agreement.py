@@ -44,9 +44,6 @@ _RELATIVE = re.compile(
     r"|effective\w*|improv\w*|excess|elevat\w*|smaller|larger|lost|loss|likel\w*|odds|risk|hazard)\b",
     re.I,
 )
-_RATIO_WORDS = re.compile(
-    r"\b(?:HR|OR|RR|aHR|aOR|aRR|IRR|SHR|PR|hazards?|odds|ratios?|relative risk|risk|rates?|times|fold|irr)\b", re.I
-)
 _MULTIPLYING = re.compile(
     r"\b(?:times|fold|\w+fold|twice|doubl\w*|tripl\w*|halv\w*|ratio|quadrupl\w*|trebl\w*)\b|[0-9]-?fold", re.I
 )
@@ -137,9 +134,9 @@ def margin(claim: Quantity) -> float:
     value = abs(claim.low)
     room = claim.step / 2
     if claim.role == "fraction":
-        return max(0.09 * value, 2.6) if claim.sign != "=" else max(0.06 * value, 2.0)
+        return max(0.1 * value, 2.6) if claim.sign != "=" else max(0.06 * value, 2.0)
     if claim.role == "portion":
-        return max(0.07 * value, 2.5) if value > 0 and claim.high <= 100 else room
+        return max(0.07 * value, min(2.5, 0.15 * value)) if value > 0 and claim.high <= 100 else room
     if claim.sign == "~":
         return max(room, 0.09 * value, 2.0 if claim.unit.base == "percent" and value >= 20 else 0.0)
     if claim.step == 1 and value >= 1000:
@@ -208,7 +205,7 @@ def _sums(values: list[float]) -> Iterator[float]:
 def _percents(bare: list[float], percents: list[float], claimed: str, source_text: str) -> Iterator[float]:
     yield from (100 * min(pair) / max(pair) for pair in combinations(bare, 2) if max(pair) >= 5)
     yield from (100 * value for value in bare if value < 1)
-    if _contrasted(claimed, source_text):
+    if contrasted(claimed, source_text):
         yield from (100 - value for value in percents)
         yield from (100 - 100 * min(pair) / max(pair) for pair in combinations(bare, 2) if max(pair) >= 5)
     if len(bare) > 2 and _SUM.search(claimed):
@@ -216,10 +213,10 @@ def _percents(bare: list[float], percents: list[float], claimed: str, source_tex
         yield from (100 * part / whole for part, whole in pairs if part <= whole and whole >= 5)
 
 
-def _contrasted(claimed: str, source_text: str) -> bool:
+def contrasted(claimed: str, source_text: str, strict: bool = False) -> bool:
     """Whether one of two texts has a word that the other lacks, and that may make it speak of the rest."""
     mine, theirs = ({match.lower() for match in _CONTRAST.findall(text)} for text in (claimed, source_text))
-    return bool(mine - theirs) or (bool(theirs - mine) and len(source_text) < 600)
+    return bool(mine - theirs) or (bool(theirs - mine) and not strict and len(source_text) < 600)
 
 
 def _changes(pool: list[Quantity], claimed: str) -> Iterator[float]:

@@ -2,36 +2,74 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from vericite.verify.checks import lexicon
 from vericite.verify.checks.finding import Finding, Kind
 from vericite.verify.checks.mentions import Mention, mentions
+from vericite.verify.checks.words import clauses, stems
 
 _VAGUE = frozenset("=score treat therap us =control".split())
 # what goes down where the thing itself goes up
 _TURNING = frozenset(
-    "threshold resist resistanc sensitiv toleranc clearanc loss uptak inhibitor antagonist rever".split()
+    "threshold resist resistanc sensitiv toleranc clearanc =loss uptak inhibitor antagonist rever".split()
 )
 _MOST = 30  # mentions of a claim that are looked at; what keeps the work linear
+_ELLIPTIC = re.compile(
+    r"\b(?:it|they|this|that|those|others?) (?:did|was|were|had|does|do|is|are|has|could) not\s*(?:[.,;]|$)"
+)
+_GRADES = frozenset("frequent common often rar prevalent likely severe".split())
+_PACED = frozenset("=proliferation =growth =recovery heal healing =relapse =admission".split())
+_RAISED = re.compile(
+    r"\b(?:over-?express\w*|continuation|continued|forced expression|gain of|kept on)\b", re.IGNORECASE
+)
 _TIMES = frozenset("=time =stay speed".split())
 
 
 def direction_findings(claim: str, source: str) -> Iterator[Finding]:
     """Findings about what went which way, and about what is said to have, or not to have, an effect."""
+    if bool(_RAISED.search(claim)) != bool(_RAISED.search(source)) or "opposite" in source:
+        if _RAISED.search(claim):
+            return  # what the other manipulation did is not told
     given = [mention for mention in mentions(source) if not mention.aim]
     if not given:
         return
+    said_of = [
+        stems(clause) | ({"it"} if re.search(r"\b(?:it|them)\W*$", clause) else set[str]())
+        for clause in clauses(source)[:_MOST]
+    ]
+    elliptic = bool(_ELLIPTIC.search(source))
     for mention in mentions(claim)[:_MOST]:
-        if mention.aim:
+        if mention.aim or (mention.denied and elliptic):
             continue
-        found = _finding(mention, given)
+        if any(_same(mention, item) for item in given):
+            continue
+        found = _finding(mention, [item for item in given if not _of_another_arm(mention, item, said_of)])
         if found:
             yield found
 
 
+def _same(claim: Mention, source: Mention) -> bool:
+    """Whether two mentions say the same of the same thing in the same words."""
+    if (claim.kind, claim.sign, claim.denied) != (source.kind, source.sign, source.denied):
+        return False
+    return claim.text == source.text or (claim.target == source.target and claim.subject == source.subject)
+
+
+def _of_another_arm(claim: Mention, source: Mention, said_of: list[frozenset[str]]) -> bool:
+    """Whether a claim speaks, without comparing, of another arm than a source's mention, as far as can be told."""
+    if claim.reference or source.reference:
+        return False
+    shared = claim.target & source.target
+    about, given = claim.subject - shared - _GRADES, source.subject - shared - _GRADES
+    if about & given:
+        return False
+    return any(about & clause and (given & clause or "it" in clause) for clause in said_of)
+
+
 def _finding(claim: Mention, given: list[Mention]) -> Finding | None:
-    if claim in given:
+    if any(_same(claim, source) for source in given):
         return None
     rated: list[tuple[float, str, Mention]] = []
     for source in given:
@@ -42,7 +80,11 @@ def _finding(claim: Mention, given: list[Mention]) -> Finding | None:
     if not rated:
         return None
     best = max(score for score, _, _ in rated)
-    if any(verdict == "agrees" and score >= 0.45 * best for score, verdict, _ in rated):
+    top = max(rated, key=lambda item: item[0])[2].target
+    if any(
+        verdict == "agrees" and score >= (best - 0.3 if source.target == top else 0.6 * best)
+        for score, verdict, source in rated
+    ):
         return None
     score, verdict, source = max(rated, key=lambda item: item[0])
     if verdict == "agrees":
@@ -106,8 +148,12 @@ def _comparable(claim: Mention, source: Mention) -> tuple[int, int]:
             if _goodness(size, claim, source) > 0
             else ((-claim.sign, source.sign) if _goodness(size, claim, source) < 0 else (0, 0))
         )
+    if kinds == {"size", "pace"} and "speed" in claim.target | source.target:
+        return (-claim.sign, source.sign) if claim.kind == "pace" else (claim.sign, -source.sign)
     if kinds == {"size", "pace"} and (claim.target | source.target) & _TIMES:
         return claim.sign, source.sign
+    if kinds == {"size", "pace"} and claim.target & source.target & _PACED:
+        return (-claim.sign, source.sign) if claim.kind == "pace" else (claim.sign, -source.sign)
     return 0, 0
 
 
@@ -128,9 +174,13 @@ def _order(claim: Mention, source: Mention) -> int:
         crossed = len((mine - about) & (given - theirs)) + len((about - mine) & (theirs - given))
         return -1 if crossed > same else 1
     if theirs and (about & (theirs - given)) and not about & (given - theirs):
-        return -1
+        return -1 if len(about & (theirs - given)) * 2 > len(about) else 0
+    if theirs and not mine and about & (theirs - given):
+        return 0  # it speaks of both
     if mine and (given & (mine - about)) and not given & (about - mine):
         return -1
     if theirs and not mine and about and not about & given:
         return 0  # about whom the claim speaks is not told
+    if mine and not theirs and given and not (about | mine) & given:
+        return 0
     return 1

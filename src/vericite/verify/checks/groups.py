@@ -11,20 +11,21 @@ from vericite.verify.checks.finding import Finding, Kind
 # Families of groups that exclude each other. A line: name | pattern | names of groups of the family that it is part of
 _FAMILIES: dict[str, str] = {
     "species": r"""
-mice | mice|mouse|murine|c57bl/?6\w*|balb/?c
+mice | mice|mouse|(?:wild-type|transgenic|knockout) mice|c57bl/?6\w*|balb/?c
+rodents | rodents?|murine|murids?
 rats | rats?|wistar|sprague[ -]dawley
 rabbits | rabbits?
 guinea pigs | guinea[ -]pigs?
 hamsters | hamsters?
 pigs | pigs?|piglets?|swine|porcine|minipigs?
-dogs | dogs?|canines?|beagles?|puppies
+dogs | dogs?|canines?|hounds?|terriers?|beagles?|puppies
 cats | cats?|felines?
 cattle | cattle|cows?|bovines?|calves|heifers?|bulls?
 sheep | sheep|ovine|lambs?|ewes?
 horses | horses?|equine|foals?|mares?
-monkeys | monkeys?|macaques?|primates?|baboons?|marmosets?|rhesus
+monkeys | monkeys?|macaques?|non-?human primates?|primates?|chimpanzees?|apes?|simians?|baboons?|marmosets?|rhesus
 zebrafish | zebrafish|zebra fish|danio
-fish | salmon|trout|carp|tilapia|medaka
+fish | fish(?:es)?|salmon|trout|carp|tilapia|medaka
 flies | drosophila|fruit fl(?:y|ies)
 worms | c\. ?elegans|caenorhabditis|nematodes?
 yeast | yeasts?|saccharomyces|s\. ?cerevisiae
@@ -35,20 +36,27 @@ goats | goats?
 plants | arabidopsis|tobacco plants?|seedlings?|rice plants?|tomato plants?
 bees | bees?|honeybees?
 mosquitoes | mosquito(?:e?s)?|anopheles|aedes
-cells | cell lines?|cultured cells?|in vitro|cell cultures?|[a-z0-9]+ cells in culture|hela|hek293\w*
-|fibroblasts in culture|organoids?
+cells | cell lines?|cultured (?:human |mouse |rat )?\w+|\w+ cells in culture|in vitro|cell cultures?
+|in culture|keratinocytes|fibroblasts|primary (?:human |mouse |rat )?\w+cytes|explants?|in a dish|petri dish
+|[a-z0-9]+ cells in culture|hela|hek293\w*
+|fibroblasts in culture|organoids?|hepg2|mcf-7|a549|vero
 bacteria | e\. ?coli|escherichia coli|bacterial cultures?
-humans | humans?|patients?|volunteers?|people|men|women|adults?|children|participants?|persons?|individuals?
+humans | humans?(?! (?:milk|serum|cells?|airway|keratinocytes?|umbilical|plasma|albumin|insulin|\w+ (?:cells?
+|organoids?|cultures?|keratinocytes?|fibroblasts?)))
+|(?<!canine )(?<!feline )(?<!equine )(?<!veterinary )(?<!animal )patients?|volunteers?|people|men|women
+|(?<!of )adults?(?! (?:male |female )?(?:mice|rats|zebrafish|mosquito))|children|bab(?:y|ies)|participants?
+|persons?|individuals?
 |adolescents?|infants?|clinical trials?|boys?|girls?|teenagers?|nurses?|residents|smokers?|mothers?|outpatients?
 |inpatients?|pensioners?|veterans?
 """,
     "age": r"""
 neonates | neonates?|newborns?|neonatal|preterm infants?|premature (?:infants?|babies)|term infants?
 infants | infants?|bab(?:y|ies)|infancy
-children | children|child|paediatrics?|pediatrics?|boys?|girls?|schoolchildren|preschoolers?|kids|toddlers?|pupils?
+children | children|child|paediatrics?|pediatrics?|boys?|girls?|schoolchildren|preschoolers?|school-?age\w*
+|kids|toddlers?|pupils?
 |childhood
 adolescents | adolescents?|teenagers?|teens?|adolescence|youths?|young people
-adults | adults?|middle-aged|grown-ups?
+adults | adults?|middle-aged|grown-ups?|pregnant women|expectant mothers|nurses|firefighters|veterans|employees
 older adults | older (?:adults?|people|persons?|patients?|men|women|individuals?|participants?)|elderly|seniors?
 |geriatric|octogenarians?|nonagenarians?|nursing[ -]home residents|aged (?:65|70|75|80|85) (?:years )?(?:and
 |or) (?:older|over|above)|(?:over|older than|above) (?:the age of )?(?:65|70|75|80|85)|pensioners?|(?:65|70|75|80
@@ -82,6 +90,22 @@ former smokers | (?:ex|former)[ -]smokers?|quit smoking
 inpatients | inpatients?|hospitali[sz]ed|in-?patients?|admitted to (?:the )?hospital|intensive care|icu|critically ill
 outpatients | outpatients?|out-?patients?|ambulatory|primary care|general practice|community-dwelling
 |non-hospitali[sz]ed
+""",
+    "hiv": r"""
+people with HIV | hiv-(?:positive|infected)|(?:living )?with hiv|hiv infection
+people without HIV | hiv-(?:exposed )?(?:uninfected|negative)|without hiv|hiv-exposed uninfected
+""",
+    "residence": r"""
+nursing-home residents | (?:nursing|care|residential)[ -]homes?|long-term care|institutionali[sz]ed
+people living at home | community-dwelling|living (?:at home|in the community|independently)|in their own homes?
+""",
+    "kidney": r"""
+dialysis patients | (?:haemo|hemo)?dialysis
+transplant recipients | (?:kidney |renal |liver |heart )?transplant(?:ed)? (?:recipients?|patients?)
+""",
+    "stage": r"""
+mild disease | mild(?:ly)? (?:\w+ ){0,2}(?:disease|cases|illness|covid-19|asthma)
+severe disease | severe(?:ly)? (?:\w+ ){0,2}(?:disease|cases|illness|covid-19|asthma)
 """,
     "health": r"""
 healthy people | healthy (?:\w+ ){0,2}(?:volunteers?|people|adults?|men|women|subjects?|individuals?|participants?
@@ -148,7 +172,10 @@ American | americans?|united states
 African | africans?|africa|kenyan?|nigerian?|ugandan?
 """,
 }
-_SPARED = {"humans", "patients", "adults", "healthy people"}
+_SHARE_OF_SEX = re.compile(
+    r"%[)]? (?:[a-z]+ ){0,3}(?:men|women|male|female)s?\b|(?:men|women|male|female)s?[,:]? \(?[0-9.]+ ?%"
+)
+_PEOPLE = {"human", "humans", "people", "patients", "men", "women", "volunteers", "participants"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +198,9 @@ def _compiled() -> dict[str, tuple[_Group, ...]]:
 _GROUPS = _compiled()
 # Whom a name includes: a claim about these may rest on a source about those.
 _INCLUDES = {
+    "rodents": {"mice", "rats", "hamsters", "guinea pigs"},
+    "mice": {"rodents"},
+    "cells": set[str](),
     "children": {"infants", "neonates", "adolescents"},
     "infants": {"neonates"},
     "neonates": {"infants"},
@@ -186,7 +216,8 @@ _CHILDISH = {"neonates", "infants", "children"}
 _NOT = re.compile(
     r"(?:\bbut not (?:in |among |for )?(?:the )?|\b(?:excluding|except(?: for| in)?|excluded|rather than(?: in)?"
     r"|unlike) )(?P<who>[^.;,]{3,40})"
-    r"|(?P<whom>[^.;,]{3,40}?) (?:was|were) (?:excluded|not (?:included|enrolled|eligible|studied))",
+    r"|(?P<whom>[^.;,]{3,80}?) (?:did not (?:take part|participate)|(?:was|were|had been) (?:excluded"
+    r"|not (?:included|enrolled|eligible|studied)))",
     re.IGNORECASE,
 )
 _AGES = re.compile(
@@ -202,6 +233,10 @@ def group_findings(claim: str, source: str) -> Iterator[Finding]:
     """Findings about groups: the claim names one, and the source speaks only of another of the same family."""
     for family, groups in _GROUPS.items():
         said, given = _named(claim, groups), _named(source, groups)
+        named = {name: word for name, word in said.items() if word.lower() not in _PEOPLE}
+        given |= {name: word for name, word in named.items() if re.search(rf"\b{re.escape(word)}\b", source, re.I)}
+        if family == "sex" and _SHARE_OF_SEX.search(source):
+            continue
         if family == "age":
             given |= {name: name for name in _of_ages(source)}
             said |= {name: name for name in _of_ages(claim)}

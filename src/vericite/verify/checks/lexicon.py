@@ -80,7 +80,7 @@ GOOD_OUTCOMES = _words(
     """
     =survival =remission =quality of life =cognition =tolerate function capac adherenc recov recovery healing
     heal complianc satisfact mobil strength fertil birthweight efficac efficacy accuracy sensitiv specific healt
-    ejec lifespan longev
+    eject lifespan longev
     """
 )
 NEGATORS = _words(

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 
 from vericite.verify.checks import lexicon
-from vericite.verify.checks.words import Word, clauses, words
+from vericite.verify.checks.stretches import after_leading, dated, joint
+from vericite.verify.checks.words import Word, clauses, stems, words
 
 _NOUNS = frozenset(
     """
@@ -24,14 +25,14 @@ _CHECKING = lexicon.DOWN | frozenset("slow slows slowed slower delay delayed del
 _ONWARD = frozenset(
     """
     in with by from to at on after during under among for than compared versus vs when as over between if
-    because relative and or through via following within while across
+    because relative and or through via following within while across along alongside together
     """.split()
 )
 _ANY_VERBS = frozenset(
     """
     affect affects affected alter alters altered differ differs differed associated influence influences
     influenced correlate correlates correlated linked related changed change changes modify modified modifies
-    different predict predicts predicted impact impacted matter mattered
+    shifted shifts varied varies different predict predicts predicted impact impacted matter mattered
     """.split()
 )
 _ANY_NOUNS = frozenset(
@@ -48,7 +49,8 @@ _AIMS = re.compile(
     re.I,
 )
 _REFERENCE = re.compile(
-    r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs\.?|relative to|as against"
+    r"\b(?:than(?! (?:halved|doubled|tripled|twice|half|double|[0-9]))|compared (?:with|to)"
+    r"|in comparison (?:with|to)|versus|vs\.?|relative to|as against"
     r"|over(?= (?:placebo|control|stand))"
     r"|(?<=superior )to|(?<=inferior )to)\b",
     re.I,
@@ -59,6 +61,16 @@ _FALLS = frozenset(
 
 
 _ONWARD_FROM = re.compile(r"\s(?:in|for|at|on|during|after|regarding|by|among|when|because|as)\s", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\s?\([^()]{0,200}\)|\b(?:apart from|except(?: for)?|other than)\b[^,;.()]{0,60}(?=[,;.])", re.IGNORECASE
+)
+_THE_MORE = re.compile(
+    r"\bthe (?P<first>\w+) (?P<one>[^,.;]{3,60}), the (?P<second>\w+) (?P<other>[^,.;]{3,60})", re.IGNORECASE
+)
+_DECLINES = frozenset("fall drop decline decrease reduction loss dip".split())
+_COMPOUNDS = frozenset(
+    "induced dependent mediated associated related enhanced reduced activated stimulated limiting lowering".split()
+)
 _MOST = 40  # mentions of one clause that are looked at; what keeps the work linear
 _PLACES = frozenset(
     "limb limbs leg respiratory urinary extremity extremities back body lobe bound gastrointestinal airway".split()
@@ -67,7 +79,10 @@ _BEFORE_FALL = frozenset(
     "a the significant marked larger greater smaller steep sharp mean modest further no any".split()
 )
 _GRADED = frozenset("frequent common often frequently commonly prevalent likely severe pronounced rapid".split())
-_MOVED = frozenset("went go goes going gone come came brought bring brings pushed drove driven".split())
+_MOVED = frozenset(
+    "went go goes going gone come came brought bring brings pushed drove driven crept crawled edged inched drifted"
+    " moved trended ran".split()
+)
 _LINKING = frozenset("correlated associated correlation association related correlates".split())
 _STATES = frozenset("stable constant equal same identical".split())
 _BEING = frozenset(
@@ -113,7 +128,22 @@ class _Mark:
 
 def mentions(text: str) -> list[Mention]:
     """The mentions of a plain text, in order."""
-    return [mention for clause in clauses(text) for mention in _clause_mentions(clause)]
+    told = [mention for clause in clauses(_ASIDE.sub(" ", text)) for mention in _clause_mentions(clause)]
+    return told + [link for match in _THE_MORE.finditer(text) for link in _the_more(match)]
+
+
+def _the_more(match: re.Match[str]) -> list[Mention]:
+    """What "the higher the one, the lower the other" says of how the two go together."""
+    first, second = (_sign_of(match[name].lower()) for name in ("first", "second"))
+    target = stems(match["one"]) | stems(match["other"])
+    if not first or not second or not target:
+        return []
+    nothing = frozenset[str]()
+    return [Mention("link", first * second, False, target, "", target, nothing, match[0].strip(), False)]
+
+
+def _sign_of(lower: str) -> int:
+    return lexicon.magnitude(lower) or lexicon.pace(lower)
 
 
 def _clause_mentions(clause: str) -> list[Mention]:
@@ -137,7 +167,9 @@ def _marks(found: list[Word], clause: str) -> list[_Mark]:
 
 
 def _compounded(clause: str, word: Word) -> bool:
-    """Whether a word is the beginning of a compound: "lower-limb"."""
+    """Whether a word is the beginning or the end of a compound: "lower-limb", "drug-induced"."""
+    if word.lower in _COMPOUNDS and clause[max(0, word.start - 1) : word.start] == "-":
+        return True
     return clause[word.end : word.end + 1] == "-" and clause[word.end + 1 : word.end + 2].isalpha()
 
 
@@ -173,12 +205,17 @@ def _mark(found: list[Word], index: int, lower: str) -> _Mark | None:
 def _says_no_direction(found: list[Word], index: int, before: str, after: str) -> bool:
     """Whether a word that may tell a direction tells none where it stands: "lower limb", "no more", "stable angina"."""
     lower = found[index].lower
+    if after in ("dose", "doses", "dosage", "confidence", "bound"):
+        return True
     if lower == "lower":
         return after in _PLACES
     if lower == "prevention":
         return after != "of"
     if lower in ("more", "less", "fewer"):
-        counted = after == "than" and index + 2 < len(found) and found[index + 2].lower.isdigit()
+        beyond = found[index + 2].lower if index + 2 < len(found) else ""
+        counted = after == "than" and (
+            beyond.isdigit() or beyond in ("twice", "half", "double", "a", "1", "halved", "doubled", "tripled")
+        )
         return before in ("no", "once", "or") or counted
     if lower == "same" and after not in _ONWARD and after:
         return True
@@ -201,7 +238,7 @@ def _merged(marks: list[_Mark], found: list[Word]) -> list[_Mark]:
         gap, lower = mark.index - last.index, found[last.index].lower
         if last.kind == "any" and last.sign == 0 and not last.flips and mark.kind != "any" and gap <= 7:
             merged[-1] = replace(mark, flips=0)
-        elif last.kind == "link" and mark.kind == "any":
+        elif mark.kind == "any" and (last.kind == "link" or (last.kind == "any" and gap <= 4)):
             continue
         elif lower in _COMPARATIVES and gap <= 2 and mark.sign:
             sign = -1 if lower in ("less", "smaller", "lower", "weaker", "fewer", "lesser", "slower") else 1
@@ -210,13 +247,23 @@ def _merged(marks: list[_Mark], found: list[Word]) -> list[_Mark]:
             merged[-1] = replace(last, sign=last.sign * mark.sign)
         elif last.kind == "size" and mark.kind == "pace" and gap <= 2:
             merged[-1] = mark
-        elif lower in _CHECKING and gap <= 3 and found[mark.index].lower in _NOUNS and mark.sign:
-            merged[-1] = replace(mark, sign=-mark.sign)
+        elif turned := _turned(last, mark, lower, found[mark.index].lower):
+            merged[-1] = turned
         elif mark.kind == "any" and last.kind != "any" and gap <= 2 and not mark.flips:
             continue
         else:
             merged.append(mark)
     return merged
+
+
+def _turned(last: _Mark, mark: _Mark, lower: str, here: str) -> _Mark | None:
+    """Two marks as one where the first says of what the second is more or less: "the fall was larger"."""
+    gap = mark.index - last.index
+    if lower in _NOUNS and gap <= 8 and here in _COMPARATIVES and last.sign:
+        return replace(mark, sign=mark.sign * last.sign)
+    if lower in _CHECKING and gap <= 3 and here in _NOUNS and mark.sign:
+        return replace(mark, sign=-mark.sign)
+    return None
 
 
 def _reference_span(clause: str, found: list[Word]) -> tuple[int, int]:
@@ -235,8 +282,8 @@ def _reference_span(clause: str, found: list[Word]) -> tuple[int, int]:
 
 def _mention(clause: str, found: list[Word], marks: list[_Mark], place: int, borders: tuple[int, int]) -> Mention:
     mark = marks[place]
-    previous = marks[place - 1].index + 1 if place else 0
-    following = marks[place + 1].index if place + 1 < len(marks) else len(found)
+    previous = joint(clause, found, marks[place - 1].index, mark.index) if place else 0
+    following = joint(clause, found, mark.index, marks[place + 1].index) if place + 1 < len(marks) else len(found)
     closed = clause[found[mark.index].end : found[mark.index].end + 1] == ","
     ahead = [
         word
@@ -244,29 +291,53 @@ def _mention(clause: str, found: list[Word], marks: list[_Mark], place: int, bor
         if not _within(index, borders)
     ]
     behind = [word for index, word in enumerate(found[previous : mark.index], previous) if not _within(index, borders)]
+    behind = after_leading(clause, behind)
+    fallen_back = place > 0 and not any(word.content for word in behind)
+    if fallen_back:
+        behind = after_leading(clause, found[: marks[0].index])
     if ahead and ahead[0].lower in _GRADED:
         ahead = ahead[1:]
     named = _target(found[mark.index].lower, ahead, behind, closed)
-    if mark.kind == "any":
+    if mark.kind in ("any", "link"):
         named = [word for word in (*behind[-9:], *ahead[:9]) if word.content]
     target = frozenset(word.stem for word in named)
-    reference = frozenset(
-        word.stem for word in found[borders[0] : borders[1]] if word.content and not _directional(word)
-    )
-    rest = [
-        word
-        for index, word in enumerate(found)
-        if word.content and not _within(index, borders) and not _directional(word)
-    ]
     negations = sum(word.lower in lexicon.NEGATORS for word in _scope(found, previous, mark.index))
     sign, names = mark.sign, target
+    if found[mark.index].lower in _COMPARATIVES and any(word.lower in _DECLINES for word in behind):
+        sign = -sign  # a larger fall
     if "=survival" in names and mark.kind == "size":
         sign, names = -sign, (names - {"=survival"}) | {"=mortality"}
     denied = bool((negations + mark.flips) % 2)
     shown = clause[found[max(previous, mark.index - 2)].start : found[min(len(found) - 1, mark.index + 3)].end]
-    subject = frozenset(word.stem for word in rest)
+    own = any(word.content for word in behind) and not fallen_back
+    opening = marks[0].index if place and (_led_on(clause, found[previous].start) or not own) else 0
+    subject, reference = _sides(clause, found, (previous, following, opening), borders)
     head = named[0].stem if named and named[0] in ahead and mark.kind != "any" else ""
     return Mention(mark.kind, sign, denied, names, head, subject, reference, shown.strip(), False)
+
+
+def _led_on(clause: str, start: int) -> bool:
+    """Whether what begins there goes on, by a mere "and", with the subject of what stands before."""
+    before = clause[:start].rstrip().lower()
+    return before.endswith(" and") and not before[:-4].rstrip().endswith(",")
+
+
+def _sides(
+    clause: str, found: list[Word], stretch: tuple[int, int, int], borders: tuple[int, int]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """What a stretch of a clause is about, and what it is compared with."""
+    previous, following, opening = stretch
+    told = [word for word in found if word.content and not _directional(word)]
+    compared = {id(word) for word in found[borders[0] : borders[1]]}
+    inside = {id(word) for word in (*found[previous:following], *found[:opening])}
+    subject = frozenset(word.stem for word in told if id(word) in inside and id(word) not in compared)
+    reference = frozenset(word.stem for word in told if id(word) in compared)
+    spoken = clause[found[previous].start : found[following - 1].end]
+    if borders[0] < len(found):
+        apart = clause[found[borders[0]].start : found[borders[1] - 1].end]
+        reference |= dated(apart)
+        spoken = spoken.replace(apart, " ")
+    return subject | dated(spoken), reference
 
 
 def _within(index: int, borders: tuple[int, int]) -> bool:

@@ -39,15 +39,73 @@ class _Said:
 
 def negation_findings(claim: str, source: str) -> Iterator[Finding]:
     """Findings where one text denies a thing that the other says; both texts are plain."""
+    yield from denial_findings(claim, source)
     given = [_said(clause) for clause in clauses(source)]
-    if not given:
+    if not given or any(_ELLIPTIC.search(item.text) for item in given):
         return
     for mine in map(_said, clauses(claim)[:_MOST]):
+        if _NUMBER.search(mine.text):
+            continue
         rated = [(len(mine.stems & item.stems), item) for item in given]
         best = max(shared for shared, _ in rated)
         close = [item for shared, item in rated if shared >= max(2, 0.75 * best)]
         if close and 2 * best >= len(mine.stems) and all(_opposed(mine, item) for item in close):
             yield Finding("negation", f"claim says '{_shown(mine.text)}', the source '{_shown(close[0].text)}'")
+
+
+_ELLIPTIC = re.compile(r"\b(?:it|they|this|that|those|others?) (?:did|was|were|had|does|do|is|are|has|could) not\W*$")
+_RULED_OUT = re.compile(r"\b(?:ruled? out|excluded?|dismiss(?:ed)?)\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|no|cannot|never|without|unable|neither|nor)\b|n't\b", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9] ?%|[0-9] (?:of|in|out of)")
+
+
+def denial_findings(claim: str, source: str) -> Iterator[Finding]:
+    """Findings where a claim says the very thing that its source says is not so; both texts are plain."""
+    given = [_said(clause) for clause in clauses(source)[:_MOST]]
+    told = frozenset(word.stem for word in words(claim) if word.content)
+    whole = frozenset(word.stem for word in words(source) if word.content)
+    for mine in map(_said, clauses(claim)[:_MOST]):
+        if mine.negative or _NUMBER.search(mine.text):
+            continue
+        for item in given:
+            for head in item.heads:
+                near = len(mine.stems & item.stems)
+                affirmed = any(
+                    head <= other.stems or len(mine.stems & other.stems) > max(near, 1)
+                    for other in given
+                    if not other.heads
+                )
+                if not affirmed and not _AIMED.search(item.text) and _says(mine, head, whole, told):
+                    yield Finding("negation", f"claim says '{_shown(mine.text)}', the source '{_shown(item.text)}'")
+                    return
+    yield from _ruling_out(claim, source)
+
+
+def _says(mine: _Said, head: frozenset[str], whole: frozenset[str], told: frozenset[str]) -> bool:
+    shared = head & mine.stems
+    if len(head) > 1:
+        return 3 * len(shared) >= 2 * len(head) and len(shared) > 1
+    around = (whole - head) & (told - head)
+    return bool(shared) and (bool(around) or not told - head)
+
+
+def _ruling_out(claim: str, source: str) -> Iterator[Finding]:
+    """Findings where one text rules a thing out that the other leaves open."""
+    said, given = _RULED_OUT.search(claim), _RULED_OUT.search(source)
+    if not said or not given:
+        return
+    open_here, open_there = (
+        bool(_NOT.search(text, max(0, match.start() - 24), match.start()))
+        for text, match in ((claim, said), (source, given))
+    )
+    shared = {word.stem for word in words(claim) if word.content} & {
+        word.stem for word in words(source) if word.content
+    }
+    if open_there and not open_here and shared:
+        yield Finding("negation", f"claim says '{said[0]}', the source 'not {given[0]}'")
+
+
+_AIMED = re.compile(r"\b(?:whether|aim\w*|hypothes\w*)\b", re.IGNORECASE)
 
 
 def _said(clause: str) -> _Said:

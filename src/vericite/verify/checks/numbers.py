@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from vericite.verify.checks.agreement import agrees, compatible, derivable
+from vericite.verify.checks.binding import Bound, bound
+from vericite.verify.checks.derivation import derived
 from vericite.verify.checks.finding import Finding, Kind
+from vericite.verify.checks.labels import labels
 from vericite.verify.checks.quantities import Quantity, quantities
-from vericite.verify.checks.significance import p_agrees, significance_finding
-from vericite.verify.checks.swapped import swapped
+from vericite.verify.checks.rates import frequency_findings, same_rate
+from vericite.verify.checks.significance import p_agrees, significance_findings
+from vericite.verify.checks.standing import Candidate, borne_out, misplaced, standings
 
 _TYPED = re.compile(
     r"\b(?P<word>type|phase|grade|stage|class|interleukin|il|cd|hpv|hepatitis|factor|vitamin|omega|serotype"
@@ -20,40 +24,73 @@ _TYPED = re.compile(
     re.IGNORECASE,
 )
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
-_FREQUENCY = re.compile(
-    r"\b(?:(?P<times>once|twice|thrice|[2-9] times|[2-9] doses|[2-9] tablets)[ -])?(?:(?:a|per|each|every|in a)[ -]"
-    r"(?P<each>day|week|month|year|fortnight)\b|(?<![0-9]-)(?P<adverb>daily|weekly|monthly|yearly|annually|fortnightly|nightly)\b"
-    r"|every (?P<n>[0-9]{1,3}|other|second|third)[ -](?P<unit>hour|day|week|month|year)s?\b)"
-    r"|\b(?P<latin>bid|tid|qid|qd|b\.i\.d|t\.i\.d|q\.i\.d)\b|(?<=g)/(?P<slash>day|d|week|month)\b",
-    re.IGNORECASE,
+_MOST = 24  # quantities of a claim that are looked at; what keeps the work linear
+_BY = re.compile(r"\bby(?: (?:about|around|some|roughly|nearly|almost|just|over|under|a))* $", re.IGNORECASE)
+_ALL_BUT = re.compile(r"\b(?:all but|all except|except|other than|apart from)(?: the| for)? $", re.IGNORECASE)
+_FROM_TO = re.compile(
+    r"\bfrom(?: (?:about|around|just|roughly|nearly|almost|some|over|under|a))* $"
+    r"|[0-9][^ ]*(?: [^ ]+){0,3} to(?: [a-z]+)? $"
 )
-_DAYS = {"day": 1.0, "d": 1.0, "week": 7.0, "month": 30.4, "year": 365.25, "fortnight": 14.0, "hour": 1 / 24}
-_ADVERB_DAYS = {"daily": 1.0, "nightly": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.4} | {
-    "yearly": 365.25,
-    "annually": 365.25,
-}
-_LATIN = {"qd": 1.0, "bid": 2.0, "tid": 3.0, "qid": 4.0}
-_MOST = 60  # quantities of a claim that are looked at; what keeps the work linear
-_SPANS = frozenset("for of in within after over half about than least during to at only and by until".split())
+_LASTING = re.compile(
+    r"\b(?:over|for|lasting|lasted|ran for|spanned|took)(?: about| some| roughly| a total of)? $", re.IGNORECASE
+)
 _WORDS = re.compile(r"[^\W\d_]{3,}")
 
 
 def number_findings(claim: str, source: str) -> Iterator[Finding]:
     """Findings about the numbers of a claim; both texts are plain."""
     given = quantities(source)
-    said = quantities(claim)[:_MOST]
-    for quantity in _around_values(said):
-        finding = _finding(quantity, given, claim, source)
+    said = _around_values(quantities(claim)[:_MOST])
+    told = bound(source, given)
+    times = [item for item in given if item.unit.base == "time" and not item.unit.per]
+    made = derived(source, told, [item.low * item.unit.size / 86400 for item in times[:4]])
+    paced, whole = False, labels(claim)
+    known = labels(source)
+    for item in _bound_claim(claim, said):
+        quantity = item.quantity
+        found = standings(quantity, claim, source, _with_rest(told, given), made)
+        steps = {one.step for one in found if one.bears_out}
+        paced = paced or ("pace" in steps and "direct" not in steps)
+        others = [one for one in given if one.role != "p"]
+        borne = borne_out(found)
+        if quantity.role != "fraction" and not _ratio_for_change(quantity, others, claim):
+            borne = borne or derivable(quantity, others, claim, source)
+        halved = quantity.role == "fraction" and quantity.low == 50 and quantity.sign != ">"
+        borne = borne or (halved and "median" in source.lower())
+        borne = borne or same_rate(quantity, claim, source)
+        finding = _finding(quantity, given, claim, source, borne)
+        finding = finding or _placed(claim, item, whole, known, found)
         if finding:
             yield finding
-    found = significance_finding(claim, source, given)
-    if found:
-        yield found
+    yield from significance_findings(claim, source, told)
     yield from _name_findings(claim, source)
-    yield from _frequency_findings(claim, source)
-    found = swapped(claim, source, said, given)
-    if found:
-        yield found
+    if not paced:
+        yield from frequency_findings(claim, source)
+
+
+def _with_rest(told: list[Bound], given: list[Quantity]) -> list[Bound]:
+    """The values that stand for something, and those that do not, so that both can bear out a claim."""
+    bound_at = {item.quantity.start for item in told}
+    empty = frozenset[str]()
+    return told + [Bound(item, empty, empty, 0) for item in given if item.start not in bound_at]
+
+
+def _bound_claim(claim: str, said: list[Quantity]) -> list[Bound]:
+    told = bound(claim, said)
+    told = [item for item in told if any(item.quantity == quantity for quantity in said)]
+    return _with_rest(told, said)
+
+
+def _placed(
+    claim: str, item: Bound, whole: frozenset[str], known: frozenset[str], found: list[Candidate]
+) -> Finding | None:
+    if item.quantity.role not in ("value", "portion", "fraction", "small", "interval", "p") or not item.about:
+        return None
+    if _ALL_BUT.search(claim, max(0, item.quantity.start - 24), item.quantity.start):
+        return None
+    if _FROM_TO.search(claim, max(0, item.quantity.start - 24), item.quantity.start):
+        return None
+    return misplaced(item.quantity.text, item.about & known, whole, found)
 
 
 def _around_values(said: list[Quantity]) -> list[Quantity]:
@@ -66,11 +103,15 @@ def _around_values(said: list[Quantity]) -> list[Quantity]:
     ]
 
 
-def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str) -> Finding | None:
+def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str, supported: bool) -> Finding | None:
     if quantity.role == "p":
         return _p_finding(quantity, given)
-    if quantity.role in ("loose", "small") or _is_zero(quantity):
-        return _small_finding(quantity, given, claim, source) if quantity.role == "small" else None
+    if quantity.role == "loose":
+        return _lasting_finding(quantity, given, claim, source)
+    if quantity.role == "portion" and _counted_out(quantity, given):
+        return None
+    if quantity.role == "small" or _is_zero(quantity):
+        return _small_finding(quantity, given, claim, source, supported) if quantity.role == "small" else None
     if quantity.role == "year":
         years = [item for item in given if item.role == "year"]
         if not years or any(item.low == quantity.low for item in given):
@@ -79,11 +120,44 @@ def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str)
     others = [item for item in given if item.role != "p"]
     if quantity.role == "interval" and any(_same_ends(quantity, item) for item in others):
         return None
-    if any(agrees(quantity, item) for item in others) or derivable(quantity, others, claim, source):
+    if supported or any(agrees(quantity, item) for item in others):
         return None
     if quantity.ranged and _ends_given(quantity, others):
         return None
     return _unmatched(quantity, others)
+
+
+def _ratio_for_change(quantity: Quantity, given: list[Quantity], claim: str) -> bool:
+    """Whether a claim takes a ratio for the change that it means: "60 % lower" of a ratio of 0.60."""
+    if quantity.unit.base != "percent" or not _BY.search(claim, max(0, quantity.start - 30), quantity.start):
+        return False
+    ratios = [item for item in given if item.unit.base == "" and 0 < item.low < 1 and not item.ranged]
+    return any(abs(100 * item.low - quantity.low) <= 1 for item in ratios)
+
+
+def _lasting_finding(quantity: Quantity, given: list[Quantity], claim: str, source: str) -> Finding | None:
+    """A duration of a single unit is held against the source only where that says how long a thing lasts."""
+    before = claim[max(0, quantity.start - 20) : quantity.start]
+    lasting = [item for item in given if _LASTING.search(source, max(0, item.start - 24), item.start)]
+    lasting = [item for item in lasting if item.unit.base == quantity.unit.base == "time" and not item.unit.per]
+    times = [item for item in given if item.unit.base == "time"]
+    if not _LASTING.search(before) or not lasting or any(_as_long(quantity, item) for item in times):
+        return None
+    return Finding("unit", f"claim says {quantity.text}, the source {lasting[0].text}")
+
+
+def _as_long(one: Quantity, other: Quantity) -> bool:
+    lasted, given = one.low * one.unit.size, other.low * other.unit.size
+    return 0.8 * given <= lasted <= 1.25 * given
+
+
+def _counted_out(quantity: Quantity, given: list[Quantity]) -> bool:
+    """Whether a claim counts a few of a number that its source gives, but of which it counts none."""
+    part, whole = (float(number) for number in (re.findall("[0-9]+", quantity.text) * 2)[:2])
+    counts = [
+        item.low for item in given if item.unit.base in ("", "percent") and item.role not in ("p", "interval", "year")
+    ]
+    return part <= 5 and whole in counts and not any(1 <= count < whole for count in counts)
 
 
 def _is_zero(quantity: Quantity) -> bool:
@@ -118,9 +192,11 @@ def _p_finding(quantity: Quantity, given: list[Quantity]) -> Finding | None:
     return Finding("p-value", f"claim says {quantity.text}, the source {values[0].text}")
 
 
-def _small_finding(quantity: Quantity, given: list[Quantity], claim: str, source: str) -> Finding | None:
+def _small_finding(
+    quantity: Quantity, given: list[Quantity], claim: str, source: str, supported: bool
+) -> Finding | None:
     """A small count is held against the source only where the source counts the same thing otherwise."""
-    if any(agrees(quantity, item) for item in given) or derivable(quantity, given, claim, source):
+    if supported or any(agrees(quantity, item) for item in given):
         return None
     counted = _counted(claim, quantity)
     rivals = [item for item in given if item.role == "small" and counted and _counted(source, item) == counted]
@@ -169,36 +245,3 @@ def _name_findings(claim: str, source: str) -> Iterator[Finding]:
             if others and name not in others and not (word in ("grade", "stage") and len(others) > 1):
                 kind: Kind = "population" if word in ("type", "stage", "hepatitis") else "number"
                 yield Finding(kind, f"claim says '{shown}', the source '{next(iter(others.values()))}'")
-
-
-def _rates(text: str) -> dict[float, str]:
-    """How often a day things are done, by a text."""
-    found: dict[float, str] = {}
-    for match in _FREQUENCY.finditer(text):
-        before = text[max(0, match.start() - 10) : match.start()].lower().split()
-        if not match["times"] and match[0][:1] in "aAiI" and (match["each"] and (not before or before[-1] in _SPANS)):
-            continue
-        if match["latin"]:
-            found[_LATIN[match["latin"].lower().replace(".", "")]] = match[0]
-            continue
-        times = {"once": 1.0, "twice": 2.0, "thrice": 3.0}.get((match["times"] or "once").lower()) or float(
-            match["times"][0]
-        )
-        if match["n"]:
-            number = {"other": 2.0, "second": 2.0, "third": 3.0}.get(match["n"].lower()) or float(match["n"])
-            days = max(number, 1.0) * _DAYS[match["unit"].lower()]
-        else:
-            unit = (match["each"] or match["slash"] or "").lower()
-            days = _DAYS[unit] if unit else _ADVERB_DAYS[match["adverb"].lower()]
-        found[times / days] = match[0]
-    return found
-
-
-def _frequency_findings(claim: str, source: str) -> Iterator[Finding]:
-    said, given = _rates(claim), _rates(source)
-    if not said or not given or len(given) > 3:
-        return
-    for rate, shown in said.items():
-        if not any(abs(rate - other) <= 0.1 * max(rate, other) for other in given):
-            yield Finding("unit", f"claim says '{shown.strip()}', the source '{next(iter(given.values())).strip()}'")
-            return

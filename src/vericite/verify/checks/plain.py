@@ -32,6 +32,11 @@ _HALF_A = re.compile(
     re.I,
 )
 _AND_A_HALF = re.compile(r"(?<![\w.])(?P<whole>[0-9]{1,4}|one) and (?:a half|one half|1 half| 0\.5)", re.I)
+_UNIT_AND_A_HALF = re.compile(r"\b(?:an?|one) (?P<unit>year|month|week|day|hour) and (?:a half| 0\.5)", re.IGNORECASE)
+_BUT_NOT = re.compile(r", but not [^,;.]{2,40},", re.IGNORECASE)
+_A_LITTLE = re.compile(
+    r"\ba (?:little|bit|touch|shade)(?= (?:over|under|more|less|above|below|longer|shorter)\b)", re.I
+)
 _SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SIZED = re.compile(
     r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)",
@@ -45,12 +50,14 @@ def plain(text: str) -> str:
     text = _DECIMAL_DOT.sub(".", text)
     text = _COMMA.sub(lambda match: match[0].replace(",", ""), text)
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _A_LITTLE.sub("slightly", text)
     text = _HALF_A.sub("0.5 ", text)
     text = _WORD_NUMBER.sub(_digits, text)
+    text = _UNIT_AND_A_HALF.sub(lambda match: f"1.5 {match['unit']}s", text)
     text = _AND_A_HALF.sub(lambda match: "1.5" if match["whole"].isalpha() else f"{match['whole']}.5", text)
     for _ in range(2):
         text = _SIZED.sub(_sized, text)
-    return text
+    return _BUT_NOT.sub("", text)
 
 
 def _digits(match: re.Match[str]) -> str:

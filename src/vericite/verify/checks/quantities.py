@@ -48,7 +48,6 @@ class Quantity:
 
 _N = r"(?:[0-9]{1,12}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})(?![0-9])"
 _NUMBER = re.compile(rf"(?<![\w.^])(?<![A-Za-z0-9]-)(?<![0-9]/)(?:(?<=[ (=<>,;\[])-)?{_N}")
-_VALUE = re.compile(_N)
 _NAMING = re.compile(
     r"(?:\b(?:type|phase|grade|stage|class|group|level|version|figure|fig|table|chromosome|exon|codon|arm|cohort|part"
     r"|vitamin|omega|interleukin|factor|panel|visit|step|section|category|score of|h|ph|cd|il|hpv|sars-cov|covid|model"
@@ -62,13 +61,13 @@ _LINK = re.compile(r"(?:\s?-\s?|\s(?:to|through|and|or)\s|\s?[,;]\s)(?=-?\.?[0-9
 _BETWEEN = re.compile(r"\b(?:between|from|ranging|ranged|range|within|of)\b[^0-9]{0,12}$", re.IGNORECASE)
 _CHANGE = re.compile(
     r"\b(?:fell|rose|dropp?\w*|increas\w*|decreas\w*|reduc\w*|declin\w*|climb\w*|went|improv\w*|grew|lower\w*|rais\w*"
-    r"|chang\w*|shorten\w*|cut|up|down)\b.{0,40}\bfrom\b[^0-9]{0,12}$",
+    r"|chang\w*|shorten\w*|cut|up|down)\b.{0,80}\bfrom\b[^0-9]{0,12}$",
     re.IGNORECASE,
 )
 _CI = re.compile(
-    r"\b(?:CIs?|CrI|(?:confidence|credible) (?:intervals?|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}[(\[]?)(?P<low>-?"
+    r"\b(?:CIs?|CrI|(?:confidence|credible) (?:intervals?|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}?[(\[]?)(?P<low>-?"
     + _N
-    + r")(?:\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?"
+    + r")(?:(?!\s?(?:to|and|through)\b)\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?"
     + _N
     + r")",
     re.IGNORECASE,
@@ -91,10 +90,14 @@ _P_VALUE = re.compile(
     r"\s*(?:" + "|".join(f"(?P<s{index}>{body})" for index, (_, body) in enumerate(_P_SIGN)) + rf")\s*(?P<value>{_N})",
     re.I,
 )
+_P_LIST = re.compile(r"\bp[- ]?values?\b", re.IGNORECASE)
+_DECIMAL = re.compile(r"(?<![\w.])0?\.[0-9]{1,6}(?![\w%]|\.[0-9])")
+_STOP = re.compile(r"[.;]\s")
 _SIGNS = (
     (
         "~",
-        r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over|just under"
+        r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over"
+        r"|just under"
         r"|slightly (?:more|less|over|under|above|below)(?: than)?|(?:just|a little|little|somewhat) (?:more|less"
         r"|over|under)"
         r"(?: than)?|an estimated|up to|on the order of|well over|nearly all",
@@ -138,14 +141,16 @@ _FRACTION = re.compile(
     re.IGNORECASE,
 )
 _OUT_OF = re.compile(
-    r"(?<![\w.-])(?P<part>[0-9]{1,9}|one)(?:\s?/\s?|\s(?:out of|in(?: every)?|of)(?: the| all"
-    r"| these)?\s)(?P<whole>[0-9]{1,9})"
+    r"(?<![\w.-])(?P<part>[0-9]{1,9}|one)(?:\s?/\s?|\s(?:out of|in|of)(?: every| each| the| all"
+    r"| these)?\s|(?:(?<=one)|(?<= 1))(?:\s[a-z-]{3,20}){1,3} (?:in|out of)(?: every)? "
+    r"|(?:\s[a-z-]{3,20}){0,3} (?:per|(?:in|of|for|out of) (?:every|each)) (?=[0-9]{3}))(?P<whole>[0-9]{1,9})"
     r"(?![\w.%/]|-[0-9]|\s?(?:%|per ?cent))",
     re.IGNORECASE,
 )
 _MULTIPLE = (
     (
-        r"twice(?! (?:daily|weekly|a |per|monthly|yearly|each|every))|doubl(?:ed|es|ing)|double(?![ -](?:blind|dose"
+        r"twice(?![ -](?:daily|weekly|a |per|monthly|yearly|annually|each|every))|doubl(?:ed|es|ing)"
+        r"|double(?![ -](?:blind|dose"
         r"|dummy|mask|placebo))",
         2.0,
     ),
@@ -168,7 +173,7 @@ def quantities(text: str) -> list[Quantity]:
     """The quantities of a plain text, in order; numbers that are names are left out."""
     found: list[Quantity] = []
     taken = bytearray(len(text) + 1)
-    for reader in (_levels, _intervals, _p_values, _portions, _fractions, _multiples, _numbers):
+    for reader in (_levels, _intervals, _p_values, _listed_p_values, _portions, _fractions, _multiples, _numbers):
         for quantity in reader(text, taken):
             taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
             found.append(quantity)
@@ -220,6 +225,19 @@ def _p_values(text: str, taken: bytearray) -> list[Quantity]:
     return found
 
 
+def _listed_p_values(text: str, taken: bytearray) -> list[Quantity]:
+    """P-values that stand in a list: "P-values were 0.63 and 0.051", "was 0.58 for sex and 0.003 for age"."""
+    found: list[Quantity] = []
+    for opening in _P_LIST.finditer(text):
+        stop = _STOP.search(text, opening.end())
+        limit = min(stop.start() + 1 if stop else len(text), opening.end() + 160)
+        for match in _DECIMAL.finditer(text, opening.end(), limit):
+            if not any(taken[match.start() : match.end()]):
+                value = float(match[0])
+                found.append(_made(match, value, step_of(match[0]), BARE, "p", _sign_before(text, match.start())))
+    return found
+
+
 def _portions(text: str, taken: bytearray) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _OUT_OF.finditer(text):
@@ -247,7 +265,8 @@ def _multiples(text: str, taken: bytearray) -> list[Quantity]:
     for match in _MULTIPLES.finditer(text):
         if not any(taken[match.start() : match.end()]):
             value = next(value for index, (_, value) in enumerate(_MULTIPLE) if match[f"m{index}"])
-            found.append(_made(match, value, 0.1, TIMES, "value", "~"))
+            sign = _sign_before(text, match.start())
+            found.append(_made(match, value, 0.1, TIMES, "value", "~" if sign == "=" else sign))
     return found
 
 
@@ -308,6 +327,8 @@ def _number(text: str, match: re.Match[str]) -> Quantity:
         unit = replace(named, end=match.end()) if named else None
     end = unit.end if unit else match.end()
     sign = _sign_before(text, start)
+    if sign == ">" and unit and unit.base == "time" and re.search(r"\bover $", text[max(0, start - 6) : start], re.I):
+        sign = "="  # how long it went on
     after = _AFTER.match(text, end)
     if after:
         sign = ">" if after["more"] else "<"
@@ -325,7 +346,7 @@ def _range_from(text: str, first: Quantity, taken: bytearray) -> Quantity | None
     opening = _BETWEEN.search(text, max(0, first.start - 30), first.start)
     if word in ("and", "or", ",", ";") and not (word == "and" and opening and "between" in opening[0].lower()):
         return None
-    if word == "to" and _CHANGE.search(text, max(0, first.start - 70), first.start):
+    if word == "to" and _CHANGE.search(text, max(0, first.start - 110), first.start):
         return None
     second = _number(text, number)
     if first.unit is not BARE and (second.unit.base, second.unit.size) != (first.unit.base, first.unit.size):
@@ -340,14 +361,14 @@ def _range_from(text: str, first: Quantity, taken: bytearray) -> Quantity | None
 _AGED = re.compile(
     r"\b(?:aged|ages|ages of|age of|age|older than|younger than)(?: (?:was|of|is|about|between|from|over|under))? $"
 )
+_LEVELLED = re.compile(r" (?:significance |alpha |error )?(?:level|threshold|cut-?off|limit)")
 _YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}$")
-_NOUN = re.compile(r"\s(?:[a-z-]{2,20}\s){0,2}?(?P<noun>[a-z]{3,20})", re.IGNORECASE)
 
 
 def _with_role(text: str, quantity: Quantity) -> Quantity:
     if quantity.unit.base == "times" and quantity.unit.per:
         return replace(quantity, role="loose")  # how often a day: that is compared as a rate
-    if quantity.unit.base == "percent" and text.startswith(" level", quantity.end):
+    if quantity.unit.base == "percent" and _LEVELLED.match(text, quantity.end):
         return replace(quantity, role="loose")
     if quantity.unit.base == "" and _AGED.search(text, max(0, quantity.start - 24), quantity.start):
         return replace(quantity, role="age", unit=YEARS)

@@ -32,7 +32,8 @@ _STEPS = (
         r"|undoubtedly|definitely|guarantees?)\b",
         r"\b(?:suggest\w*|may|might|could|indicate\w*|appear\w*|seem\w*|possib\w*|potential\w*|preliminary|pilot"
         r"|hypothes\w*|likely|unclear)\b",
-        r"\b(?:prove[ns]?|proved|proof|definitive\w*|conclusive\w*|establish\w*|certain\w*|confirm\w*|demonstrat\w*)\b",
+        r"\b(?:prove[ns]?|proved|proof|definitive\w*|conclusive\w*|establish\w*|certain\w*|confirm\w*"
+        r"|demonstrat\w*)\b",
     ),
     (
         r"\b(?:cures?|cured|curing|eradicat\w+|eliminat\w+|abolish\w+|complete(?:ly)? (?:prevent|remov|resolv|block"
@@ -68,11 +69,19 @@ _STEPS = (
     ),
 )
 _COMPILED = tuple(tuple(re.compile(part, re.IGNORECASE) for part in step) for step in _STEPS)
+_EVERY = re.compile(r"\b(?:every|each|all)\b(?! but| other| except)|without exception", re.IGNORECASE)
+_ALL_BUT = re.compile(
+    r"\b(?:all but|all except|except(?:ed|ing)?|apart from|with the exception of|save for|other than)\b", re.I
+)
 _DENIED = re.compile(r"\b(?:not|no|never|without|cannot|nor|hardly|neither)\b|n't\b", re.IGNORECASE)
 
 
 def scope_findings(claim: str, source: str) -> Iterator[Finding]:
     """Findings where a claim says outright what its source says with reserve."""
+    total, exception = _EVERY.search(claim), _ALL_BUT.search(source)
+    if total and exception and not _ALL_BUT.search(claim) and not _DENIED.search(claim, 0, total.start()):
+        yield Finding("scope", f"claim says '{total[0]}', the source '{exception[0]}'")
+        return
     for strong, weak, bearing in _COMPILED:
         said = strong.search(claim)
         if not said or bearing.search(source):

@@ -23,15 +23,17 @@ _STOP = frozenset(
     months week weeks day days hour hours many few several lot made make makes making led lead leads leading due
     clearly markedly substantially considerably slightly modestly greatly strongly likely chance level levels
     rate rates proportion number numbers amount value values risk odds incidence frequency occurrence degree
+    became become becomes becoming brought bring brings
     effect effects tended tend appears appeared seem seemed enrolled assigned randomised randomized
     """.split()
 )
 # phrases and words of one meaning; the first is its name
 _SAME = """
 mortality|death|deaths|died|die|dies|dying|fatal|fatality|fatalities|deadly|killed|lethality
-survival|survived|survive|survives|survivors|alive|surviving
+survival|survived|survive|survives|survivors|alive|surviving|lived|live
 mi|heart attack|heart attacks|myocardial infarction|myocardial infarctions|infarction|infarctions
 stroke|strokes|cerebrovascular accident|cerebrovascular accidents
+menstruation|menstruate|periods
 bleeding|bleed|bleeds|haemorrhage|hemorrhage|haemorrhages|hemorrhages|haemorrhagic|hemorrhagic|bled|blood loss
 hypertension|high blood pressure|raised blood pressure
 bloodpressure|blood pressure|bp|sbp|dbp|systolic pressure|diastolic pressure
@@ -45,6 +47,7 @@ bowel|colorectal|intestinal|gut|colon
 cancer|cancers|carcinoma|carcinomas|malignancy|malignancies|tumour|tumours|tumor|tumors|neoplasm|neoplasms
 admission|admissions|admitted|hospitalisation|hospitalization|hospitalisations|hospitalizations|hospitalised
 admission|hospitalized
+readmission|readmitted|readmissions|rehospitalised|rehospitalisation
 stay|length of stay|hospital stay|time in hospital|hospital stays|lengths of stay|stays|days in hospital
 glucose|blood sugar|sugar|glycaemia|glycemia|glycaemic|glycemic|blood glucose
 hba1c|glycated haemoglobin|glycated hemoglobin|haemoglobin a1c|a1c|glycosylated hemoglobin
@@ -54,6 +57,7 @@ fracture|fractures|broken bones|broken bone|broke
 fall|falls|falling
 ldl|low-density lipoprotein|bad cholesterol|ldl-c|ldl cholesterol
 pain|painful|ache|aches|soreness|pains
+loss|losses|dwindled|dwindle|dwindles|dwindling
 relapse|relapses|relapsed|recurrence|recurrences|recurred|recur|recurrent|flare|flares|came back
 recovery|recover|recovered|recovers|recovering
 remission|remissions|remitted
@@ -85,11 +89,13 @@ man|men|male|males
 baby|babies|infant|infants|newborn|newborns|neonate|neonates
 mouse|mice|murine
 response|respond|responded|responder|responders|responds|responses
-time|duration|length|latency
+time|duration|length
 quality of life|qol|quality-of-life|wellbeing|well-being
 seizure|seizures|fits|convulsions
 growth|grow|grew|grows|growing
-proliferation|proliferate|proliferated|divide|divided
+dayworker|day workers|day worker|day staff
+shiftworker|shift workers|shift worker|those on shifts|night workers
+proliferation|proliferate|proliferated|divide|divided|multiply|multiplied|multiplies
 expression|expressed|express|expresses
 inflammation|inflammatory|inflamed
 immune|immunity|immunological
@@ -105,6 +111,7 @@ migraine|migraines|headache|headaches
 placebo|dummy|sham
 control|controls
 usual care|standard care|usual treatment|standard treatment|standard therapy
+pacemaker|pacemakers
 vaccine|vaccination|vaccinated|vaccines|immunisation|immunization|jab
 tolerate|tolerated|tolerability|tolerable
 detect|detected|detectable|detection|detects
@@ -216,7 +223,8 @@ _SENTENCE = re.compile(r"(?<=[\w%)\]]{2}[.!?])\s+(?=[A-Z0-9(\"])|;\s+", re.ASCII
 _CLAUSE = re.compile(
     r",?\s+(?:but|whereas|while|although|though|however|yet|whilst)\b(?! not only)"
     r"|(?<=[\w%)\]]{2}[.!?])\s+(?=[A-Z0-9(\"])|;\s+"
-    r"|,\s+and\s+(?=(?:the|there|it|they|no|neither|did|was|were|had|has)\b)|,\s+(?=with\s+(?:no|a|an|little)\b)|\.\s*$"
+    r"|,\s+and\s+(?=(?:the|there|it|they|no|neither|did|was|were|had|has)\b)|,\s+(?=with\s+(?:no|a|an"
+    r"|little)\b)|\.\s*$"
 )
 
 
