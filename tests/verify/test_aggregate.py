@@ -107,7 +107,7 @@ def test_the_evidence_has_the_deciding_label_and_comes_strongest_first(
 
 def test_no_premises_leave_the_claim_irrelevant_and_without_probabilities():
     outcome = RULE.decide(Sheet.filled(np.zeros((1, 0, 3), dtype=np.float32)))
-    assert outcome == ("irrelevant", "irrelevant", {}, (), (), None)
+    assert outcome[:6] == ("irrelevant", "irrelevant", {}, (), (), None)
 
 
 def test_no_statements_at_all_are_an_error():

@@ -147,7 +147,9 @@ def test_judges_are_found_by_name_and_a_wrong_one_is_told_which_there_are():
 
 
 def test_the_signature_names_the_model_and_its_hash(bundled: BundledJudge):
-    assert bundled.signature == f"{VERIFIER}@{bundled.folder.card.files['model.onnx'][:12]}"
+    card = bundled.folder.card
+    softened = f"(temperature={card.temperature:g})" if card.temperature != 1 else ""
+    assert bundled.signature == f"{VERIFIER}@{card.files['model.onnx'][:12]}{softened}"
 
 
 LEXICAL = {
@@ -182,9 +184,12 @@ def test_the_lexical_judge_gives_probabilities_for_any_text(premise: str, claim:
 
 
 def test_a_temperature_on_the_card_softens_the_probabilities_and_keeps_the_order(bundled: BundledJudge):
-    warm = BundledJudge(replace(bundled.folder, card=bundled.folder.card.model_copy(update={"temperature": 2.0})))
+    cool, warm = (
+        BundledJudge(replace(bundled.folder, card=bundled.folder.card.model_copy(update={"temperature": degrees})))
+        for degrees in (1.0, 2.0)
+    )
     pairs = [Pair(premise, claim) for premise, claim in ENTAILED]
-    for cold, soft in zip(bundled.judge(pairs), warm.judge(pairs), strict=True):
+    for cold, soft in zip(cool.judge(pairs), warm.judge(pairs), strict=True):
         expected = np.sqrt(cold.probabilities) / np.sqrt(cold.probabilities).sum()
         assert soft.probabilities == pytest.approx(expected, abs=1e-5)
-    assert warm.signature == f"{bundled.signature}(temperature=2)"
+    assert warm.signature == f"{cool.signature}(temperature=2)"

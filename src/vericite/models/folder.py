@@ -13,7 +13,7 @@ from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, U
 from vericite.records import Floats, Names, Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, VERIFIER = "embedder-v0", "verifier-v0"
+EMBEDDER, VERIFIER = "embedder-v0", "verifier-v1"
 SHIPPED = (EMBEDDER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")

@@ -12,10 +12,8 @@ from vericite.models import Pair
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Section, Span, Verdict
 from vericite.train.documents import LabelledDocument
 from vericite.train.scoring import Floats, Scorer
-from vericite.verify import Case, Judge, Judgement, Premise, Sources, Verifier, get_protocol
+from vericite.verify import DEFAULT, Assembly, Case, Judge, Judgement, Premise, Sources, Verifier, get_protocol
 from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL
-
-PROTOCOL = "vericite"
 
 _COLUMN = {"supported": ENTAILS, "contradicted": CONTRADICTS, "irrelevant": NEUTRAL}
 
@@ -33,9 +31,20 @@ class GivenSentences:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
             document = sources.answer.document(id)
-            spans = enumerate(document.section_spans)
-            premises = (_premise(document, index, span) for index, span in spans)
-            yield Case(citations, (document,), tuple(premises))
+            yield Case(citations, (document,), _given(document))
+
+
+@dataclass(frozen=True)
+class GivenAssembly(Assembly):
+    """The default protocol's plan over these sentences."""
+
+    def sentences(self, document: Document, sources: Sources) -> tuple[Premise, ...]:
+        """The document's sections."""
+        return _given(document)
+
+
+def _given(document: Document) -> tuple[Premise, ...]:
+    return tuple(_premise(document, index, span) for index, span in enumerate(document.section_spans))
 
 
 def _premise(document: Document, index: int, span: Span) -> Premise:
@@ -76,9 +85,11 @@ class Verdicts:
         return np.eye(len(COLUMNS))[self.columns]
 
 
-def verdicts(judge: Judge, documents: Sequence[LabelledDocument]) -> Verdicts:
-    """Run the protocol that users run by default, on the sentences as they are given."""
-    verifier = Verifier(replace(get_protocol(PROTOCOL), premise=GivenSentences(), judge=judge))
+def verdicts(judge: Judge, documents: Sequence[LabelledDocument], protocol: str = DEFAULT) -> Verdicts:
+    """Run ``vericite`` or ``default``, by default the one that users run, on the sentences as they are given."""
+    chosen = get_protocol(protocol)
+    given = GivenAssembly() if isinstance(chosen.premise, Assembly) else GivenSentences()
+    verifier = Verifier(replace(chosen, premise=given, judge=judge))
     columns: list[int] = []
     sureness: list[float] = []
     undecided = 0
