@@ -160,7 +160,7 @@ def test_what_a_test_holds_is_refused(tmp_path: Path) -> None:
     shelf = _shelf(tmp_path, tested=("1", "3"))
     assert _groups(answers(shelf)) == {"bioasq:2", "bioasq:4"}
     assert _groups(bioasq(shelf)) == {"bioasq:2", "bioasq:4"}
-    assert shelf.guard.dropped["bioasq", "question id", "mirage bioasq"] == 4
+    assert shelf.guard.dropped["bioasq", "question id", "mirage bioasq"] == 2
 
 
 def test_snippets_that_tell_an_answer_together_are_joined(tmp_path: Path) -> None:

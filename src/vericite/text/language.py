@@ -147,7 +147,6 @@ _SHORT = {
         se ser também e seu sua pode podem esta este sobre sem de menos reduz reduzem aumenta melhora previne
         protege provoca causam diminui""",
 }
-_RELATIVES = (("German", "Dutch"), ("French", "Spanish", "Italian", "Portuguese"))
 # English words that the relatives share: they tell nothing, neither for the one nor for the other.
 _SHARED = {
     ("German", "Dutch"): "in is was die an also so am as on do die war hat",

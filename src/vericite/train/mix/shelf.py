@@ -13,9 +13,9 @@ from vericite.train.mix.leakage import Guard
 from vericite.train.mix.premises import abstract, clean, joined, window
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shelf:
-    """The data, the recipe and the guard against leakage."""
+    """The data, the recipe and the guard against leakage. Equal to itself alone: what is read from it may be kept."""
 
     data: DataFolder
     config: MixConfig

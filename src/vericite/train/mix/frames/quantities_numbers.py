@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Iterable
 from fractions import Fraction
 
 _SMALL = (
@@ -77,15 +75,6 @@ def bound_between(first: float, second: float, margin: float = 0.03) -> str | No
     low, high = sorted((first, second))
     names = [name for value, name in BOUNDS if low + margin <= value <= high - margin]
     return "half" if "half" in names else names[len(names) // 2] if names else None
-
-
-def two_of(dice: random.Random, values: Iterable[float], apart: float) -> tuple[float, float]:
-    """Two values, in random order, that are at least so far apart; there must be such a pair."""
-    pool = list(values)
-    while True:
-        first, second = dice.sample(pool, 2)
-        if abs(first - second) >= apart - 1e-9:
-            return first, second
 
 
 def interval(ratio: float, spread: float) -> tuple[float, float]:

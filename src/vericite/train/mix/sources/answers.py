@@ -16,7 +16,7 @@ from vericite.train.mix.overlap import Rarity, content
 from vericite.train.mix.premises import clean, sentences
 from vericite.train.mix.shelf import Harvest, Shelf, blank
 from vericite.train.mix.sources.asked import Asked, asked
-from vericite.train.mix.sources.questions import Snippet, is_copy, open_questions, snippets_of
+from vericite.train.mix.sources.questions import Snippet, is_copy, open_questions
 
 _COVERED = 0.55
 _NEAR_ANSWER = 0.4
@@ -118,8 +118,7 @@ def answers(shelf: Shelf) -> Harvest:
     harvest, dice = Harvest(), shelf.dice("bioasq answers")
     held: list[tuple[_Turned, list[Snippet]]] = []
     texts: list[str] = []
-    for question in open_questions(shelf):
-        own = list(snippets_of(shelf, question))
+    for question, own in open_questions(shelf):
         texts += [snippet.text for snippet in own]
         turned = _turned(question, own)
         harvest.note("questions turned" if turned else "questions not turned", int(question["type"] in _TYPES))

@@ -23,7 +23,6 @@ _TITLE_COVERED = 0.55
 _CONCLUSION_COVERED = 0.6
 _APART = 0.3
 _TOO_NEAR = 0.65
-_CONCLUDING = re.compile(r"^(?:conclu|interpretation|significance)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from vericite.train.mix.example import Example, Label
@@ -114,15 +115,12 @@ class Snippet:
 def bioasq(shelf: Shelf) -> Harvest:
     """Ideal answers, sentence by sentence, before gold snippets of their question and of others."""
     questions = open_questions(shelf)
-    snippets = [snippet for question in questions for snippet in snippets_of(shelf, question)]
-    by_question: dict[str, list[Snippet]] = {}
-    for snippet in snippets:
-        by_question.setdefault(snippet.question, []).append(snippet)
+    by_question = {question["id"]: own for question, own in questions}
+    snippets = [snippet for _, own in questions for snippet in own]
     rarity = Rarity(snippet.text for snippet in snippets)
     nearest = Nearest([snippet.text for snippet in snippets], [snippet.question for snippet in snippets])
     harvest, dice = Harvest(), shelf.dice("bioasq")
-    for question in questions:
-        own = by_question.get(question["id"], [])
+    for question, own in questions:
         group = f"bioasq:{question['id']}"
         dev = "bioasq_dev" if shelf.is_dev(group) else None
         for claim in _answer_claims(question):
@@ -138,9 +136,11 @@ def bioasq(shelf: Shelf) -> Harvest:
     return harvest
 
 
-def open_questions(shelf: Shelf) -> list[Row]:
-    """BioASQ's questions that no test holds, each once."""
-    return [question for question in _questions(shelf) if not _refused(shelf, question)]
+@lru_cache(maxsize=1)
+def open_questions(shelf: Shelf) -> list[tuple[Row, list[Snippet]]]:
+    """BioASQ's questions that no test holds, each once, with their passages; kept, so that drops are counted once."""
+    asked = [question for question in _questions(shelf) if not _refused(shelf, question)]
+    return [(question, list(_snippets(shelf, question))) for question in asked]
 
 
 def _questions(shelf: Shelf) -> list[Row]:
@@ -155,7 +155,7 @@ def _refused(shelf: Shelf, question: Row) -> bool:
     return shelf.guard.refuses_claim(question["body"], "bioasq")
 
 
-def snippets_of(shelf: Shelf, question: Row) -> Iterator[Snippet]:
+def _snippets(shelf: Shelf, question: Row) -> Iterator[Snippet]:
     """The gold passages of a question that can be premises, without those of tested documents."""
     seen: set[str] = set()
     for snippet in question.get("snippets", []):

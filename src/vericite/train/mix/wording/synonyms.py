@@ -8,13 +8,6 @@ import re
 from vericite.train.mix.wording.clinical_words import CLINICAL
 from vericite.train.mix.wording.study_words import STUDY
 
-_PHRASE_AFTER = re.compile(
-    (
-        r"(?<![\w'/-])(?:a|an|very|more|most|less|highly|significantly|markedly|mean|median|severe|mild|acute|chronic"
-        r"|overall|total)\s$"
-    ),
-    re.I,
-)
 _HUNG = re.compile(r"\w (?:of|in|with|against|from|for|at|after|to|by) \w|ing (?:swallowing|sick)|^(?:a|an) ")
 _NOUN_AFTER = re.compile(
     r" (?!(?:was|were|is|are|had|has|have|did|does|do|can|could|may|might|will|in|on|of|and|or|but|with|by|at|for"

@@ -50,7 +50,6 @@ VERBS = [
 BY_PARTICIPLE = {verb.participle: verb for verb in VERBS}
 BY_PAST = {verb.past: verb for verb in VERBS}
 BY_THIRD = {verb.third: verb for verb in VERBS}
-BY_BASE = {verb.base: verb for verb in VERBS}
 
 
 def any_of(words: dict[str, Verb]) -> str:

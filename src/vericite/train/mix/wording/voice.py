@@ -16,7 +16,6 @@ _PASSIVE = re.compile(
     rf"(?P<verb>{PARTICIPLE}) by (?P<y>.+)\.$"
 )
 _ACTIVE = re.compile(rf"^(?P<y>.+?) (?P<adv>{_ADVERB})(?P<verb>{PAST}|{THIRD}) (?P<x>(?!by\b|in\b|with\b).+)\.$")
-_MODAL = re.compile(rf"^(?P<y>.+?) (?P<modal>can|may|could|might) (?P<adv>{_ADVERB})(?P<verb>[a-z-]+) (?P<x>.+)\.$")
 _REST = re.compile(
     r" (?:in|after|during|at|among|when|compared|relative|through|via|within|over|following|throughout|by|under"
     r"|without|versus|"
