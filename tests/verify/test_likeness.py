@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from vericite import check
 from vericite.models import Pair
 from vericite.verify import AnyEntails, Judgement, Protocol
-from vericite.verify.likeness import likest_first, shared
+from vericite.verify.aggregate import ranks
+from vericite.verify.likeness import shared
 
 WORDS = st.lists(st.sampled_from("zinc honey cold cough fever died improved children adults trial".split()), max_size=6)
 TEXTS = st.lists(WORDS.map(" ".join), min_size=1, max_size=9)
@@ -39,11 +40,11 @@ def test_shares_lie_between_nothing_and_all_and_a_copy_has_all(premises: list[st
 
 def test_a_rare_word_counts_for_more_than_one_that_all_have() -> None:
     premises = ["The trial was long.", "Zinc was given.", "The trial ended.", "The trial failed."]
-    assert likest_first("The zinc trial.", premises)[0] == 1
+    assert shared("The zinc trial.", premises).argmax() == 1
 
 
 def test_those_as_like_keep_their_order() -> None:
-    assert likest_first("zinc", ["honey", "cough", "cold"]).tolist() == [0, 1, 2]
+    assert ranks(np.array([[0.0, 0.5, 0.0, 0.5]])).tolist() == [[2, 0, 3, 1]]
 
 
 @given(st.lists(WORDS.filter(bool).map(" ".join), min_size=1, max_size=14, unique=True), st.sampled_from((0.0, 0.7)))

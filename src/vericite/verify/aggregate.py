@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vericite.records import Label
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.verify.premises import TOGETHER, Role
-from vericite.verify.sheet import Cells, Sheet
+from vericite.verify.sheet import Cells, Likeness, Sheet
 
 _EARLY = np.array([2, 5])
 """Premises of a statement that are asked before the others, as long as none has entailed it."""
@@ -51,7 +51,10 @@ class Outcome(NamedTuple):
 
 
 class Aggregator(Protocol):
-    """Adds judgements up. Sees no text, only numbers and labels."""
+    """Adds judgements up. Sees no text, only numbers and labels.
+
+    One whose ``reads_likeness`` is true finds on its sheets how like each premise is to each statement.
+    """
 
     @property
     def signature(self) -> str:
@@ -78,13 +81,12 @@ class AnyEntails:
     statement.
 
     An ``early`` one asks for a few premises at a time, the likest to the statement first, and for no more once one
-    entails it with a probability of ``sure``, the one below which the protocol abstains: the label is the same, and
-    so is whether it is abstained from; the evidence and its probabilities are those of what was asked.
+    entails it surely enough not to be abstained from: the label is the same, and so is whether it is abstained from;
+    the evidence and its probabilities are those of what was asked.
     """
 
     evidence: int = 3
     early: bool = False
-    sure: float = 0.0
 
     @property
     def signature(self) -> str:
@@ -94,20 +96,20 @@ class AnyEntails:
         return f"any-entails({', '.join(told)})" if told else "any-entails"
 
     @property
-    def ranked(self) -> bool:
-        """Whether sheets need ranks."""
+    def reads_likeness(self) -> bool:
+        """To know which to ask for first."""
         return self.early
 
     def wanted(self, sheet: Sheet) -> Cells:
         """Everything at once; or the next few premises of each statement that none has entailed."""
-        if not self.early or sheet.ranks is None:
+        if not self.early or sheet.likeness is None:
             return ~sheet.asked
         entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
-        entailed &= sheet.scores[:, :, ENTAILS] >= self.sure
+        entailed &= sheet.scores[:, :, ENTAILS] >= sheet.sure
         heard = sheet.asked.sum(axis=1, keepdims=True)
         steps = np.append(_EARLY, sheet.asked.shape[1])
         limit = steps[(heard >= _EARLY).sum(axis=1, keepdims=True)]
-        return (sheet.ranks < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
+        return (ranks(sheet.likeness) < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
 
     def decide(self, sheet: Sheet) -> Outcome:
         """Each statement by its premises, then the claim by its statements."""
@@ -118,7 +120,7 @@ class AnyEntails:
         for outcome in outcomes:
             if outcome is not None and outcome.label is not None:
                 by_label.setdefault(outcome.label, []).append(outcome)
-        statements = tuple(map(_as_statement, outcomes)) if len(outcomes) > 1 else ()
+        statements = tuple(map(as_statement, outcomes)) if len(outcomes) > 1 else ()
         if "contradicted" not in by_label and None in outcomes:
             return Outcome(None, "failed", {}, (), statements)
         label: Label = next(label for label in ("contradicted", "irrelevant", "supported") if label in by_label)
@@ -204,10 +206,16 @@ def _sources(sheet: Sheet) -> list[int]:
     return sorted({role.source for role in sheet.roles if role.source is not None})
 
 
-def _as_statement(outcome: Outcome | None) -> StatementOutcome:
-    if outcome is None:
+def as_statement(outcome: Outcome | None) -> StatementOutcome:
+    """A statement's outcome as part of a claim's; None where a judgement that it needs failed."""
+    if outcome is None or outcome.label is None:
         return StatementOutcome(None, "failed", False, {})
     return StatementOutcome(outcome.label, outcome.native, outcome.label == "supported", outcome.probabilities)
+
+
+def ranks(likeness: Likeness) -> NDArray[np.int64]:
+    """How early each premise should be asked: the likest first, of those as like the earlier."""
+    return np.argsort(np.argsort(-likeness, axis=1, kind="stable"), axis=1)
 
 
 def named(row: NDArray[np.floating]) -> dict[str, float]:

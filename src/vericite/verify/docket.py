@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vericite.models import Pair
 from vericite.records import Claim
-from vericite.verify.aggregate import Aggregator
 from vericite.verify.assembly import Assembling
 from vericite.verify.fitting import room_for
 from vericite.verify.judging import Judge, Judgement
-from vericite.verify.likeness import likest_first
-from vericite.verify.premises import Case
+from vericite.verify.likeness import shared
+from vericite.verify.premises import Case, Premise
 from vericite.verify.protocol import Protocol
-from vericite.verify.sheet import Cell, Sheet
+from vericite.verify.sheet import Cell, Likeness, Sheet
 
 
 @dataclass
 class Docket:
     """A case of an answer; where there is no sense in judging it, ``abstain`` has the reason."""
 
+    protocol: Protocol
     claim: Claim
     case: Case
     statements: tuple[str, ...]
@@ -31,37 +30,44 @@ class Docket:
     question: str | None = None
     note: str | None = None
     judgements: list[Judgement] = field(default_factory=list[Judgement])
-    assembled: bool = False
     sheet: Sheet = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sheet = Sheet.blank(len(self.statements), [premise.role for premise in self.case.premises])
+        roles = [premise.role for premise in self.case.premises]
+        complete = not isinstance(self.protocol.premise, Assembling)
+        self.sheet = Sheet.blank(
+            len(self.statements), roles, self._likeness(), self.protocol.abstain_below, complete=complete
+        )
 
-    def wanted(self, protocol: Protocol, judge: Judge) -> dict[Cell, Pair]:
+    def wanted(self, judge: Judge) -> dict[Cell, Pair]:
         """What is to be judged next; once the first premises are, more may be put together from them."""
         if self.abstain is not None:
             return {}
-        if self.sheet.ranks is None and getattr(protocol.aggregate, "ranked", False):
-            self.sheet = replace(self.sheet, ranks=self._ranks())
-        plan = protocol.premise
-        if not isinstance(plan, Assembling) or self.assembled:
-            return self._wanted(protocol.aggregate)
-        self.sheet = replace(self.sheet, complete=False)
-        if wanted := self._wanted(protocol.aggregate):
+        wanted = self._wanted()
+        if wanted or self.sheet.complete:
             return wanted
-        more = plan.assemble(self.case, self.sheet, room_for(self.statements, judge))
+        self._assemble(judge)
+        return self._wanted()
+
+    def _assemble(self, judge: Judge) -> None:
+        plan = self.protocol.premise
+        more: tuple[Premise, ...] = ()
+        if isinstance(plan, Assembling):
+            more = plan.assemble(self.case, self.sheet, room_for(self.statements, judge))
         self.case = replace(self.case, premises=(*self.case.premises, *more))
-        self.sheet = self.sheet.widened([premise.role for premise in more])
-        self.assembled = True
-        return self._wanted(protocol.aggregate)
+        self.sheet = self.sheet.completed([premise.role for premise in more], self._likeness())
 
-    def _wanted(self, aggregate: Aggregator) -> dict[Cell, Pair]:
-        return {cell: self._pair(cell) for cell in _cells(aggregate, self.sheet)}
+    def _wanted(self) -> dict[Cell, Pair]:
+        # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
+        rows, columns = np.nonzero(self.protocol.aggregate.wanted(self.sheet) & ~self.sheet.asked)
+        return {cell: self._pair(cell) for cell in zip(rows.tolist(), columns.tolist(), strict=True)}
 
-    def _ranks(self) -> NDArray[np.int64]:
+    def _likeness(self) -> Likeness | None:
+        if not getattr(self.protocol.aggregate, "reads_likeness", False):
+            return None
         texts = [premise.text for premise in self.case.premises]
-        orders = [likest_first(statement, texts) for statement in self.statements]
-        return np.array([np.argsort(order) for order in orders]).reshape(self.sheet.asked.shape)
+        shape = (len(self.statements), len(texts))
+        return np.array([shared(statement, texts) for statement in self.statements]).reshape(shape)
 
     def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:
         """Take the judgements on what was asked."""
@@ -72,9 +78,3 @@ class Docket:
     def _pair(self, cell: Cell) -> Pair:
         statement, premise = cell
         return Pair(self.case.premises[premise].text, self.statements[statement], self.question)
-
-
-def _cells(aggregate: Aggregator, sheet: Sheet) -> Iterator[Cell]:
-    # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
-    rows, columns = np.nonzero(aggregate.wanted(sheet) & ~sheet.asked)
-    return zip(rows.tolist(), columns.tolist(), strict=True)

@@ -24,11 +24,6 @@ def shared(statement: str, premises: Sequence[str]) -> NDArray[np.float64]:
     return np.array([sum(weights[term] for term in found) / total for found in held])
 
 
-def likest_first(statement: str, premises: Sequence[str]) -> NDArray[np.int64]:
-    """The premises' places, the most like first; of those as like, the earlier."""
-    return np.argsort(-shared(statement, premises), kind="stable")
-
-
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(terms(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
@@ -36,9 +36,6 @@ class Protocol:
     def __post_init__(self) -> None:
         if not 0 <= self.abstain_below <= 1:
             raise InputError(f"expected abstain_below to be between 0 and 1; found {self.abstain_below}")
-        if isinstance(self.aggregate, AnyEntails) and self.aggregate.early:
-            # It must not stop at an entailment that will be abstained from, where a surer one may follow.
-            object.__setattr__(self, "aggregate", replace(self.aggregate, sure=self.abstain_below))
 
     @property
     def signature(self) -> str:

@@ -18,6 +18,9 @@ Cells = NDArray[np.bool_]
 """[statements, premises]: a choice of judgements."""
 
 
+Likeness = NDArray[np.float64]
+"""[statements, premises]: the share of a statement's words that a premise has, rare ones counting more."""
+
 Cell = tuple[int, int]
 """A statement and a premise, by number."""
 
@@ -27,9 +30,9 @@ class Sheet:
     """The judgements on a case.
 
     ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
-    nothing. ``roles`` say what each premise is for. ``ranks`` say how early each should be asked for each
-    statement, where an aggregator that need not hear all of them has been told. A sheet is not ``complete`` while
-    more premises are to be put together from these.
+    nothing. ``roles`` say what each premise is for. ``likeness`` says how like each premise is to each statement, to
+    an aggregator that reads it. A verdict less probable than ``sure`` will be abstained from. A sheet is not
+    ``complete`` while more premises are to be put together from these.
     """
 
     scores: Scores
@@ -37,15 +40,24 @@ class Sheet:
     failed: Cells
     roles: tuple[Role, ...]
     natives: dict[Cell, str] = field(default_factory=dict[Cell, str])
-    ranks: NDArray[np.int64] | None = None
+    likeness: Likeness | None = None
+    sure: float = 0.0
     complete: bool = True
 
     @classmethod
-    def blank(cls, statements: int, roles: Sequence[Role]) -> Sheet:
+    def blank(
+        cls,
+        statements: int,
+        roles: Sequence[Role],
+        likeness: Likeness | None = None,
+        sure: float = 0.0,
+        complete: bool = True,
+    ) -> Sheet:
         """Nothing asked yet."""
         shape = (statements, len(roles))
         scores = np.zeros((*shape, len(COLUMNS)), dtype=np.float32)
-        return cls(scores, np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool), tuple(roles))
+        asked, failed = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        return cls(scores, asked, failed, tuple(roles), {}, likeness, sure, complete)
 
     @classmethod
     def filled(cls, scores: Scores, failed: Cells | None = None, roles: Sequence[Role] | None = None) -> Sheet:
@@ -66,13 +78,13 @@ class Sheet:
             {cell: item.native for cell, item in zip(cells, judgements, strict=True) if item.native is not None}
         )
 
-    def widened(self, roles: Sequence[Role]) -> Sheet:
-        """The sheet with more premises, of which nothing is asked yet."""
+    def completed(self, roles: Sequence[Role], likeness: Likeness | None = None) -> Sheet:
+        """The sheet with the last of its premises, of which nothing is asked yet; likeness is that of all."""
         more = Sheet.blank(len(self.scores), roles)
         scores = np.concatenate((self.scores, more.scores), axis=1)
         asked = np.concatenate((self.asked, more.asked), axis=1)
         failed = np.concatenate((self.failed, more.failed), axis=1)
-        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives)
+        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives, likeness, self.sure)
 
     def places(self, role: Role) -> list[int]:
         """The premises of a role; one that was too long for the judge comes in several."""

@@ -94,7 +94,8 @@ class Verifier:
             for case in cases:
                 fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
                 note = _cut_note(case, fitting)
-                yield Docket(claim, fitting, statements, reason or _source_reason(case, foreign), question, note)
+                abstain = reason or _source_reason(case, foreign)
+                yield Docket(self.protocol, claim, fitting, statements, abstain, question, note)
 
     def _decide(self, batch: list[tuple[Answer, list[Docket]]]) -> Iterator[CheckedAnswer]:
         self._judge([docket for _, dockets in batch for docket in dockets])
@@ -105,7 +106,7 @@ class Verifier:
         """Ask in rounds, until no aggregator wants more; each distinct pair is asked once."""
         judged: dict[Pair, Judgement] = {}
         while dockets:
-            asked = [(docket, docket.wanted(self.protocol, self.judge)) for docket in dockets]
+            asked = [(docket, docket.wanted(self.judge)) for docket in dockets]
             asked = [(docket, pairs) for docket, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
             judged.update(zip(new, ask(self.judge, new), strict=True))

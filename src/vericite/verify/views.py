@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.records import Label
-from vericite.verify.aggregate import Outcome, StatementOutcome, named
+from vericite.verify.aggregate import Outcome, StatementOutcome, as_statement, named
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.verify.premises import TOGETHER
 from vericite.verify.sheet import Cells, Sheet
+from vericite.verify.tempering import softmax
 
 _LABELS: dict[int, Label] = {ENTAILS: "supported", CONTRADICTS: "contradicted", NEUTRAL: "irrelevant"}
 _LEAST = 1e-6
@@ -57,9 +58,7 @@ class TwoViews:
         if len(sheet.scores) == 1 or not sheet.asked[1:].any():
             return whole
         parts = [self._outcome(sheet, row) for row in range(1, len(sheet.scores))]
-        statements = tuple(
-            StatementOutcome(part.label, part.native, part.label == "supported", part.probabilities) for part in parts
-        )
+        statements = tuple(map(as_statement, parts))
         told = {"statements": statements, "taken_apart": True, "native": _held(statements)}
         if all(part.label == "supported" for part in parts):
             weakest = min(parts, key=lambda part: part.probabilities["supported"])
@@ -97,8 +96,7 @@ class TwoViews:
             logs = (logs + np.log(np.maximum(joint, _LEAST))) / 2
         logs += np.array(self.bias)
         logs[NEUTRAL] += self.per_doubling * np.log2(len(places))
-        weights = np.exp(logs - logs.max())
-        return weights / weights.sum()
+        return softmax(logs)
 
     def _carrying(self, sheet: Sheet, row: int, column: int) -> tuple[int, ...]:
         """The sentences that have the label by themselves, the strongest first; else the telling ones."""
