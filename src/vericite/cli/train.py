@@ -10,6 +10,7 @@ import typer
 STEPS = {
     "mix": ("vericite.train.mix.__main__", "build the training mix, or the reported test sets"),
     "fit": ("vericite.train.fit", "fine-tune a verifier"),
+    "teach": ("vericite.train.teach", "have a larger model judge the pairs that a small one learns from"),
     "score": ("vericite.train.score", "score one on development files"),
     "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
     "gate": ("vericite.train.gate", "say whether packed weights may be released"),

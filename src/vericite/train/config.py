@@ -23,6 +23,8 @@ class FitConfig(Record):
         batch_tokens: Tokens computed at once; a step of longer pairs takes several such batches.
         margin: By how much a claim's entailment must exceed its broken twin's (log odds).
         margin_weight: Of that loss beside the others; 0 is off.
+        freeze_layers: Layers, counted from the first, that keep their base's weights.
+        taught_share: A teacher's part of the loss, of pairs that it has judged and that have a label of their own.
         average_from: Share of the run after which weights are averaged; 1 keeps the last ones.
         rates: How often a pair of a source, or of ``source/kind``, comes in an epoch; 1 where not named.
         weights: Of their losses, likewise.
@@ -41,10 +43,12 @@ class FitConfig(Record):
     margin: float = Field(default=2.0, ge=0)
     margin_weight: float = Field(default=0.0, ge=0)
     binary_weight: float = Field(default=1.0, ge=0)
+    taught_share: float = Field(default=0.5, ge=0, le=1)
     batch_examples: int = Field(default=32, ge=1)
     batch_tokens: int = Field(default=2048, ge=16)
     max_tokens: int = Field(default=512, ge=16)
     freeze_embeddings: bool = False
+    freeze_layers: int = Field(default=0, ge=0)
     average_from: float = Field(default=0.8, ge=0, le=1)
     precision: Literal["bf16", "fp32"] = "bf16"
     threads: int = Field(default=2, ge=1)

@@ -29,19 +29,17 @@ from torch.optim import AdamW, Optimizer
 
 from vericite.errors import InputError, VeriCiteError
 from vericite.models import Encoder
-from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.batching import Batch, Plan, size
 from vericite.train.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from vericite.train.config import FitConfig
-from vericite.train.losses import label_losses, margin_losses
+from vericite.train.losses import label_losses, margin_losses, taught_losses
 from vericite.train.manifest import begin_manifest, end_manifest, read_manifest
-from vericite.train.network import CrossEncoder, load_network, padded
+from vericite.train.mpnet import write_tokenizer
+from vericite.train.network import TOKENIZER, CrossEncoder, load_network, padded
 from vericite.train.pairs import EncodedPair, encode_pairs, read_pairs, setting, twin_units
 from vericite.train.progress import Progress
 from vericite.train.runtime import give_back, set_up
 
-TOKENIZER = WEIGHTS / VERIFIER / "tokenizer.json"
-"""The one that all shipped models share; the base's own pads every text to 128 tokens."""
 TRIAL_STEPS = 30
 TRIM_EVERY = 100
 THIRDS = {1 / 3: "at-33", 2 / 3: "at-66"}
@@ -102,6 +100,8 @@ class Run:
         binary = torch.tensor([row.binary for row in rows])
         weights = torch.tensor([row.weight * (self.config.binary_weight if row.binary else 1.0) for row in rows])
         losses = label_losses(logits, columns, binary, self.config.label_smoothing)
+        taught, told = [row.taught for row in rows], [row.told for row in rows]
+        losses = taught_losses(logits, losses, taught, told, self.config.taught_share)
         total = (losses * weights).sum()
         places = iter(range(len(rows)))
         margins = margin_losses(logits, columns, [[next(places) for _ in unit] for unit in batch], self.config.margin)
@@ -124,7 +124,10 @@ class Run:
     def save_model(self, folder: Path) -> None:
         """The weights, averaged where averaging has begun, and the tokenizer."""
         self.network.save(folder, self.average or None)
-        shutil.copyfile(TOKENIZER, folder / "tokenizer.json")
+        if self.network.shape.by_distance:
+            write_tokenizer(TOKENIZER, folder)
+        else:
+            shutil.copyfile(TOKENIZER, folder / "tokenizer.json")
 
 
 def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
@@ -136,7 +139,11 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
             parameter.requires_grad_(not config.freeze_embeddings)
             depth = layers
         else:
-            depth = layers - 1 - int(name.split(".")[2]) if name.startswith("encoder.") else 0
+            # What all layers share counts as the first's: its gradient would go back through all of them.
+            shared = name.startswith("encoder.") and not name.startswith("encoder.layer.")
+            layer = 0 if shared else int(name.split(".")[2]) if name.startswith("encoder.") else layers - 1
+            parameter.requires_grad_(layer >= config.freeze_layers)
+            depth = layers - 1 - layer
         rate = config.learning_rate * config.layer_decay**depth
         if name.startswith(("pooler.", "classifier.")):
             rate *= config.head_rate

@@ -25,6 +25,26 @@ def label_losses(logits: Tensor, columns: Tensor, binary: Tensor, smoothing: flo
     return torch.where(binary, two, three)
 
 
+def taught_losses(
+    logits: Tensor, own: Tensor, taught: list[tuple[float, float, float] | None], told: list[bool], share: float
+) -> Tensor:
+    """Losses of which a part is the cross entropy with a teacher's probabilities, where there are any.
+
+    Args:
+        logits: Of one batch.
+        own: Its losses by the data's labels.
+        taught: The teacher's probabilities, by row.
+        told: Whether the data have a label at all; where they have none, the teacher's word is all.
+        share: The teacher's part where they have one.
+    """
+    parts = torch.tensor(
+        [0.0 if row is None else share if known else 1.0 for row, known in zip(taught, told, strict=True)]
+    )
+    targets = torch.tensor([row or (0.0, 0.0, 0.0) for row in taught])
+    learned = -(targets * F.log_softmax(logits, dim=1)).sum(dim=1)
+    return (1 - parts) * own + parts * learned
+
+
 def margin_losses(logits: Tensor, columns: Tensor, units: list[list[int]], margin: float) -> Tensor:
     """For each supported claim and each broken twin of it, how far the one's odds are from exceeding the other's.
 

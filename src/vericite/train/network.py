@@ -25,16 +25,19 @@ from torch import Tensor, nn
 
 from vericite.errors import ModelCardError, ModelMissingError
 from vericite.models import Encoded
+from vericite.models.folder import VERIFIER, WEIGHTS
+from vericite.train.mpnet import FIRST, LAST, PADDING, PLACES_BEFORE, SHIFT, distances, from_mpnet, to_mpnet
 from vericite.verify.judging import COLUMNS
 
+TOKENIZER = WEIGHTS / VERIFIER / "tokenizer.json"
+"""The one that all shipped models share; a base's own may pad every text to 128 tokens."""
 WEIGHTS_FILE = "model.safetensors"
-NORM_EPSILON = 1e-12
 FAR = -1e9
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a BERT, as its ``config.json`` names them."""
+    """The sizes of a BERT, as its ``config.json`` names them; an MPNet's are read as those of the BERT it becomes."""
 
     vocab_size: int
     hidden_size: int
@@ -43,6 +46,13 @@ class Shape:
     intermediate_size: int
     max_position_embeddings: int
     type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+    relative_attention_num_buckets: int = 0
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether attention depends on how far apart tokens stand: an MPNet."""
+        return self.relative_attention_num_buckets > 0
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -53,7 +63,11 @@ class Shape:
         held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if held.get("hidden_act", "gelu") != "gelu":
             raise ModelCardError(f"expected a BERT with GELU; found {held['hidden_act']} in {path}. Use another base.")
-        return cls(**{name: held[name] for name in cls.__dataclass_fields__ if name in held})
+        sizes = {name: held[name] for name in cls.__dataclass_fields__ if name in held}
+        if held.get("model_type") == "mpnet":
+            outside = {"vocab_size": SHIFT + 1, "max_position_embeddings": PLACES_BEFORE}
+            sizes |= {name: held[name] - count for name, count in outside.items()} | {"type_vocab_size": 0}
+        return cls(**sizes)
 
 
 def _dropped(value: Tensor, share: float) -> Tensor:
@@ -74,13 +88,16 @@ class Embeddings(nn.Module):
         width = shape.hidden_size
         self.word_embeddings = nn.Embedding(shape.vocab_size, width)
         self.position_embeddings = nn.Embedding(shape.max_position_embeddings, width)
-        self.token_type_embeddings = nn.Embedding(shape.type_vocab_size, width)
-        self.LayerNorm = nn.LayerNorm(width, eps=NORM_EPSILON)
+        if shape.type_vocab_size:
+            self.token_type_embeddings = nn.Embedding(shape.type_vocab_size, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=shape.layer_norm_eps)
 
     def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
         """[batch, length, width]."""
-        places = self.position_embeddings.weight[: ids.shape[1]]
-        return self.LayerNorm(self.word_embeddings(ids) + places + self.token_type_embeddings(kinds))
+        summed = self.word_embeddings(ids) + self.position_embeddings.weight[: ids.shape[1]]
+        if "token_type_embeddings" in self._modules:
+            summed = summed + self.token_type_embeddings(kinds)
+        return self.LayerNorm(summed)
 
 
 class Attention(nn.Module):
@@ -91,7 +108,7 @@ class Attention(nn.Module):
         width = shape.hidden_size
         self.heads = shape.num_attention_heads
         self.add_module("self", nn.ModuleDict({part: nn.Linear(width, width) for part in ("query", "key", "value")}))
-        self.output = Residual(width, width)
+        self.output = Residual(width, width, shape.layer_norm_eps)
 
     def forward(self, hidden: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
         """Attend, project, add and normalise."""
@@ -110,10 +127,10 @@ class Attention(nn.Module):
 class Residual(nn.Module):
     """A dense layer whose result is added to what came before and normalised."""
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, epsilon: float) -> None:
         super().__init__()
         self.dense = nn.Linear(inputs, outputs)
-        self.LayerNorm = nn.LayerNorm(outputs, eps=NORM_EPSILON)
+        self.LayerNorm = nn.LayerNorm(outputs, eps=epsilon)
 
     def forward(self, value: Tensor, before: Tensor, dropout: float) -> Tensor:
         """Dense, add and normalise."""
@@ -127,7 +144,7 @@ class Layer(nn.Module):
         super().__init__()
         self.attention = Attention(shape)
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(shape.hidden_size, shape.intermediate_size)})
-        self.output = Residual(shape.intermediate_size, shape.hidden_size)
+        self.output = Residual(shape.intermediate_size, shape.hidden_size, shape.layer_norm_eps)
 
     def forward(self, hidden: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
         """Attention, then the feed-forward part."""
@@ -143,6 +160,10 @@ class CrossEncoder(nn.Module):
         self.shape, self.dropout = shape, dropout
         self.embeddings = Embeddings(shape)
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))})
+        if shape.by_distance:
+            self.encoder["relative_attention_bias"] = nn.Embedding(
+                shape.relative_attention_num_buckets, shape.num_attention_heads
+            )
         self.pooler = nn.ModuleDict({"dense": nn.Linear(shape.hidden_size, shape.hidden_size)})
         self.classifier = nn.Linear(shape.hidden_size, len(COLUMNS))
 
@@ -150,6 +171,10 @@ class CrossEncoder(nn.Module):
         """Logits [batch, labels]; ``lengths`` counts the tokens of each row that are not padding."""
         padding = torch.arange(ids.shape[1]) >= lengths[:, None]
         mask = torch.zeros(padding.shape).masked_fill(padding, FAR)[:, None, None, :] if padding.any() else None
+        if self.shape.by_distance:
+            apart = distances(ids.shape[1], self.shape.relative_attention_num_buckets)
+            bias = self.encoder["relative_attention_bias"](apart).permute(2, 0, 1)[None]
+            mask = bias if mask is None else bias + mask
         dropout = self.dropout if self.training else 0.0
         hidden = _dropped(self.embeddings(ids, kinds), dropout)
         for layer in cast(nn.ModuleList, self.encoder["layer"]):
@@ -163,10 +188,11 @@ class CrossEncoder(nn.Module):
         """Write the weights, or others of the same names, and the ``config.json`` that loads them anywhere."""
         folder.mkdir(parents=True, exist_ok=True)
         held = weights if weights is not None else self.state_dict()
-        named = {
-            name if name.startswith("classifier") else f"bert.{name}": value.detach().contiguous()
-            for name, value in held.items()
-        }
+        if self.shape.by_distance:
+            named = to_mpnet(held)
+        else:
+            named = {name if name.startswith("classifier") else f"bert.{name}": held[name] for name in held}
+        named = {name: value.detach().contiguous() for name, value in named.items()}
         save_file(named, folder / WEIGHTS_FILE, metadata={"format": "pt"})
         (folder / "config.json").write_text(json.dumps(_described(self.shape), indent=2) + "\n", encoding="utf-8")
 
@@ -174,7 +200,13 @@ class CrossEncoder(nn.Module):
 def _described(shape: Shape) -> dict[str, Any]:
     labels = {"id2label": dict(enumerate(COLUMNS)), "label2id": {label: i for i, label in enumerate(COLUMNS)}}
     kind = {"architectures": ["BertForSequenceClassification"], "model_type": "bert", "hidden_act": "gelu"}
-    return {**kind, **vars(shape), "layer_norm_eps": NORM_EPSILON, **labels}
+    sizes = dict(vars(shape))
+    if shape.by_distance:
+        kind |= {"architectures": ["MPNetForSequenceClassification"], "model_type": "mpnet"}
+        ends = {"bos_token_id": FIRST, "pad_token_id": PADDING, "eos_token_id": LAST}
+        sizes |= {"vocab_size": shape.vocab_size + SHIFT + 1, **ends}
+        sizes["max_position_embeddings"] += PLACES_BEFORE
+    return {**kind, **sizes, **labels}
 
 
 def load_network(folder: Path, dropout: float = 0.0, seed: int = 0) -> CrossEncoder:
@@ -192,6 +224,8 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0) -> CrossEnco
     network = CrossEncoder(Shape.read(folder), dropout)
     _start_head(network, seed)
     held = {name.removeprefix("bert."): value.float() for name, value in load_file(path).items()}
+    if network.shape.by_distance:
+        held = from_mpnet(held)
     held.pop("embeddings.position_ids", None)
     missing, unexpected = network.load_state_dict(held, strict=False)
     lost = [name for name in missing if not name.startswith(("classifier.", "pooler."))]

@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from vericite.errors import InputError
 from vericite.models import Encoded, Encoder, Pair
 from vericite.records import Record, read_jsonl
+from vericite.train.mix.untold import UNTOLD
 from vericite.verify.judging import COLUMNS, ENTAILS
 
 Label = Literal["entails", "contradicts", "neutral"]
@@ -27,6 +28,7 @@ class LabelledPair(Record):
         group: What it shares with pairs that are not independent of it: its document or question.
         twin: Shared by a supported claim and the broken ones made from it.
         binary: The data say only whether the premise entails the claim, not whether it contradicts it.
+        taught: A larger model's probabilities, in the order of ``verify.judging``'s columns.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -39,6 +41,12 @@ class LabelledPair(Record):
     group: str = ""
     twin: str | None = None
     binary: bool = False
+    taught: tuple[float, float, float] | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether its label is the data's own; else only what it was ``taught`` counts."""
+        return self.kind != UNTOLD
 
     @property
     def pair(self) -> Pair:
@@ -78,6 +86,8 @@ class EncodedPair:
     binary: bool
     weight: float
     source: str
+    taught: tuple[float, float, float] | None = None
+    told: bool = True
 
     def __len__(self) -> int:
         """Tokens."""
@@ -90,7 +100,8 @@ def encode_pairs(encoder: Encoder, pairs: Sequence[LabelledPair], weights: dict[
     for start in range(0, len(pairs), READ_AHEAD):
         window = pairs[start : start + READ_AHEAD]
         for pair, encoded in zip(window, encoder.encode([pair.pair for pair in window]), strict=True):
-            found.append(EncodedPair(encoded, pair.column, pair.binary, setting(weights, pair), pair.source))
+            weight = setting(weights, pair)
+            found.append(EncodedPair(encoded, pair.column, pair.binary, weight, pair.source, pair.taught, pair.told))
     return found
 
 

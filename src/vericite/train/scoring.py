@@ -43,12 +43,13 @@ class CheckpointScorer:
     """A checkpoint of ``vericite.train.fit``, in torch."""
 
     def __init__(self, folder: Path, threads: int = 2, precision: str = "fp32", max_tokens: int = 512) -> None:
-        from vericite.train.network import load_network
+        from vericite.train.network import TOKENIZER, load_network
         from vericite.train.runtime import set_up
 
         set_up(threads)
         self._network = load_network(folder).eval()
-        self._encoder = Encoder(folder / "tokenizer.json", max_tokens)
+        # Not the folder's own: an MPNet's has the ids that transformers wants, and the network takes ours.
+        self._encoder = Encoder(TOKENIZER, max_tokens)
         self._precision = precision
 
     def probabilities(self, pairs: Sequence[Pair]) -> Floats:

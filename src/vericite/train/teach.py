@@ -1,0 +1,95 @@
+"""Have a larger model judge the pairs that a small one will learn from.
+
+    python -m vericite.train.teach --teacher DIR --data FILE [FILE ...] --out FILE [--take N]
+
+The teacher is a checkpoint of ``vericite.train.fit``. OUT gets the pairs with its probabilities, ``taught``, beside
+the labels they have. Run again, it goes on behind the last whole line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from vericite.errors import InputError, VeriCiteError
+from vericite.train.pairs import LabelledPair, read_pairs
+from vericite.train.scoring import Scorer, open_scorer
+
+AT_ONCE = 1024
+"""Pairs between two lines about progress; enough of like length among them to fill batches."""
+
+
+def teach(teacher: Scorer, pairs: list[LabelledPair], out: Path) -> None:
+    """Write the pairs with the teacher's probabilities, behind those that are there."""
+    done = _whole_lines(out)
+    started, first = time.monotonic(), done
+    with out.open("a", encoding="utf-8") as file:
+        for start in range(done, len(pairs), AT_ONCE):
+            window = pairs[start : start + AT_ONCE]
+            found = teacher.probabilities([pair.pair for pair in window])
+            for pair, row in zip(window, found.tolist(), strict=True):
+                taught = tuple(round(value, 5) for value in row)
+                file.write(pair.model_copy(update={"taught": taught}).model_dump_json(exclude_defaults=True) + "\n")
+            file.flush()
+            done += len(window)
+            speed = (done - first) / (time.monotonic() - started)
+            left = (len(pairs) - done) / speed / 60
+            sys.stderr.write(f"{done:,} of {len(pairs):,} pairs, {speed:.0f}/s, {left:.0f} min left\n")
+
+
+def _whole_lines(path: Path) -> int:
+    """How many there are; a line that was cut short is taken off."""
+    if not path.is_file():
+        return 0
+    held = path.read_bytes()
+    whole = held.rfind(b"\n") + 1
+    if whole < len(held):
+        path.write_bytes(held[:whole])
+    return held.count(b"\n")
+
+
+def chosen(paths: list[Path], take: int | None, seed: int) -> list[LabelledPair]:
+    """The files' pairs, or so many of each drawn at random; twins are drawn together."""
+    return [pair for path in paths for pair in _drawn(read_pairs(path), take, seed)]
+
+
+def _drawn(pairs: list[LabelledPair], take: int | None, seed: int) -> Iterator[LabelledPair]:
+    groups: dict[object, list[LabelledPair]] = {}
+    for index, pair in enumerate(pairs):
+        groups.setdefault(index if pair.twin is None else (pair.source, pair.twin), []).append(pair)
+    order = list(groups.values())
+    random.Random(seed).shuffle(order)
+    given = 0
+    for group in order:
+        if take is not None and given >= take:
+            return
+        given += len(group)
+        yield from group
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line and judge."""
+    parser = argparse.ArgumentParser(prog="python -m vericite.train.teach", description="Judge pairs to learn from.")
+    parser.add_argument("--teacher", type=Path, required=True, help="a checkpoint, the larger model")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of pairs")
+    parser.add_argument("--out", type=Path, required=True, help="the file to write")
+    parser.add_argument("--take", type=int, help="pairs of each file, drawn at random; all where not told")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--precision", choices=("bf16", "fp32"), default="bf16")
+    told = parser.parse_args(arguments)
+    try:
+        pairs = chosen(told.data, told.take, told.seed)
+        told.out.parent.mkdir(parents=True, exist_ok=True)
+        teach(open_scorer(told.teacher, told.precision), pairs, told.out)
+    except VeriCiteError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2 if isinstance(error, InputError) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

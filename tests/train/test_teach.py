@@ -1,0 +1,104 @@
+"""Learning from a larger model: its probabilities written beside the pairs, and what of them a loss takes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vericite.models import Pair
+from vericite.train.mix.example import Example
+from vericite.train.mix.untold import UNTOLD, untold
+from vericite.train.pairs import LabelledPair, read_pairs
+from vericite.train.teach import AT_ONCE, chosen, teach
+
+
+class Teacher:
+    """Knows by the length of a claim; counts what it reads."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def probabilities(self, pairs: Sequence[Pair]):
+        self.read += len(pairs)
+        return np.array([[0.7, 0.2, 0.1] if len(pair.claim) % 2 else [0.1, 0.1, 0.8] for pair in pairs])
+
+
+def pair(number: int, twin: str | None = None) -> LabelledPair:
+    return LabelledPair(premise=f"p {number}", claim="c" * (number % 5 + 1), label="neutral", source="s", twin=twin)
+
+
+def test_every_pair_is_written_with_the_teachers_word_and_keeps_its_own(tmp_path: Path):
+    pairs = [pair(number) for number in range(7)]
+    teach(Teacher(), pairs, tmp_path / "out.jsonl")
+    found = read_pairs(tmp_path / "out.jsonl")
+    assert [item.model_copy(update={"taught": None}) for item in found] == pairs
+    assert [item.taught for item in found[:2]] == [(0.7, 0.2, 0.1), (0.1, 0.1, 0.8)]
+
+
+def test_what_was_written_is_not_asked_again_and_half_a_line_is(tmp_path: Path):
+    pairs, out = [pair(number) for number in range(AT_ONCE + 5)], tmp_path / "out.jsonl"
+    teach(Teacher(), pairs, out)
+    whole = out.read_text(encoding="utf-8")
+    out.write_text(whole[: whole.rindex("\n", 0, -1) - 5], encoding="utf-8")
+    again = Teacher()
+    teach(again, pairs, out)
+    assert out.read_text(encoding="utf-8") == whole
+    assert again.read == 2
+
+
+def test_twins_are_drawn_together(tmp_path: Path):
+    path = tmp_path / "pairs.jsonl"
+    rows = [pair(number, twin=f"t{number // 3}") for number in range(60)]
+    path.write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
+    drawn = chosen([path], 20, seed=1)
+    assert 20 <= len(drawn) < 23
+    assert all(sum(item.twin == other.twin for other in drawn) == 3 for item in drawn)
+
+
+def example(premise: str, claim: str, source: str = "bioasq", twin: str | None = None) -> Example:
+    return Example(premise, claim, "entails", source, "gold", "g", twin)
+
+
+def test_untold_pairs_are_new_near_and_made_of_the_mix():
+    topics = ("zinc shortens colds", "honey soothes coughs", "statins lower cholesterol", "insulin lowers glucose")
+    mix = [
+        example(f"In trial {number} {topic} among {group}.", f"{topic.capitalize()} in {group}.")
+        for number, topic in enumerate(topics)
+        for group in ("children", "elderly women", "young men")
+    ]
+    mix.append(example("Zinc shortens colds, a made finding says.", "Zinc shortens colds at last.", source="frames"))
+    found = untold(mix, 100, random.Random(0))
+    assert found
+    held = {(item.premise, item.claim) for item in mix}
+    for item in found:
+        assert (item.premise, item.claim) not in held
+        assert item.premise in {premise for premise, _ in held}
+        assert item.claim in {claim for _, claim in held}
+        assert set(item.claim.lower().rstrip(".").split()) & set(item.premise.lower().rstrip(".").split())
+        assert (item.kind, item.twin, item.source) == (UNTOLD, None, "bioasq")
+    assert len(untold(mix, 2, random.Random(0))) == 2
+
+
+@pytest.mark.hf
+def test_a_loss_is_the_datas_the_teachers_or_parts_of_both():
+    torch = pytest.importorskip("torch", reason="torch is in the extra [train]")
+    from vericite.train.losses import label_losses, taught_losses
+
+    logits = torch.tensor([[1.0, 0.0, -1.0]] * 4)
+    own = label_losses(logits, torch.tensor([0, 0, 0, 0]), torch.tensor([False] * 4), 0.0)
+    word = (0.2, 0.3, 0.5)
+    found = taught_losses(logits, own, [None, word, word, word], [True, True, False, True], 0.5)
+    by_teacher = -(torch.tensor(word) * logits[0].log_softmax(0)).sum()
+    expected = [own[0], (own[0] + by_teacher) / 2, by_teacher, (own[0] + by_teacher) / 2]
+    np.testing.assert_allclose(found.tolist(), [float(value) for value in expected], rtol=1e-6)
+
+
+def test_a_file_of_taught_pairs_is_plain_json(tmp_path: Path):
+    teach(Teacher(), [pair(0)], tmp_path / "out.jsonl")
+    (line,) = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["taught"] == [0.7, 0.2, 0.1]
