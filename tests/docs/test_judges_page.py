@@ -43,7 +43,7 @@ def example(installed):
 
 
 def test_the_example_judges(example):
-    found = vericite.check("Aspirin prevents strokes [1][2].", [LOUD, QUIET], judge="shouting:0.8")
+    found = vericite.check("Aspirin prevents strokes [1][2].", [LOUD, QUIET], protocol="vericite", judge="shouting:0.8")
     assert [item.label for item in found.verdicts] == ["supported", "irrelevant"]
     assert found.provenance.parts["judge"] == "shouting.v1(0.8)"
 

@@ -84,7 +84,7 @@ def test_the_bundled_model_checks_by_default():
     )
     assert labels(found) == [((1,), "supported"), ((2,), "contradicted")]
     assert found.provenance.parts["judge"].startswith(f"{VERIFIER}@")
-    assert found.verdicts[0].protocol == "vericite"
+    assert found.verdicts[0].protocol == "default"
 
 
 def test_the_order_of_documents_is_what_markers_count():

@@ -13,7 +13,7 @@ from vericite.cli.options import AbstainOption, JudgeOption, ProtocolOption, cho
 def ask(
     question: Annotated[str, typer.Argument(help="A biomedical question, in English.")],
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
-    protocol: ProtocolOption = "vericite",
+    protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
     corpus: Annotated[

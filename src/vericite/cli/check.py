@@ -59,7 +59,7 @@ def check(
         typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
-    protocol: ProtocolOption = "vericite",
+    protocol: ProtocolOption = "default",
     fail_under: Annotated[
         float | None,
         typer.Option(

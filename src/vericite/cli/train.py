@@ -15,6 +15,7 @@ STEPS = {
     "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
     "gate": ("vericite.train.gate", "say whether packed weights may be released"),
     "calibrate": ("vericite.train.calibrate", "fit its temperature, show risk against coverage"),
+    "decide": ("vericite.train.decide", "compare protocols on whole documents"),
     "evaluate": ("vericite.train.evaluate", "print the release table on the reported test sets"),
 }
 

@@ -19,7 +19,7 @@ SUFFIX = "_doc"
 
 
 class LabelledDocument(Record):
-    """One line: a claim, its document in sentences, and what the document says of it."""
+    """One line: a claim, its document in sentences, what the document says of it, and the sentences that say so."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -29,6 +29,7 @@ class LabelledDocument(Record):
     source: str
     group: str = ""
     binary: bool = False
+    evidence: tuple[int, ...] = ()
 
     @property
     def labelled(self) -> LabelledPair:
@@ -47,6 +48,39 @@ class LabelledDocument(Record):
 def read_documents(path: Path) -> list[LabelledDocument]:
     """A file's documents."""
     return [document for document in read_jsonl(LabelledDocument, path) if document.sentences]
+
+
+def resized(documents: Sequence[LabelledDocument], size: int) -> list[LabelledDocument]:
+    """The same claims with documents of so many sentences.
+
+    A longer document keeps its evidence and what stands nearest to it; a shorter one is followed by sentences of the
+    documents after it that are about other claims. What a claim is labelled with stays true as far as those do not
+    happen to speak of it.
+    """
+    return [_resized(documents, place, size) for place in range(len(documents))]
+
+
+def _resized(documents: Sequence[LabelledDocument], place: int, size: int) -> LabelledDocument:
+    document = documents[place]
+    kept = _nearest(len(document.sentences), document.evidence, size)
+    sentences = [document.sentences[index] for index in kept]
+    known = set(document.sentences)
+    for step in range(1, len(documents)):
+        if len(sentences) >= size:
+            break
+        other = documents[(place + step) % len(documents)]
+        if other.claim != document.claim and known.isdisjoint(other.sentences):
+            known.update(other.sentences)
+            sentences += other.sentences[: size - len(sentences)]
+    evidence = tuple(kept.index(index) for index in document.evidence if index in kept)
+    return document.model_copy(update={"sentences": sentences, "evidence": evidence})
+
+
+def _nearest(length: int, evidence: Sequence[int], size: int) -> list[int]:
+    """The sentences to keep, in their order; without evidence the last ones, which conclude."""
+    aims = evidence or (length - 1,)
+    ranked = sorted(range(length), key=lambda index: (min(abs(index - aim) for aim in aims), index))
+    return sorted(ranked[:size])
 
 
 def document_probabilities(scorer: Scorer, documents: Sequence[LabelledDocument]) -> Floats:

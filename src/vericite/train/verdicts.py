@@ -8,11 +8,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.errors import InputError
 from vericite.models import Pair
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Section, Span, Verdict
 from vericite.train.documents import LabelledDocument
 from vericite.train.scoring import Floats, Scorer
-from vericite.verify import DEFAULT, Assembly, Case, Judge, Judgement, Premise, Sources, Verifier, get_protocol
+from vericite.verify import (
+    DEFAULT,
+    Assembly,
+    Case,
+    Judge,
+    Judgement,
+    Premise,
+    PremisePlan,
+    Sources,
+    Verifier,
+    Windows,
+    get_protocol,
+)
 from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL
 
 _COLUMN = {"supported": ENTAILS, "contradicted": CONTRADICTS, "irrelevant": NEUTRAL}
@@ -73,11 +86,13 @@ class Verdicts:
         columns: The label of each, as a column of ``verify.judging``; abstained and failed ones count as neutral.
         sureness: The probability of that label in the passage that decided, which ``abstain_below`` is held against.
         undecided: How many it abstained from or failed at, such as claims not in English.
+        evidence: The numbers of the sentences that it shows for each.
     """
 
     columns: NDArray[np.int64]
     sureness: Floats
     undecided: int
+    evidence: tuple[tuple[int, ...], ...] = ()
 
     @property
     def one_hot(self) -> Floats:
@@ -85,13 +100,22 @@ class Verdicts:
         return np.eye(len(COLUMNS))[self.columns]
 
 
-def verdicts(judge: Judge, documents: Sequence[LabelledDocument], protocol: str = DEFAULT) -> Verdicts:
-    """Run ``vericite`` or ``default``, by default the one that users run, on the sentences as they are given."""
-    chosen = get_protocol(protocol)
-    given = GivenAssembly() if isinstance(chosen.premise, Assembly) else GivenSentences()
-    verifier = Verifier(replace(chosen, premise=given, judge=judge))
+def verdicts(
+    judge: Judge, documents: Sequence[LabelledDocument], protocol: str = DEFAULT, *, given: bool = True
+) -> Verdicts:
+    """Run a protocol, by default the one that users run.
+
+    Args:
+        judge: The judge.
+        documents: Claims with their documents.
+        protocol: Its name.
+        given: Take the sentences as they are given; else split the documents again, as for a user.
+    """
+    chosen = replace(get_protocol(protocol), judge=judge)
+    verifier = Verifier(replace(chosen, premise=_as_given(chosen.premise)) if given else chosen)
     columns: list[int] = []
     sureness: list[float] = []
+    evidence: list[tuple[int, ...]] = []
     undecided = 0
     for checked in verifier.verify(answer(document) for document in documents):
         found = checked.verdicts[0] if checked.verdicts else None
@@ -99,7 +123,17 @@ def verdicts(judge: Judge, documents: Sequence[LabelledDocument], protocol: str 
         undecided += not decided
         columns.append(_COLUMN[found.label] if found and decided else NEUTRAL)
         sureness.append(_sure(found))
-    return Verdicts(np.array(columns, dtype=np.int64), np.array(sureness), undecided)
+        spans = found.evidence if found and decided else ()
+        evidence.append(tuple(span.sentence for span in spans if span.sentence is not None))
+    return Verdicts(np.array(columns, dtype=np.int64), np.array(sureness), undecided, tuple(evidence))
+
+
+def _as_given(plan: PremisePlan) -> PremisePlan:
+    if isinstance(plan, Assembly):
+        return GivenAssembly(**vars(plan))
+    if isinstance(plan, Windows) and plan.size == 1:
+        return GivenSentences()
+    raise InputError(f"expected a protocol that reads sentences; found {plan.signature}. Name vericite or default.")
 
 
 def _sure(found: Verdict | None) -> float:

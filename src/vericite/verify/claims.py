@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
 from vericite.records import Claim
 from vericite.text.statements import STATEMENTS, split_statements
+
+_JOINING = re.compile(r"(?:and|but|while|whereas|although|though|yet)\s+(?:also\s+)?(?=\S)", re.IGNORECASE)
 
 
 class ClaimPlan(Protocol):
@@ -37,18 +40,23 @@ class WholeSentence:
 class AtomicStatements:
     """The sentence split into the statements it makes."""
 
-    signature: str = STATEMENTS
+    signature: str = f"{STATEMENTS} without joining words"
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
         """Its statements, or the claim whole where it has but one."""
-        return tuple(claim.text[span.slice] for span in split_statements(claim.text)) or (claim.text,)
+        return tuple(_alone(claim.text[span.slice]) for span in split_statements(claim.text)) or (claim.text,)
+
+
+def _alone(statement: str) -> str:
+    """Without the word that joined it to the one before: it is judged by itself."""
+    return _JOINING.sub("", statement, count=1) if _JOINING.match(statement) else statement
 
 
 @dataclass(frozen=True)
 class WholeThenStatements:
     """The sentence as it stands, and then the statements it makes, where they are several."""
 
-    signature: str = f"sentence, then {STATEMENTS}"
+    signature: str = f"sentence, then {AtomicStatements.signature}"
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
         """The claim's text first."""

@@ -31,6 +31,7 @@ from vericite.verify.judges import load_judge
 from vericite.verify.judging import Inquiring, Judgement, Slow
 from vericite.verify.premises import Case, Sources
 from vericite.verify.protocol import Protocol
+from vericite.verify.wording import lowered, quoted
 from vericite.version import __version__
 
 PAIRS_AT_ONCE = 8192
@@ -109,7 +110,10 @@ class Verifier:
             asked = [(docket, docket.wanted(self.judge)) for docket in dockets]
             asked = [(docket, pairs) for docket, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
-            judged.update(zip(new, ask(self.judge, new), strict=True))
+            if self.protocol.quotes:
+                judged.update((pair, found) for pair in new if (found := quoted(pair)))
+            unknown = [pair for pair in new if pair not in judged]
+            judged.update(zip(unknown, ask(self.judge, unknown), strict=True))
             for docket, pairs in asked:
                 docket.put(pairs, judged)
             dockets = [docket for docket, _ in asked]
@@ -123,6 +127,9 @@ class Verifier:
         failures = [item for item in judgements if item.failure is not None]
         told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
         outcome = self.protocol.aggregate.decide(docket.sheet)
+        against: tuple[str, ...] = ()
+        if self.protocol.checks:
+            outcome, against = lowered(outcome, docket.claim.text, docket.case)
         if not all(item.graded for item in judgements):
             outcome = outcome.ungraded()
         if outcome.label is None:
@@ -131,8 +138,9 @@ class Verifier:
             statements = _statements(docket, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._place(docket))
         notes = dict.fromkeys(note for note in (docket.note, told, *(item.note for item in judgements)) if note)
-        unsure = self._unsure(outcome)
-        reasons = (*([unsure] if unsure else []), *_source_notes(docket.case), *notes)
+        # What a check has lowered is not the judge's word, so how sure it was of another label says nothing.
+        unsure = None if against else self._unsure(outcome)
+        reasons = (*against, *([unsure] if unsure else []), *_source_notes(docket.case), *notes)
         return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:

@@ -31,6 +31,7 @@ from vericite.train.mix.sources.rationales import covidfact, healthver, scifact
 from vericite.train.mix.sources.trials import clinifact, nli4ct
 from vericite.train.mix.swaps import harvest_names
 from vericite.train.mix.tested import forbidden
+from vericite.train.mix.untold import untold
 from vericite.train.mix.wording.restating import restated
 
 SOURCES: dict[str, Callable[[Shelf], Harvest]] = {
@@ -64,6 +65,7 @@ class Mix:
 
     train: list[Example]
     warmup: list[Example]
+    untold: list[Example]
     dev: dict[str, list[Example]]
     documents: dict[str, list[DocumentExample]]
     transfer: dict[str, list[Example]]
@@ -116,7 +118,9 @@ def build(
     transfer = {name: harvest.transfer for name, harvest in harvests.items() if name in left_out and harvest.transfer}
     manifest = _manifest(mixed, dev, harvests, guard, config, seed, used)
     manifest["held_out_by_dev_document"] = held_out
-    return Mix(mixed, warmup, dev, documents, transfer, manifest)
+    near = untold(mixed, config.untold, shelf.dice("untold"))
+    manifest["untold"] = len(near)
+    return Mix(mixed, warmup, near, dev, documents, transfer, manifest)
 
 
 def checked(examples: Sequence[Example], guard: Guard, source: str) -> list[Example]:
@@ -265,6 +269,7 @@ def write(mix: Mix, folder: Path) -> None:
     write_rows(folder / "train.jsonl", mix.train)
     if mix.warmup:
         write_rows(folder / "warmup.jsonl", mix.warmup)
+    write_rows(folder / "untold.jsonl", mix.untold)
     for name, examples in mix.dev.items():
         write_rows(folder / "dev" / f"{name}.jsonl", examples)
     for name, documents in mix.documents.items():

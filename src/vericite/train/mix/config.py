@@ -47,6 +47,7 @@ class MixConfig(BaseModel):
         restated_share: Of the copies of a sentence of the premise that are made into twins, those put in other words.
         frames: Examples of each kind of finding that is told twice in different words.
         warmup: Examples of the general warm-up file.
+        untold: Examples without a label at most, for a larger model to judge.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,6 +78,7 @@ class MixConfig(BaseModel):
     restated_share: float = Field(default=0.8, ge=0, le=1)
     frames: int = Field(default=22000, ge=0)
     warmup: int = Field(default=19666, ge=0)
+    untold: int = Field(default=30000, ge=0)
 
 
 def read_config(path: Path | None) -> MixConfig:

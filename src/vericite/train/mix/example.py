@@ -58,7 +58,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class DocumentExample:
-    """A claim and a whole document, sentence by sentence: what a document-level dev set is made of."""
+    """A claim and a whole document, sentence by sentence: what a document-level dev set is made of.
+
+    ``evidence`` has the sentences that people gave as reasons, by number, where the data name them.
+    """
 
     claim: str
     sentences: tuple[str, ...]
@@ -66,6 +69,7 @@ class DocumentExample:
     source: str
     group: str
     binary: bool = False
+    evidence: tuple[int, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
         """The line of the file."""
@@ -76,6 +80,7 @@ class DocumentExample:
             "source": self.source,
             "group": self.group,
         }
+        row |= {"evidence": list(self.evidence)} if self.evidence else {}
         return {**row, "binary": True} if self.binary else row
 
 

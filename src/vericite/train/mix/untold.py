@@ -32,6 +32,8 @@ def untold(train: Sequence[Example], most: int, dice: random.Random) -> list[Exa
         most: Examples at the most.
         dice: Chance.
     """
+    if not most:
+        return []
     premises = list(dict.fromkeys(e.premise for e in train if len(e.premise.split()) <= _LONGEST))
     nearest = Nearest(premises, [""] * len(premises))
     rarity = Rarity(premises)

@@ -157,7 +157,10 @@ def cited_cases(
 
 def whole_document(case: CitedCase) -> DocumentExample:
     """The case as an item of a document-level set."""
-    return DocumentExample(clean(case.claim), tuple(case.document), case.label, case.source, case.group)
+    evidence = tuple(sorted({index for rationale in case.rationales for index in rationale}))
+    return DocumentExample(
+        clean(case.claim), tuple(case.document), case.label, case.source, case.group, evidence=evidence
+    )
 
 
 def _examples(case: CitedCase, shelf: Shelf, dice: random.Random, rarity: Rarity, *, training: bool) -> list[Example]:
