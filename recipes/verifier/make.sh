@@ -1,23 +1,34 @@
 #!/bin/sh
-# Makes the verifier's weights: make.sh DATA BASE OUT. DATA is the folder of datasets, BASE an all-MiniLM-L6-v2 with
-# model.safetensors and config.json, OUT a new folder; run it again to go on where it was ended.
-# On two cores its steps took 110 minutes beside other work. Needs the extra [train].
+# Makes the verifier's weights: make.sh DATA BASE LARGER OUT. DATA is the folder of datasets, BASE an all-MiniLM-L6-v2 and
+# LARGER an all-mpnet-base-v2, each with model.safetensors and config.json, OUT a new folder; run it again to go on where
+# it was ended. LARGER becomes OUT/teacher/model, which `--judge hf:OUT/teacher/model` takes too.
+# Needs the extra [train]. Where libjemalloc2 is installed it is used: glibc's allocator searches long lists of free pieces.
 set -eu
-data=$1 base=$2 out=$3
+data=$1 base=$2 larger=$3 out=$4
 here=$(dirname "$0")
 vericite=${VERICITE:-vericite}
 
-step() { # NAME DATA BASE EXAMPLES
+for allocator in /usr/lib/*/libjemalloc.so.2; do
+  [ -e "$allocator" ] && export LD_PRELOAD="$allocator" MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1
+done
+
+step() { # NAME CONFIG DATA BASE EXAMPLES
   [ -e "$out/$1/model/tokenizer.json" ] && return
   resume=$([ -e "$out/$1/manifest.json" ] && echo --resume || true)
-  $vericite train fit --data "$2" --base "$3" --out "$out/$1" --config "$here/$1.json" --examples "$4" $resume
+  $vericite train fit --data "$3" --base "$4" --out "$out/$1" --config "$here/$2.json" --examples "$5" $resume
 }
 
 mkdir -p "$out"
 [ -e "$out/mix/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix" --reworded "$here/dev/reworded.jsonl"
-step 1-warmup "$out/mix/warmup.jsonl" "$base" 58998
-step 2-natural "$out/mix/train.jsonl" "$out/1-warmup/model" 50000
-step 3-mix "$out/mix/train.jsonl" "$out/2-natural/model" 180000
-$vericite train pack "$out/3-mix/model/model.safetensors" "$out/3-mix/model/tokenizer.json" \
+step 1-warmup 1-warmup "$out/mix/warmup.jsonl" "$base" 58998
+step 2-natural 2-natural "$out/mix/train.jsonl" "$out/1-warmup/model" 50000
+step 3-mix 3-mix "$out/mix/train.jsonl" "$out/2-natural/model" 180000
+step teacher-warmup teacher-1-warmup "$out/mix/warmup.jsonl" "$larger" 14000
+step teacher teacher-2-natural "$out/mix/train.jsonl" "$out/teacher-warmup/model" 34000
+$vericite train teach --teacher "$out/teacher/model" --data "$out/mix/untold.jsonl" "$out/mix/train.jsonl" --take 27000 \
+  --out "$out/taught.jsonl"
+[ -e "$out/all.jsonl" ] || cat "$out/taught.jsonl" "$out/mix/train.jsonl" > "$out/all.jsonl"
+step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 100000
+$vericite train pack "$out/4-taught/model/model.safetensors" "$out/4-taught/model/tokenizer.json" \
   "$here/card.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/packed"
 $vericite train calibrate --model "$out/packed" --dev "$out/mix/dev" --documents --write

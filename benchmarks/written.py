@@ -1,0 +1,119 @@
+"""The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
+
+Usage: python benchmarks/written.py together [--protocol NAME ...] | checks
+
+``together`` has claims that no single sentence decides; ``checks`` has claims that part from their source in one
+respect, and sound ones. They are for judging what ships: nothing is chosen by them. Exits with 1 if a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vericite.evaluate import Rate, clustered_wilson
+from vericite.models import Pair
+from vericite.pipeline import check
+from vericite.records import CheckedAnswer
+from vericite.verify import Protocol, Verifier, get_protocol
+from vericite.verify.checks import findings
+from vericite.verify.judging import ENTAILS
+
+CASES = Path(__file__).parent / "cases"
+TOGETHER_BAR = 0.80
+CAUGHT_BAR, LOWERED_BAR = 0.90, 0.03
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """The cases of a file."""
+    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def label_of(checked: CheckedAnswer) -> str:
+    """Of all verdicts on a claim, as VeriCite adds premises up: supported if one is, else contradicted if one is."""
+    found = {verdict.label for verdict in checked.verdicts if not verdict.abstained}
+    return next((label for label in ("supported", "contradicted") if label in found), "irrelevant")
+
+
+def together(names: Iterable[str], console: Console) -> bool:
+    """Cases decided rightly, by kind; whether the last protocol reaches the bar."""
+    cases = read("together")
+    kinds = sorted({case["kind"] for case in cases})
+    table = Table("protocol", "all", *kinds, box=None)
+    share = 0.0
+    for name in names:
+        verifier = Verifier(get_protocol(name))
+        right = [label_of(_checked(verifier, case)) == case["label"] for case in cases]
+        rates = [_rate(right)] + [
+            _rate([r for r, c in zip(right, cases, strict=True) if c["kind"] == k]) for k in kinds
+        ]
+        table.add_row(name, *map(_told, rates))
+        share = rates[0].value or 0.0
+    console.print(table)
+    console.print(f"{len(cases)} cases; bar {TOGETHER_BAR:.2f}: {'met' if share >= TOGETHER_BAR else 'missed'}")
+    return share >= TOGETHER_BAR
+
+
+def _checked(verifier: Verifier, case: dict[str, Any]) -> CheckedAnswer:
+    markers = "".join(f"[{number}]" for number in range(1, len(case["documents"]) + 1))
+    answer = f"{case['claim'].rstrip('.')} {markers}."
+    return check(answer, case["documents"], protocol=verifier.protocol, judge=verifier.judge)
+
+
+def checks(console: Console) -> bool:
+    """Broken claims caught and sound ones lowered, by kind: by the rules alone, and of those the judge supports."""
+    cases = read("checks")
+    judge = Verifier(Protocol()).judge
+    supported = [
+        int(judgement.probabilities.argmax()) == ENTAILS
+        for judgement in judge.judge([Pair(case["premise"], case["claim"]) for case in cases])
+    ]
+    found = [bool(findings(case["claim"], case["premise"])) for case in cases]
+    table = Table("kind", "broken caught", "sound lowered", box=None)
+    for kind in ["all", *sorted({case["kind"] for case in cases})]:
+        chosen = [at for at, case in enumerate(cases) if kind in ("all", case["kind"])]
+        rates = [_rate([found[at] for at in chosen if cases[at]["sound"] == sound]) for sound in (False, True)]
+        table.add_row(kind, *map(_told, rates))
+    console.print(table)
+    held = [_rate([s for s, c in zip(supported, cases, strict=True) if c["sound"] == sound]) for sound in (False, True)]
+    left = [
+        _rate([s and not f for s, f, c in zip(supported, found, cases, strict=True) if c["sound"] == sound])
+        for sound in (False, True)
+    ]
+    console.print(f"the judge alone supports {_told(held[0])} of the broken and {_told(held[1])} of the sound ones")
+    console.print(f"with the checks          {_told(left[0])} and {_told(left[1])}")
+    broken, sound = ([f for f, c in zip(found, cases, strict=True) if c["sound"] == kind] for kind in (False, True))
+    met = sum(broken) >= CAUGHT_BAR * len(broken) and sum(sound) <= LOWERED_BAR * len(sound)
+    console.print(f"bars {CAUGHT_BAR:.2f} and {LOWERED_BAR:.2f}: {'met' if met else 'missed'}")
+    return met
+
+
+def _rate(held: list[bool]) -> Rate:
+    return clustered_wilson(sum(held), len(held))
+
+
+def _told(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
+
+
+def main() -> int:
+    """Arguments, one table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", choices=("together", "checks"))
+    parser.add_argument("--protocol", action="append", help="of together; the last one is held to the bar")
+    told = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 170)
+    if told.cases == "checks":
+        return 0 if checks(console) else 1
+    return 0 if together(told.protocol or ["vericite", "default"], console) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
