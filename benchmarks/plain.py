@@ -57,11 +57,19 @@ def _shorter(text: str) -> str:
     return re.sub(r"^(.{40,}), [^,]*\.$", r"\1.", text)
 
 
-def _led(text: str) -> str:
-    return f"Overall, {text[0].lower()}{text[1:]}" if text[1:2].islower() else text
+def led(text: str, by: str = "Overall") -> str:
+    """The sentence after a few words; as it is where it begins with a name or a single letter."""
+    return f"{by}, {text[0].lower()}{text[1:]}" if text[1:2].islower() else text
 
 
-ALTERATIONS = (_other_number, _turned, _without_parentheses, _shorter, _led)
+ALTERATIONS = (_other_number, _turned, _without_parentheses, _shorter, led)
+
+
+def corpus() -> tuple[list[list[str]], NDArray[np.int64]]:
+    """The demo documents' sentences; and to each document all of them by number, the likest first."""
+    sentences = [[part.text_in(item) for part in document_sentences(item)] for item in demo_documents()]
+    vectors = demo_vectors()
+    return sentences, np.argsort(-(vectors @ vectors.T), axis=1, kind="stable")
 
 
 def drafts() -> Iterator[Draft]:
@@ -70,9 +78,7 @@ def drafts() -> Iterator[Draft]:
     A document and four of the ten most like it; claims are sentences of theirs, half of them altered, four
     in five citing the document they come from, one in four a second one.
     """
-    sentences = [[part.text_in(item) for part in document_sentences(item)] for item in demo_documents()]
-    vectors = demo_vectors()
-    near = np.argsort(-(vectors @ vectors.T), axis=1, kind="stable")
+    sentences, near = corpus()
     draw = random.Random(0)
     for number in range(ANSWERS):
         first = draw.randrange(len(sentences))
@@ -124,8 +130,8 @@ class Session:
     def logits(self, pairs: Sequence[Pair]) -> Array:
         """The model's outputs, a row a pair."""
         rows: list[Array] = []
-        for premise, claim in pairs:
-            found = self.tokenizer.encode(premise, claim)
+        for pair in pairs:
+            found = self.tokenizer.encode(pair.premise, pair.claim)
             feed = {
                 "input_ids": np.array([found.ids], dtype=np.int64),
                 "attention_mask": np.array([found.attention_mask], dtype=np.int64),
@@ -150,7 +156,7 @@ class SentenceTransformers:
 
     def logits(self, pairs: Sequence[Pair], batch: int) -> Array:
         """The model's outputs, a row a pair."""
-        texts = [tuple(pair) for pair in pairs]
+        texts = [(pair.premise, pair.claim) for pair in pairs]
         return self.encoder.predict(texts, batch_size=batch, show_progress_bar=False)
 
 

@@ -27,9 +27,10 @@ import plain
 from plain import ANSWERS, DOCUMENTS, Draft, drafts, pairs_of, parsed
 from vericite.models import Engine, ModelFolder, Pair
 from vericite.models import engine as engine_module
+from vericite.models.folder import VERIFIER
 from vericite.records import Answer, CheckedAnswer
 from vericite.verify import Judgement, Protocol, Verifier, get_protocol
-from vericite.verify.judges.bundled import BUNDLED, COLUMNS
+from vericite.verify.judging import COLUMNS
 
 ROUNDS = 5
 SINGLES = 100
@@ -41,6 +42,8 @@ SAME, MEMORY = 0.99, 600
 SIZES = (128, 256, 512, 1024, 2048, 8192)
 SWEEP_ROUNDS, SWEEP_ANSWERS = 5, 12
 Logits = Callable[[Sequence[Pair]], plain.Array]
+Bar = tuple[str, float | None, bool]
+"""What is expected, what was found (None where it was not measured), and whether it is as expected."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def measure(
     verifier: Verifier, ways: dict[str, Logits], chunks: list[list[Draft]]
 ) -> tuple[dict[str, Measured], list[plain.Work]]:
     """Every way on every chunk, in turn, a different one first each time; and the machine's rate each time."""
-    labels = ModelFolder.bundled(BUNDLED).card.labels
+    labels = ModelFolder.bundled(VERIFIER).card.labels
     order = [labels.index(label) for label in COLUMNS]
     found = {name: Measured() for name in ("ours", *ways)}
     matrix: list[plain.Work] = []
@@ -131,19 +134,28 @@ def same(one: Verdicts, other: Verdicts) -> float:
     return sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
 
 
-def peak_megabytes() -> float:
-    """The largest memory of a process that checks all the answers and does nothing else."""
-    # First of all, while this process is small: a child's peak counts from its parent's size at the fork.
-    subprocess.run([sys.executable, __file__, "--alone"], check=True)
+def peak_megabytes(command: Sequence[str]) -> float:
+    """The largest memory of a run of Python with these arguments; to be called before any other process is run."""
+    # And while this process is small: a child's peak counts from its parent's size at the fork.
+    subprocess.run([sys.executable, *command], check=True)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
 
 
+def best_of(rates: list[plain.Work]) -> plain.Work:
+    """The machine's best rate of each kind."""
+    return plain.Work(*map(max, zip(*rates, strict=True)))
+
+
+def floor_of(work: plain.Work, best: plain.Work) -> float:
+    """The seconds that the multiplications alone would take."""
+    return work.int8 / best.int8 + work.fp32 / best.fp32
+
+
 def print_floor(lengths: Sequence[int], rates: list[plain.Work], rate: float) -> None:
     """The time the multiplications alone would take at the machine's best rate, beside ours at the median."""
-    work = plain.work(ModelFolder.bundled(BUNDLED), lengths)
-    best = plain.Work(*map(max, zip(*rates, strict=True)))
-    floor, seconds = work.int8 / best.int8 + work.fp32 / best.fp32, len(lengths) / rate
+    work, best = plain.work(ModelFolder.bundled(VERIFIER), lengths), best_of(rates)
+    floor, seconds = floor_of(work, best), len(lengths) / rate
     print(
         f"\nfloor: {work.int8 / 1e12:.2f} tera multiply-adds in 8 bits at {best.int8 / 1e9:.0f} giga a second"
         f" and {work.fp32 / 1e12:.2f} in fp32 at {best.fp32 / 1e9:.0f} giga\n"
@@ -175,13 +187,18 @@ def print_rates(found: dict[str, Measured], repeated: float) -> dict[str, float]
 
 
 def bars(ratios: dict[str, float], agreement: float | None, peak: float) -> bool:
-    """Print each bar; whether none was missed."""
-    found: list[tuple[str, float | None, bool]] = []
+    """Print what is asked of speed, verdicts and memory; whether no bar was missed."""
+    found: list[Bar] = []
     for name, bar in BARS.items():
         ratio = ratios.get(name)
         found.append((f"at least {bar} x as fast as {name}", ratio, (ratio or 0) >= bar))
     found.append((f"same verdicts as B, at least {SAME}", agreement, (agreement or 0) >= SAME))
     found.append((f"peak memory under {MEMORY} MB", peak, peak < MEMORY))
+    return told(found)
+
+
+def told(found: Sequence[Bar]) -> bool:
+    """Print each bar; whether none was missed."""
     print()
     for title, value, met in found:
         word = "NOT MEASURED" if value is None else "PASS" if met else "FAIL"
@@ -191,7 +208,7 @@ def bars(ratios: dict[str, float], agreement: float | None, peak: float) -> bool
 
 def compare() -> bool:
     """Measure and print it all; whether no bar was missed."""
-    peak = peak_megabytes()
+    peak = peak_megabytes([__file__, "--alone"])
     made = list(drafts())
     size = ANSWERS // ROUNDS
     chunks = [made[start : start + size] for start in range(0, ANSWERS, size)]
@@ -203,7 +220,7 @@ def compare() -> bool:
         f"{total} pairs of claim and sentence asked;\n{everywhere} distinct, {judged} counting again what "
         f"recurs in another of the {ROUNDS} rounds; {engine_module.available_cores()} cores"
     )
-    folder = ModelFolder.bundled(BUNDLED)
+    folder = ModelFolder.bundled(VERIFIER)
     verifier, session = Verifier(get_protocol("vericite")), plain.Session(folder)
     ways: dict[str, Logits] = {"A2": session.logits}
     with TemporaryDirectory() as temporary:
@@ -225,7 +242,7 @@ def compare() -> bool:
         gap = np.abs(np.concatenate(found["B"].rows) - np.concatenate(found["A2"].rows)).mean()
         print(f"outputs before softmax, fp32 weights against the shipped 8-bit model: {gap:.3f} apart on average")
     if matrix:
-        pairs = [tuple(pair) for part in asked for pair in dict.fromkeys(part)]
+        pairs = [(pair.premise, pair.claim) for part in asked for pair in dict.fromkeys(part)]
         lengths = [len(item.ids) for item in session.tokenizer.encode_batch(pairs)]
         print_floor(lengths, matrix, median(found["ours"].rates))
     print(f"peak memory of ours alone: {peak:.0f} MB")
@@ -247,7 +264,7 @@ def _otherwise(folder: ModelFolder, threads: int, cores: int) -> Engine:
 
 def sweep() -> None:
     """The engine alone at other batch sizes and with its threads otherwise employed, in turn."""
-    folder = ModelFolder.bundled(BUNDLED)
+    folder = ModelFolder.bundled(VERIFIER)
     shipped = engine_module.BATCH_TOKENS
     own = Engine(folder)
     cores = own.threads

@@ -77,6 +77,11 @@ def test_time_grows_no_faster_than_the_text(piece: str):
         ("2.3 million people", "2300000 people"),
         ("one and a half hours", "1.5 hours"),
         ("half an hour", "0.5 hour"),
+        ("two and a quarter hours", "2.25 hours"),
+        ("a tenth of a millimetre", "0.1 millimetre"),
+        ("1.2 × 10^3 isolates", "1200 isolates"),
+        ("P = 4.6 × 10⁻⁹", "P = 0.0000000046"),
+        ("not without toxicity", "with toxicity"),
     ],
 )
 def test_numbers_are_brought_to_one_form(written: str, read: str):
@@ -94,6 +99,24 @@ def test_numbers_are_brought_to_one_form(written: str, read: str):
 )
 def test_numbers_that_are_names_are_not_quantities(claim: str, source: str):
     assert findings(claim, source) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "kind"),
+    [
+        ("Patients on B improved by 9 points.", "On B the score went from 24 to 9 points.", "number"),
+        (
+            "The ratio was 1.2 (95% CI 1.3-1.9).",
+            "It was 1.5 (95% CI 1.3-1.9), for men 1.2 (95% CI 0.8-1.8).",
+            "interval",
+        ),
+        ("The stay was longer with care A than with care B.", "The stay was 4 days on A and 7 days on B.", "direction"),
+        ("The gel killed moulds.", "The gel killed yeasts but not moulds.", "negation"),
+        ("The knockout mice were infertile.", "The knockout mice were fertile.", "negation"),
+    ],
+)
+def test_what_is_told_of_one_is_not_told_of_another(claim: str, source: str, kind: str):
+    assert kind in {finding.kind for finding in findings(claim, source)}
 
 
 def test_the_reason_quotes_both_texts():

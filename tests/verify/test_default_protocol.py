@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 
 from vericite import check
 from vericite.models import Pair
-from vericite.verify import Assembly, Judgement, Protocol, Role, Sheet, TwoViews, WholeThenStatements, get_protocol
+from vericite.verify import (
+    PRESETS,
+    Assembly,
+    Judgement,
+    PremisePlan,
+    Protocol,
+    Role,
+    Sheet,
+    TwoViews,
+    WholeDocument,
+    WholeThenStatements,
+    Windows,
+    get_protocol,
+)
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 FOR, AGAINST, OPEN = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.05, 0.05, 0.9)
@@ -220,3 +233,39 @@ def test_fast_leaves_out_what_shares_no_word_once_the_likest_decides():
     (verdict,) = check("Zinc shortens colds [1].", [{"id": "d", "text": text}], protocol=protocol).verdicts
     assert verdict.label == "supported"
     assert len(judge.read) == 3
+
+
+def test_each_of_several_documents_has_a_label_of_its_own_and_is_named_if_it_does_not_support():
+    judge = Reader({("adults. Honey", "Zinc"): FOR, ("did not", "Zinc"): AGAINST, ("Zinc shortened", "Zinc"): FOR})
+    documents = ["Zinc shortened colds in adults.", "Honey was given to rats.", "Zinc did not shorten colds."]
+    (verdict,) = verdicts(judge, "Zinc shortens colds [1][2][3].", *documents)
+    assert verdict.label == "supported"
+    assert dict(verdict.apart) == {"d1": "supported", "d2": "irrelevant", "d3": "contradicted"}
+    assert [reason for reason in verdict.reasons if "alone" in reason] == [
+        "[2] alone does not support it",
+        "[3] alone contradicts it",
+    ]
+
+
+def test_what_only_all_documents_say_together_names_none_of_them():
+    judge = Reader(
+        {("Zinc. Honey", "both"): FOR, ("Zinc", "both"): (0.2, 0.1, 0.7), ("Honey", "both"): (0.2, 0.1, 0.7)}
+    )
+    (verdict,) = verdicts(judge, "They both helped [1][2].", "Zinc.", "Honey.")
+    assert verdict.label == "supported"
+    assert not any("alone" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize("premise", [Windows(1), Windows(2), WholeDocument()])
+def test_two_views_of_a_plan_that_puts_nothing_together_are_one(premise: PremisePlan):
+    judge = Reader({("shortened", "Zinc"): FOR})
+    protocol = Protocol(premise=premise, judge=judge, aggregate=TwoViews())
+    document = {"id": "d", "text": "Rain fell. Zinc shortened colds. Snow fell."}
+    assert check("Zinc shortens colds [1].", [document], protocol=protocol).verdicts[0].label == "supported"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_document_without_text_costs_no_protocol_its_run(name: str):
+    documents = [{"id": "a", "title": "Zinc", "text": ""}, {"id": "b", "text": "Zinc shortened colds."}]
+    checked = check("Zinc helps [1]. Zinc shortens colds [1][2].", documents, protocol=name, judge="lexical")
+    assert checked.summary.claims == 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vericite import check
 from vericite.models import Pair
-from vericite.verify import Judgement, Protocol, get_protocol
+from vericite.verify import Case, Judgement, Premise, Protocol, get_protocol
 from vericite.verify.wording import quoted
 
 
@@ -45,17 +45,15 @@ def test_a_sentence_of_the_source_is_supported_by_it_whatever_the_judge_says(sen
     assert [verdict.label for verdict in found.verdicts] == ["supported"]
 
 
+def case(*premises: str) -> Case:
+    return Case((), (), tuple(Premise(text, ()) for text in premises))
+
+
 @pytest.mark.parametrize(
-    "premise",
-    [
-        "Zinc shortens colds.",
-        "Rain fell. ZINC shortens  colds. Snow fell.",
-        "CONCLUSIONS: Zinc shortens colds.",
-        'Nobody knew."  Zinc shortens colds!',
-    ],
+    "premise", ["Zinc shortens colds.", "ZINC shortens  colds", "CONCLUSIONS: Zinc shortens colds."]
 )
 def test_a_whole_sentence_is_quoted(premise: str):
-    assert quoted(Pair(premise, "Zinc shortens colds."))
+    assert quoted("Zinc shortens colds.", case("Rain fell.", premise)) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,23 +61,30 @@ def test_a_whole_sentence_is_quoted(premise: str):
     [
         "It is a myth that zinc shortens colds.",
         "Myth: zinc shortens colds.",
+        "No results: zinc shortens colds.",
+        "There is no support for the view of Smith et al. Zinc shortens colds.",
         "Zinc shortens colds in mice.",
-        "Does zinc help? Whether zinc shortens colds is not known.",
         "Zinc shortens coldsores.",
-        "Is it true? Zinc shortens colds?",
+        "Zinc shortens colds?",
         "",
     ],
 )
 def test_a_part_of_a_sentence_or_a_question_is_not(premise: str):
-    assert quoted(Pair(premise, "Zinc shortens colds.")) is None
+    assert quoted("Zinc shortens colds.", case(premise)) is None
 
 
-def test_a_number_that_goes_on_is_no_end():
-    assert quoted(Pair("Risk fell by 2.5 points.", "Risk fell by 2")) is None
+def test_a_question_and_a_word_quote_nothing():
+    assert quoted("Does zinc shorten colds?", case("Does zinc shorten colds.")) is None
+    assert quoted("Zinc.", case("Zinc.")) is None
 
 
-def test_a_word_quotes_nothing():
-    assert quoted(Pair("Zinc.", "Zinc.")) is None
+def test_a_quotation_is_named_and_has_no_figure():
+    judge = Saying(*AGAINST)
+    documents = [{"id": "d", "text": "Rain fell. Zinc shortens colds."}]
+    (verdict,) = check("Zinc shortens colds [1].", documents, judge=judge).verdicts
+    assert (verdict.label, verdict.native, verdict.probabilities) == ("supported", "quoted", {})
+    assert [span.sentence for span in verdict.evidence] == [1]
+    assert judge.asked == 0
 
 
 def test_published_protocols_ask_the_judge_alone():
@@ -101,10 +106,12 @@ def test_a_check_lowers_support_and_says_why():
     assert "checks" in protocol.signature
 
 
-def test_a_verdict_that_a_check_lowered_is_not_abstained_from():
-    protocol = Protocol(judge=Saying(*FOR), checks=True, abstain_below=0.5)
+@pytest.mark.parametrize(("sure", "abstained"), [(0.9, False), (0.45, True)])
+def test_what_is_abstained_from_is_not_lowered_and_what_is_lowered_not_abstained_from(sure: float, abstained: bool):
+    protocol = Protocol(judge=Saying(sure, (1 - sure) / 2, (1 - sure) / 2), checks=True, abstain_below=0.5)
     (verdict,) = check("With zinc 58% of patients recovered within a week [1].", NUMBERS, protocol=protocol).verdicts
-    assert not verdict.abstained
+    assert verdict.abstained == abstained
+    assert (verdict.native == "lowered by a check") != abstained
 
 
 @given(TEXTS, WORDS.map(" ".join), st.sampled_from([FOR, AGAINST, (0.1, 0.1, 0.8)]))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vericite.cli.options import AbstainOption, JudgeOption, ProtocolOption, chosen
+from vericite.cli.options import AbstainOption, ChecksOption, JudgeOption, ProtocolOption, chosen
 
 
 def ask(
@@ -16,6 +16,7 @@ def ask(
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
+    checks: ChecksOption = False,
     corpus: Annotated[
         str,
         typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),
@@ -36,7 +37,7 @@ def ask(
     from vericite.records import to_json
 
     documents, problems = (None, ()) if corpus == "demo" else load_documents(Path(corpus))
-    run = pipeline.ask(question, documents, k=k, protocol=chosen(protocol, judge, abstain_below))
+    run = pipeline.ask(question, documents, k=k, protocol=chosen(protocol, judge, abstain_below, checks))
     if as_json:
         typer.echo(to_json(run))
     else:

@@ -13,6 +13,7 @@ import typer
 from vericite.cli.options import (
     AbstainOption,
     CacheOption,
+    ChecksOption,
     ConcurrencyOption,
     JudgeOption,
     PriceOption,
@@ -71,6 +72,7 @@ def check(
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
+    checks: ChecksOption = False,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,
@@ -96,7 +98,7 @@ def check(
     judged_by = None if judge is None else load_judge(judge, settings)
     before = ledger_of(judged_by)
     try:
-        rates = _check_all(answers, chosen(protocol, judged_by, abstain_below), out, console, rows, cache)
+        rates = _check_all(answers, chosen(protocol, judged_by, abstain_below, checks), out, console, rows, cache)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))

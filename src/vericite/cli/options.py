@@ -31,6 +31,13 @@ AbstainOption = Annotated[
         "were calibrated.",
     ),
 ]
+ChecksOption = Annotated[
+    bool,
+    typer.Option(
+        "--checks",
+        help="Lower supported claims whose numbers, directions, negations or groups speak against the evidence.",
+    ),
+]
 _LLM = "Judges that ask a language model"
 ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Calls at a time.", rich_help_panel=_LLM)]
 RequestsOption = Annotated[
@@ -79,7 +86,7 @@ def llm_settings(
     )
 
 
-def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None) -> Protocol:
+def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None, checks: bool) -> Protocol:
     """The protocol with what the options change of it; a calibrated judge brings the threshold that none gives."""
     from dataclasses import replace
 
@@ -89,7 +96,7 @@ def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None
     named = get_protocol(protocol)
     asked = judge or named.judge
     bar = named.abstain_below or usual_bar(asked) if abstain_below is None else abstain_below
-    return replace(named, judge=asked, abstain_below=bar)
+    return replace(named, judge=asked, abstain_below=bar, checks=named.checks or checks)
 
 
 def _price(text: str) -> Price:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from vericite.records.base import Floats, FrozenDict, Record
+from vericite.records.base import Floats, FrozenDict, Names, Record
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
 """What every protocol's own label is mapped to. ``dangling``: the source cited does not exist."""
@@ -53,7 +53,8 @@ class Verdict(Record):
     ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
     where the claim was judged in several, or was ``taken_apart`` because it failed whole. ``unneeded`` are the
     documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
-    citations); None where the protocol does not ask.
+    citations); None where the protocol does not ask. ``apart`` has, of several documents judged together, the label of
+    each by its own sentences alone, where the protocol tells: one that is irrelevant may be cited in vain.
     An ``abstained`` verdict is not counted: ``reasons`` says why.
     """
 
@@ -69,6 +70,7 @@ class Verdict(Record):
     statements: tuple[StatementVerdict, ...] = ()
     taken_apart: bool = False
     unneeded: tuple[str, ...] | None = None
+    apart: Names = FrozenDict()
     abstained: bool = False
     reasons: tuple[str, ...] = ()
     protocol: str

@@ -23,12 +23,18 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from vericite.train.distances import kinds_of_distance
+
 Weights = Mapping[str, NDArray[np.float32]]
 Head = Literal["classifier", "mean-pool"]
 
 ORT_DOMAIN = "com.microsoft"
 GELU_FLOOR = 0.17
 OPSET = 17
+PLACES = 512
+"""Tokens that an encoder reads at most."""
+DISTANCES = "encoder.relative_attention_bias.weight"
+"""What an encoder adds to attention by how far apart two tokens stand, [kinds of distance, heads]; most have none."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class Tokens:
 class _Graph:
     """Nodes and constants as they are added; each method returns the name of its output."""
 
+    epsilon: float
     nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
     constants: dict[str, onnx.TensorProto] = field(default_factory=dict[str, onnx.TensorProto])
 
@@ -121,7 +128,8 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
             times the others and would take all the precision: they are divided down and their weights
             multiplied up (SmoothQuant). None leaves them as they are.
     """
-    graph = _Graph()
+    # Of BERT's norms and of MPNet's.
+    graph = _Graph(1e-5 if DISTANCES in weights else 1e-12)
     hidden = _embed(graph, weights)
     for layer in range(count_layers(weights)):
         hidden = _layer(graph, weights, peaks, f"encoder.layer.{layer}", hidden, heads)
@@ -182,15 +190,21 @@ def _embed(graph: _Graph, weights: Weights) -> str:
     zero, step = graph.constant("index_0", 0, np.int64), graph.constant("step_1", 1, np.int64)
     positions = graph.node("Range", [zero, length, step], "positions")
     place_table = graph.constant("places", weights["embeddings.position_embeddings.weight"], np.float32)
-    kind_table = graph.constant("kinds", weights["embeddings.token_type_embeddings.weight"], np.float32)
     place = graph.node("Gather", [place_table, positions], "place")
-    kind = graph.node("Gather", [kind_table, "token_type_ids"], "kind")
+    kinds = weights.get("embeddings.token_type_embeddings.weight")
+    if kinds is None:
+        # An input that no node reads would be dropped, and with it the promise of what a model folder is fed.
+        unread = graph.node("Cast", ["token_type_ids"], "kind.float", to=TensorProto.FLOAT)
+        nothing = graph.node("Mul", [unread, graph.constant("nothing", 0.0, np.float32)], "kind.nothing")
+        kind = graph.node("Unsqueeze", [nothing, graph.constant("axis_2", [2], np.int64)], "kind")
+    else:
+        kind = graph.node("Gather", [graph.constant("kinds", kinds, np.float32), "token_type_ids"], "kind")
     summed = graph.node("Add", [graph.node("Add", [word, kind], "word_kind"), place], "embedded")
     normed = graph.node(
         "LayerNormalization",
         [summed, *_norm(graph, weights, "embeddings.LayerNorm")],
         "embeddings",
-        epsilon=1e-12,
+        epsilon=graph.epsilon,
     )
     flat = graph.shaped(normed, [-1, table.shape[1]], "tokens")
     first = graph.constant("axis_0", [0], np.int64)
@@ -202,17 +216,35 @@ def _embed(graph: _Graph, weights: Weights) -> str:
     for name, value in (("zero_points", 128), ("zeros", 0)):
         fill = numpy_helper.from_array(np.array([value], dtype=np.uint8))
         graph.node("ConstantOfShape", [count], name, value=fill)
-    _mask(graph)
+    _mask(graph, weights, positions)
     return flat
 
 
-def _mask(graph: _Graph) -> None:
-    """Zero for words, far below zero for padding: [batch, 1, 1, length], added to attention scores."""
+def _mask(graph: _Graph, weights: Weights, positions: str) -> None:
+    """Zero for words, far below zero for padding: [batch, 1, 1, length], added to attention scores.
+
+    With distances they are added, [batch, heads, length, length].
+    """
     wide = graph.node("Cast", ["attention_mask"], "mask.float", to=TensorProto.FLOAT)
     padding = graph.node("Sub", [wide, graph.constant("one_scalar", 1.0, np.float32)], "mask.padding")
     axes = graph.constant("axes_1_2", [1, 2], np.int64)
     scaled = graph.node("Mul", [padding, graph.constant("far", 1e9, np.float32)], "mask.scaled")
-    graph.node("Unsqueeze", [scaled, axes], "mask")
+    if DISTANCES not in weights:
+        graph.node("Unsqueeze", [scaled, axes], "mask")
+        return
+    padded = graph.node("Unsqueeze", [scaled, axes], "mask.wide")
+    graph.node("Add", [padded, _distances(graph, weights[DISTANCES], positions)], "mask")
+
+
+def _distances(graph: _Graph, table: NDArray[np.float32], positions: str) -> str:
+    """What is added to the attention of each token to each: [heads, length, length]."""
+    apart = np.arange(PLACES - 1, -PLACES, -1)
+    by_step = graph.constant("distances", table[kinds_of_distance(apart, len(table))], np.float32)
+    rows = graph.node("Unsqueeze", [positions, graph.constant("axis_1", [1], np.int64)], "rows")
+    columns = graph.node("Unsqueeze", [positions, graph.constant("axis_0", [0], np.int64)], "columns")
+    steps = graph.node("Sub", [columns, rows], "steps")
+    index = graph.node("Add", [steps, graph.constant("farthest", PLACES - 1, np.int64)], "steps.index")
+    return graph.node("Transpose", [graph.node("Gather", [by_step, index], "steps.bias")], "apart", perm=[2, 0, 1])
 
 
 def _layer(graph: _Graph, weights: Weights, peaks: Weights | None, prefix: str, hidden: str, heads: int) -> str:
@@ -261,7 +293,7 @@ def _add_and_norm(graph: _Graph, weights: Weights, prefix: str, tokens: Tokens, 
     # Apart, not SkipLayerNormalization: the runtime's fused operator is 4x slower on CPUs than the two.
     summed = graph.node("Add", [product, residual], f"{prefix}.summed")
     norm = _norm(graph, weights, f"{prefix}.LayerNorm")
-    return graph.node("LayerNormalization", [summed, *norm], f"{prefix}.normed", epsilon=1e-12)
+    return graph.node("LayerNormalization", [summed, *norm], f"{prefix}.normed", epsilon=graph.epsilon)
 
 
 def _norm(graph: _Graph, weights: Weights, name: str) -> list[str]:

@@ -12,12 +12,14 @@ way: what is saved is a checkpoint that transformers loads as ``MPNetForSequence
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from vericite.train.distances import kinds_of_distance
 
 SHIFT = 4
 FIRST, PADDING, LAST, UNKNOWN, MASK = 0, 1, 2, 3, 30526
@@ -25,7 +27,6 @@ FIRST, PADDING, LAST, UNKNOWN, MASK = 0, 1, 2, 3, 30526
 BERT_PADDING, BERT_FIRST, BERT_LAST = 0, 101, 102
 PLACES_BEFORE = 2
 """Rows of MPNet's table of places that no token reads."""
-FARTHEST = 128
 WORDS = "embeddings.word_embeddings.weight"
 PLACES = "embeddings.position_embeddings.weight"
 PARTS = (
@@ -39,9 +40,9 @@ PARTS = (
 )
 
 
-def from_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
-    """An MPNet's weights, under our names and with rows at our tokenizer's ids."""
-    found: dict[str, Tensor] = {}
+def from_mpnet(held: dict[str, Any]) -> dict[str, Any]:
+    """An MPNet's weights, tensors or arrays, under our names and with rows at our tokenizer's ids."""
+    found: dict[str, Any] = {}
     for name, value in held.items():
         own = name.removeprefix("mpnet.")
         if own == "embeddings.position_ids":
@@ -52,11 +53,11 @@ def from_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
                 break
         found[own] = value
     words = found[WORDS]
-    table = words[SHIFT:-1].clone()
+    table = words[SHIFT:-1] * 1  # a copy, of a tensor or an array
     for ours, theirs in ((BERT_FIRST, FIRST), (BERT_PADDING, PADDING), (BERT_LAST, LAST)):
         table[ours] = words[theirs]
     found[WORDS] = table
-    found[PLACES] = found[PLACES][PLACES_BEFORE:].clone()
+    found[PLACES] = found[PLACES][PLACES_BEFORE:] * 1
     return found
 
 
@@ -82,19 +83,9 @@ def to_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def distances(length: int, kinds: int) -> Tensor:
-    """The kind of distance of each place from each other, [length, length]: exact near by, by logarithm farther off.
-
-    Args:
-        length: Tokens.
-        kinds: Of distances; half of them are for tokens that come after.
-    """
-    places = torch.arange(length)
-    apart = places[:, None] - places[None, :]
-    side = kinds // 2
-    exact = side // 2
-    far = apart.abs().clamp(min=1)
-    steps = exact + (torch.log(far / exact) / math.log(FARTHEST / exact) * (side - exact)).long()
-    return torch.where(apart.abs() < exact, apart.abs(), steps.clamp(max=side - 1)) + (apart < 0) * side
+    """The kind of distance of each place from each other, [length, length]."""
+    places = np.arange(length)
+    return torch.from_numpy(kinds_of_distance(places[:, None] - places[None, :], kinds))
 
 
 def write_tokenizer(ours: Path, folder: Path) -> None:

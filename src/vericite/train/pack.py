@@ -44,10 +44,19 @@ LAYER_PARTS = (
 
 
 def read_safetensors(path: Path) -> Weights:
-    """The weights of a BERT in a safetensors file, without the prefix that a model with a head gives them."""
+    """The weights of a BERT in a safetensors file, without the prefix that a model with a head gives them.
+
+    Those of an MPNet under a BERT's names (``vericite.train.mpnet``).
+    """
     from safetensors.numpy import load_file
 
-    held = {name.removeprefix("bert."): value for name, value in load_file(path).items()}
+    held = load_file(path)
+    if any(name.startswith("mpnet.") for name in held):
+        # It brings torch, which packing a BERT does without.
+        from vericite.train.mpnet import from_mpnet
+
+        held = from_mpnet(held)
+    held = {name.removeprefix("bert."): value for name, value in held.items()}
     return {name: value.astype(np.float32) for name, value in held.items() if name != "embeddings.position_ids"}
 
 

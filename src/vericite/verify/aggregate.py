@@ -33,7 +33,8 @@ class Outcome(NamedTuple):
 
     The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
     several. ``unneeded`` are numbers of sources; None where the aggregator does not ask, or could not tell.
-    ``taken_apart`` says that the statements were asked only because the claim failed whole.
+    ``taken_apart`` says that the statements were asked only because the claim failed whole. ``apart`` has the label of
+    each of several sources by its own sentences, as VeriCite adds them up, where the aggregator tells.
     """
 
     label: Label | None
@@ -43,6 +44,7 @@ class Outcome(NamedTuple):
     statements: tuple[StatementOutcome, ...] = ()
     unneeded: tuple[int, ...] | None = None
     taken_apart: bool = False
+    apart: tuple[Label, ...] = ()
 
     def ungraded(self) -> Outcome:
         """The same without probabilities, for a judge that has none."""

@@ -16,11 +16,15 @@ from vericite.verify.likeness import shared
 from vericite.verify.premises import Case, Premise
 from vericite.verify.protocol import Protocol
 from vericite.verify.sheet import Cell, Likeness, Sheet
+from vericite.verify.wording import quoted
 
 
 @dataclass
 class Docket:
-    """A case of an answer; where there is no sense in judging it, ``abstain`` has the reason."""
+    """A case of an answer; where there is no sense in judging it, ``abstain`` has the reason.
+
+    ``quotes`` is the premise that the claim is word for word, where the protocol heeds that: no judge is asked then.
+    """
 
     protocol: Protocol
     claim: Claim
@@ -31,8 +35,11 @@ class Docket:
     note: str | None = None
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     sheet: Sheet = field(init=False)
+    quotes: int | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        if self.protocol.quotes:
+            self.quotes = quoted(self.claim.text, self.case)
         roles = [premise.role for premise in self.case.premises]
         complete = not isinstance(self.protocol.premise, Assembling)
         self.sheet = Sheet.blank(
@@ -41,7 +48,7 @@ class Docket:
 
     def wanted(self, judge: Judge) -> dict[Cell, Pair]:
         """What is to be judged next; once the first premises are, more may be put together from them."""
-        if self.abstain is not None:
+        if self.abstain is not None or self.quotes is not None:
             return {}
         wanted = self._wanted()
         if wanted or self.sheet.complete:

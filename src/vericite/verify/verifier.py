@@ -31,7 +31,7 @@ from vericite.verify.judges import load_judge
 from vericite.verify.judging import Inquiring, Judgement, Slow
 from vericite.verify.premises import Case, Sources
 from vericite.verify.protocol import Protocol
-from vericite.verify.wording import lowered, quoted
+from vericite.verify.wording import lowered, quotation
 from vericite.version import __version__
 
 PAIRS_AT_ONCE = 8192
@@ -110,10 +110,7 @@ class Verifier:
             asked = [(docket, docket.wanted(self.judge)) for docket in dockets]
             asked = [(docket, pairs) for docket, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
-            if self.protocol.quotes:
-                judged.update((pair, found) for pair in new if (found := quoted(pair)))
-            unknown = [pair for pair in new if pair not in judged]
-            judged.update(zip(unknown, ask(self.judge, unknown), strict=True))
+            judged.update(zip(new, ask(self.judge, new), strict=True))
             for docket, pairs in asked:
                 docket.put(pairs, judged)
             dockets = [docket for docket, _ in asked]
@@ -123,13 +120,12 @@ class Verifier:
             nothing = Outcome("irrelevant", "abstained", {}, ())
             reasons = (docket.abstain, *_source_notes(docket.case))
             return self._verdict(docket, nothing, reasons, abstained=True)
+        if docket.quotes is not None:
+            return self._verdict(docket, quotation(docket.quotes), _source_notes(docket.case))
         judgements = docket.judgements
         failures = [item for item in judgements if item.failure is not None]
         told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
         outcome = self.protocol.aggregate.decide(docket.sheet)
-        against: tuple[str, ...] = ()
-        if self.protocol.checks:
-            outcome, against = lowered(outcome, docket.claim.text, docket.case)
         if not all(item.graded for item in judgements):
             outcome = outcome.ungraded()
         if outcome.label is None:
@@ -138,9 +134,11 @@ class Verifier:
             statements = _statements(docket, outcome)
             return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._place(docket))
         notes = dict.fromkeys(note for note in (docket.note, told, *(item.note for item in judgements)) if note)
-        # What a check has lowered is not the judge's word, so how sure it was of another label says nothing.
-        unsure = None if against else self._unsure(outcome)
-        reasons = (*against, *([unsure] if unsure else []), *_source_notes(docket.case), *notes)
+        unsure = self._unsure(outcome)
+        against: tuple[str, ...] = ()
+        if self.protocol.checks and unsure is None:
+            outcome, against = lowered(outcome, docket.claim.text, docket.case)
+        reasons = (*([unsure] if unsure else against), *_parted(docket, outcome), *_source_notes(docket.case), *notes)
         return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:
@@ -163,6 +161,7 @@ class Verifier:
             statements=_statements(docket, outcome),
             taken_apart=outcome.taken_apart,
             unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
+            apart=dict(zip((document.id for document in docket.case.documents), outcome.apart, strict=False)),
             abstained=abstained,
             reasons=reasons,
         )
@@ -202,6 +201,18 @@ class Verifier:
             summary=Summary.of(answer, verdicts, failures),
             provenance=self.provenance,
         )
+
+
+def _parted(docket: Docket, outcome: Outcome) -> Iterator[str]:
+    """Which of several sources do not say by themselves what they are said to support together."""
+    if outcome.label != "supported" or "supported" not in outcome.apart:
+        return
+    for document, label in zip(docket.case.documents, outcome.apart, strict=False):
+        if label != "supported":
+            marks = "".join(
+                f"[{citation.marker}]" for citation in docket.case.citations if citation.document == document.id
+            )
+            yield f"{marks} alone {'contradicts it' if label == 'contradicted' else 'does not support it'}"
 
 
 def _statements(docket: Docket, outcome: Outcome) -> tuple[StatementVerdict, ...]:

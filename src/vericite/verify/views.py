@@ -67,7 +67,7 @@ class TwoViews:
         everything = np.ones(sheet.asked.shape[1], dtype=bool)
         if sheet.likeness is None:
             return everything
-        sentences = np.array([role != TOGETHER for role in sheet.roles])
+        sentences = np.isin(np.arange(len(everything)), _alone(sheet))
         enough = max(2, ceil(self.first * int(sentences.sum())))
         order = ranks(np.where(sentences, sheet.likeness, -1.0))[row]
         early = (order < enough) | ~sentences
@@ -78,7 +78,10 @@ class TwoViews:
         return early if deciding >= self.sure else everything
 
     def decide(self, sheet: Sheet) -> Outcome:
-        """The claim whole, or its statements where they were asked."""
+        """The claim whole, or its statements where they were asked; and what each source says by itself."""
+        return self._decide(sheet)._replace(apart=_apart(sheet))
+
+    def _decide(self, sheet: Sheet) -> Outcome:
         whole = self._outcome(sheet, 0)
         if len(sheet.scores) == 1 or not sheet.asked[1:].any():
             return whole
@@ -115,7 +118,7 @@ class TwoViews:
         alone = sheet.scores[row, places].astype(np.float64)
         told = np.array([alone[:, ENTAILS].max(), alone[:, CONTRADICTS].max(), alone[:, NEUTRAL].min()])
         logs = np.log(np.maximum(told / told.sum(), _LEAST))
-        together = [place for place in sheet.places(TOGETHER) if sheet.asked[row, place]]
+        together = [place for place in sheet.places(TOGETHER) if sheet.asked[row, place] and place not in places]
         if together:
             joint = sheet.scores[row, together].astype(np.float64).mean(axis=0)
             logs = (logs + np.log(np.maximum(joint, _LEAST))) / 2
@@ -132,9 +135,29 @@ class TwoViews:
         return tuple(sheet.places(TOGETHER)[:1])
 
 
+def _apart(sheet: Sheet) -> tuple[Label, ...]:
+    """Of several sources the label of each by its own sentences: any entails the claim, else any contradicts it."""
+    sources = sorted({role.source for role in sheet.roles if role.source is not None})
+    if len(sources) < 2:
+        return ()
+    heard = sheet.asked[0] & ~sheet.failed[0]
+    said = np.where(heard, sheet.scores[0].argmax(axis=1), NEUTRAL)
+    labels: list[Label] = []
+    for source in sources:
+        own = {int(said[place]) for place, role in enumerate(sheet.roles) if role.source == source}
+        labels.append(_LABELS[next((column for column in (ENTAILS, CONTRADICTS) if column in own), NEUTRAL)])
+    return tuple(labels)
+
+
+def _alone(sheet: Sheet) -> list[int]:
+    """The premises that stand by themselves; all of them where a plan puts none together."""
+    apart = [place for place, role in enumerate(sheet.roles) if role != TOGETHER]
+    return apart or list(range(len(sheet.roles)))
+
+
 def _sentences(sheet: Sheet, row: int) -> list[int]:
-    """The sentences that a statement was put before."""
-    return [place for place, role in enumerate(sheet.roles) if role != TOGETHER and sheet.asked[row, place]]
+    """Those of them that a statement was put before."""
+    return [place for place in _alone(sheet) if sheet.asked[row, place]]
 
 
 def _likeliest(row: _Row) -> int:

@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from vericite.models import Pair
 from vericite.verify.aggregate import Outcome
 from vericite.verify.checks import findings
-from vericite.verify.judging import Judgement
 from vericite.verify.premises import Case
 
 QUOTES, CHECKS = "quotes.v1", "checks.v1"
 """Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
-_BEGINS = re.compile(
-    r"(?:^|[.!?]['\")\]]*|\b(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation):)\s*$"
+_HEADING = re.compile(
+    r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"
 )
-"""What may stand before a sentence: nothing, the end of another, or an abstract's heading."""
-_ENDS = re.compile(r"[.!](?!\d)|$")
 _SPACE = re.compile(r"\s+")
-_SURE = np.array((0.98, 0.01, 0.01), dtype=np.float32)
-"""As a judge that errs once in fifty would say it: a quotation can still be torn out of its context."""
 
 
-def quoted(pair: Pair) -> Judgement | None:
-    """That a premise entails a claim which is one of its sentences, word for word; None where it is not.
+def quoted(claim: str, case: Case) -> int | None:
+    """The premise of a case that is the claim word for word; None where there is none.
 
-    Only from where a sentence may begin to where it may end: "it is a myth that zinc helps" quotes no claim that it
-    does. Upper case, spaces and the full stop do not count.
+    The whole premise must be, but for a heading of the abstract: "it is a myth that zinc helps" quotes no claim that it
+    does, and a question says nothing. Upper case, spaces and the full stop do not count.
     """
-    claim, premise = _even(pair.claim).rstrip("."), _even(pair.premise)
-    if len(claim.split()) < 2:
+    told = _even(claim)
+    if len(told.split()) < 2:
         return None
-    start = premise.find(claim)
-    while start >= 0:
-        if _BEGINS.search(premise[:start]) and _ENDS.match(premise, start + len(claim)):
-            return Judgement(_SURE)
-        start = premise.find(claim, start + 1)
-    return None
+    texts = (_even(premise.text) for premise in case.premises)
+    return next((place for place, text in enumerate(texts) if told in (text, _HEADING.sub("", text, count=1))), None)
+
+
+def quotation(place: int) -> Outcome:
+    """That a claim is supported by the premise that it quotes. No judge was asked, so there are no probabilities."""
+    return Outcome("supported", "quoted", {}, (place,))
 
 
 def lowered(outcome: Outcome, claim: str, case: Case) -> tuple[Outcome, tuple[str, ...]]:
@@ -54,4 +47,4 @@ def lowered(outcome: Outcome, claim: str, case: Case) -> tuple[Outcome, tuple[st
 
 
 def _even(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().lower()
+    return _SPACE.sub(" ", text).strip().lower().removesuffix(".")

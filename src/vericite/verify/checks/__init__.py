@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from vericite.verify.checks.antonyms import antonym_findings
+from vericite.verify.checks.contrast import contrast_findings
 from vericite.verify.checks.direction import direction_findings
 from vericite.verify.checks.finding import Finding, Kind
 from vericite.verify.checks.groups import group_findings
@@ -30,9 +32,20 @@ def findings(claim: str, source: str) -> list[Finding]:
     return list(_found(told, given))
 
 
+_CHECKS = (
+    number_findings,
+    direction_findings,
+    group_findings,
+    negation_findings,
+    contrast_findings,
+    antonym_findings,
+    scope_findings,
+)
+
+
 def _found(claim: str, source: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    for check in (number_findings, direction_findings, group_findings, negation_findings, scope_findings):
+    for check in _CHECKS:
         for finding in check(claim, source):
             if finding.kind not in seen:
                 seen.add(finding.kind)

@@ -21,10 +21,12 @@ _CONTRAST = re.compile(
     r"|un[a-z]{3}|declin|quit)|n't\b",
     re.IGNORECASE,
 )
+_LIVING = {"alive": "surviv", "death": "die", "dead": "die", "died": "die", "dies": "die", "mortal": "die"}
 _DIFFERENCE = re.compile(
     r"\b(?:differ\w*|more|fewer|less|reduc\w*|lower\w*|higher|by|points?|absolute|gap|fell|rose|dropp?\w*"
     r"|increas\w*|gain\w*"
-    r"|decreas\w*|declin\w*|extra|additional|longer|shorter|later|earlier|older|younger|lost|gr[eo]w\w*|chang\w*|added"
+    r"|decreas\w*|declin\w*|extra|additional|longer|shorter|later|earlier|older|younger|lost|gr[eo]w\w*"
+    r"|chang\w*|added"
     r"|extend\w*|prolong\w*|improv\w*|shorten\w*|advantage|benefit|excess|ahead|rise|shift\w*|larger|smaller"
     r"|greater|better"
     r"|worse|saved?|remain\w*|other|rest|not|without|after|cut\w*|savings?|surviv\w*|never|complet\w*|left)\b",
@@ -102,6 +104,8 @@ def _range_close(claim: Quantity, source: Quantity, low: float, high: float, sla
     near = claim.step / 2 + slack + 1e-9
     ends = sorted((abs(claim.low), abs(claim.high)))
     if source.ranged:
+        if "interval" in (claim.role, source.role) and (claim.low < 0 < claim.high) != (source.low < 0 < source.high):
+            return False
         same = abs(low - ends[0]) <= near and abs(high - ends[1]) <= near
         about = abs(low - ends[0]) > near and abs(high - ends[1]) > near and "interval" not in (source.role, claim.role)
         return same or (about and ends[0] <= low and high <= ends[1])
@@ -162,8 +166,10 @@ def derivable(claim: Quantity, sources: list[Quantity], claimed: str, source_tex
 
 
 def _derived(claim: Quantity, pool: list[Quantity], claimed: str, source_text: str) -> Iterator[float]:
-    near = (item for item in pool if compatible(item.unit, claim.unit) and item.role != "interval")
-    alike = list(dict.fromkeys(round(value_in(item, claim.unit), 6) for item in near))
+    bare_claim = claim.unit.base == "" and claim.step < 1
+    near = (item for item in pool if (compatible(item.unit, claim.unit) or bare_claim) and item.role != "interval")
+    values = (abs(item.low) if bare_claim else value_in(item, claim.unit) for item in near)
+    alike = list(dict.fromkeys(round(value, 6) for value in values))
     bare = [item.low for item in pool if item.unit.base == "" and item.role not in ("interval",) and item.low > 0]
     percents = [item.low for item in pool if item.unit.base == "percent"]
     if claim.unit.base == PERCENT.base:
@@ -176,7 +182,8 @@ def _derived(claim: Quantity, pool: list[Quantity], claimed: str, source_text: s
         yield from _counts(bare, percents, claimed)
     if claim.unit.base == "mass" and (_DAILY.search(source_text) or _DAILY.search(claimed)):
         yield from (value * times for value in alike for times in (2, 3, 4, 0.5, 1 / 3, 0.25))
-    if _DIFFERENCE.search(claimed):
+    telling = claim.low != round(claim.low) or abs(claim.low) > 20  # hardly a difference by mere accident
+    if _DIFFERENCE.search(claimed) or telling:
         yield from (abs(one - other) for one, other in combinations(alike, 2))
     if _SUM.search(claimed) and claim.unit.base in ("", "percent", "time", "mass"):
         yield from _sums(alike)
@@ -215,7 +222,10 @@ def _percents(bare: list[float], percents: list[float], claimed: str, source_tex
 
 def contrasted(claimed: str, source_text: str, strict: bool = False) -> bool:
     """Whether one of two texts has a word that the other lacks, and that may make it speak of the rest."""
-    mine, theirs = ({match.lower() for match in _CONTRAST.findall(text)} for text in (claimed, source_text))
+    mine, theirs = (
+        {_LIVING.get(match.lower(), match.lower()) for match in _CONTRAST.findall(text)}
+        for text in (claimed, source_text)
+    )
     return bool(mine - theirs) or (bool(theirs - mine) and not strict and len(source_text) < 600)
 
 

@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 
 from vericite.verify.checks.labels import labels
 from vericite.verify.checks.quantities import BARE, Quantity
+from vericite.verify.checks.words import stems
 
 _SENTENCE_END = re.compile(r"(?<=[\w%)\]]{2}[.!?])\s+(?=[A-Z0-9(\"])|;\s+", re.ASCII)
 _JOINT = re.compile(
-    r",? (?:and|or|versus|vs\.?|v|whereas|while|than|but|compared (?:with|to)|against|as opposed to|then)(?= |$)"
+    r",? (?:and|or|versus|vs\.?|v|whereas|while|than|but|compared (?:with|to)|as against|against(?="
+    r" (?:[0-9]|$))|as opposed to|then)(?= |$)"
     r"|, | to (?=$)",
     re.IGNORECASE,
 )
-_PHRASE = re.compile(r"\b(?:of|in|with|on|for|among|after|from|at|under|by|during)\b", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"\b(?:of|in|with|on|for|among|after|from|at|under|by|during|against|without|per)\b", re.IGNORECASE
+)
 _ANCHORED = re.compile(
     r"\b(?:at|after|over|within|in|for|during|every|through|until|week|month|day|year|aged?|than|since|follow-up of"
     r"|the (?:first|last|next)|least)(?: the| an?| about| an? (?:median|mean|average) of)? ?$",
@@ -23,17 +27,29 @@ _ANCHORED = re.compile(
 _DOSED = re.compile(r"\b(?:with|the|on|received|given|than|each additional) $", re.IGNORECASE)
 _ASIDE = re.compile(r"\)?\s?[(,;]?\s?\(?(?:(?:95|90|99)? ?%? ?(?:CI|IQR|SD|SE|range|[IR]R|P|n)s?\b[:,=]? ?)*$", re.I)
 _LIST = re.compile(r"\s?\b(?:and|or|versus|vs\.?|than|,|compared with|to)\s|,\s?", re.IGNORECASE)
-_TAIL = re.compile(r", (?:and|but|whereas|which|leaving|while|with)\b|; ")
+_TAIL = re.compile(
+    r",? and (?:(?:in|by|among|for) )?(?:none|no)\b|, (?:and|but|whereas|which|leaving|while"
+    r"|with)\b|; "
+)
 _BOTH = re.compile(r"\b(between|both) ([^,;]{2,40}?) and ", re.IGNORECASE)
 _OPENED = re.compile(r"\((?:[nNpP] ?[=<>] ?)?$")
 _UP_TO = re.compile(r"\)?,? (?:up |down )?to ", re.IGNORECASE)
 _MERE = re.compile(r"\)?(?:%|,| |\band\b|\bto\b|\bvs\.?|\bversus\b|\bthen\b|[+(-])*", re.IGNORECASE)
 _PARALLEL = re.compile(r"\b(?:for|in|with|than|vs|between|of)\b[^,;.]*\b(?:and|than|versus|vs|or)\b", re.IGNORECASE)
-_BEHIND = re.compile(r"[\s)%]*(?:of|in|with|on|for|among|after|from|at|under|by|during|when|if)\b", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"[\s)%]*(?:of|in|with|on|for|among|after|from|at|under|by|during|when|if|against|without|per|using)\b",
+    re.IGNORECASE,
+)
 _ASIDES = re.compile(r"\([^()0-9]*\)")
 _FURTHER = re.compile(
     r".{0,90}\bthe (?:rate|proportion|figure|share|percentage)s? (?:was|were)\b|\W*(?:restrict|limit|exclud"
     r"|adjust|omit|when |after (?:adjust|exclud|restrict)|in (?:a |the )?(?:sensitiv|subgroup))",
+    re.IGNORECASE,
+)
+_SOLUTION = re.compile(
+    r"\s(?:saline|sodium|glucose|dextrose|chlorhexidine|l?idocaine|bupivacaine|ethanol|alcohol|formalin"
+    r"|povidone|albumin"
+    r"|hypertonic|solution|cream|gel|ointment|confidence|[a-z-]+ (?:solution|cream|gel|ointment|drops|arm|group))\b",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(?:\bn ?= ?|\bper )$", re.IGNORECASE)
@@ -148,6 +164,8 @@ def _is_label(text: str, item: Quantity, inside: list[Quantity]) -> bool:
         beside = text[item.end : item.end + 3].lower() == " (p"
         named = written.startswith(("day", "week", "month", "year"))
         return bool(_ANCHORED.search(before)) or named or attributive or beside
+    if item.unit.base == "percent" and _SOLUTION.match(text, item.end):
+        return True
     if item.unit.base in ("mass", "dose") and not item.unit.per:
         return bool(others) and bool(_DOSED.search(before))
     return False
@@ -197,7 +215,8 @@ def _worded(head: frozenset[str]) -> frozenset[str]:
 
 def _cut(mains: list[Quantity], gaps: list[str]) -> tuple[list[str], list[str]]:
     """What belongs to each value of what stands behind it, and of what stands before it."""
-    after, before = [gaps[-1]] * (len(gaps) - 1), [gaps[0]] + [""] * (len(gaps) - 2)
+    last = gaps[-1].split(")")[0] if _OPENED.search(gaps[-2]) and len(gaps) > 2 else gaps[-1]
+    after, before = [last] * (len(gaps) - 1), [gaps[0]] + [""] * (len(gaps) - 2)
     for at, gap in enumerate(gaps[1:-1]):
         joint = _JOINT.search(gap)
         behind = bool(_BEHIND.match(gap)) or mains[at].unit.base == ""
@@ -210,6 +229,13 @@ def _cut(mains: list[Quantity], gaps: list[str]) -> tuple[list[str], list[str]]:
 def _own(after: list[str], gaps: list[str]) -> tuple[list[frozenset[str]], frozenset[str]]:
     """Labels of each value, and those behind the last that serve for all: "at month 6 in the drug group"."""
     own = [labels(part) for part in after]
+    if (
+        len(own) > 1
+        and not any(own[:-1])
+        and not any(stems(part) for part in after[:-1])
+        and not any(_MERE.fullmatch(gap) for gap in gaps[1:-1])
+    ):
+        return [frozenset() for _ in own], own[-1]
     for at in range(len(own) - 2, -1, -1):
         if not own[at] and _UP_TO.fullmatch(gaps[at + 1]):
             own[at] = own[at + 1]

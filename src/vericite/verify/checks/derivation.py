@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from vericite.verify.checks.agreement import compatible, value_in
 from vericite.verify.checks.binding import Bound
 from vericite.verify.checks.measures import Unit
-from vericite.verify.checks.quantities import PERCENT, TIMES
+from vericite.verify.checks.quantities import PERCENT, TIMES, YEARS, Quantity
 from vericite.verify.checks.rates import rates
 
 _RATIO = re.compile(r"\b(?:HR|OR|RR|aHR|aOR|aRR|IRR|SHR|PR|ratios?|relative risk|hazard)\b")
 _NEEDED = re.compile(r"\b(?:needed to (?:treat|harm|screen|vaccinate)|NN[TH])\b", re.IGNORECASE)
 _OF_THESE = re.compile(r"\bof (?:these|them|whom|which|those)\b", re.IGNORECASE)
 _OF_SOME = re.compile(r"\b[Oo]f (?:the |these )?$")
+_NONE = frozenset[str]()
 _MOST = 24  # values of a text that arithmetic is tried on; what keeps the work bounded
 
 
@@ -42,18 +43,28 @@ class Derived:
     shown: str
 
 
-def derived(text: str, told: list[Bound], lasting: list[float]) -> list[Derived]:
+def derived(text: str, told: list[Bound], given: list[Quantity]) -> list[Derived]:
     """What follows from the values of a text, pairs only of values that stand in one sentence or for one thing.
 
     Args:
         text: The plain text.
         told: Its values with what each stands for.
-        lasting: The durations in it, in days.
+        given: All its quantities, those that only tell when or how long among them.
     """
     pool = [item for item in told if item.quantity.role not in ("p", "interval", "level")][:_MOST]
     found = [one for item in pool for one in _of_one(text, item)]
+    times = [item for item in given if item.unit.base == "time" and not item.unit.per]
+    lasting = [item.low * item.unit.size / 86400 for item in times[:4]]
     often = list(rates(text))[:4]
     found += [total for item in pool for total in _totals(item, often, lasting)]
+    found += [
+        Derived("pace", item.low * rate * 7, replace(item.unit, per=(("time", 604800.0),)), _NONE, 0, item.text)
+        for item in times[:4]
+        for rate in often
+        if item.low * item.unit.size < 86400
+    ]
+    found += _years(given)
+    found += _lasted(pool, times[:4])
     for one, other in combinations(pool, 2):
         if one.place == other.place or one.own & other.own or one.head & other.head:
             found += _of_two(one, other)
@@ -80,10 +91,32 @@ def _totals(item: Bound, often: list[float], lasting: list[float]) -> Iterator[D
         return
     for rate in often:
         for days in (1 / rate, 1, 7, 30.4, 365.25):
-            yield Derived("pace", quantity.low * rate * days, quantity.unit, item.about, item.place, quantity.text)
-            yield Derived("pace", quantity.low / rate, quantity.unit, item.about, item.place, quantity.text)
+            unit = replace(quantity.unit, per=(("time", days * 86400),))
+            yield Derived("pace", quantity.low * rate * days, unit, item.about, item.place, quantity.text)
+        yield Derived(
+            "pace", quantity.low / rate, replace(quantity.unit, per=()), item.about, item.place, quantity.text
+        )
         for days in lasting:
             yield Derived("pace", quantity.low * rate * days, quantity.unit, item.about, item.place, quantity.text)
+
+
+def _lasted(pool: list[Bound], times: list[Quantity]) -> Iterator[Derived]:
+    """What something that runs at a pace comes to in the durations of a text: 50 mL/h for 4 hours."""
+    for item in pool:
+        per = dict(item.quantity.unit.per).get("time")
+        for time in times if per else []:
+            total = abs(item.quantity.low) * time.low * time.unit.size / (per or 1)
+            unit = replace(item.quantity.unit, per=())
+            yield Derived("pace", total, unit, item.about, item.place, f"{item.quantity.text}, {time.text}")
+
+
+def _years(given: list[Quantity]) -> Iterator[Derived]:
+    """How many years lie between two years."""
+    years = [
+        value for item in given if 1800 < item.low < 2100 and not item.unit.base for value in (item.low, item.high)
+    ]
+    for one, other in combinations(dict.fromkeys(years[:8]), 2):
+        yield Derived("pace", abs(one - other), YEARS, _NONE, 0, f"{one:.0f} and {other:.0f}")
 
 
 def _share_of_all(text: str, whole: Bound, part: Bound) -> Iterator[Derived]:
@@ -123,7 +156,7 @@ def _of_one(text: str, item: Bound) -> Iterator[Derived]:
         yield Derived("rest", 100 - value, PERCENT, about, item.place, shown)
         yield Derived("ratio", value / 100, quantity.unit, about, item.place, shown)
     bare = quantity.unit.base in ("", "times") and not quantity.ranged
-    if bare and _RATIO.search(text, max(0, quantity.start - 30), quantity.start) and value > 0:
+    if bare and value > 0 and _RATIO.search(text[max(0, quantity.start - 110) : quantity.start].rsplit(". ", 1)[-1]):
         yield Derived("lowering" if value < 1 else "rise", 100 * abs(1 - value), PERCENT, about, item.place, shown)
         yield Derived("ratio", value, TIMES, about, item.place, shown)
         yield Derived("ratio", 1 / value, TIMES, about, item.place, shown)
@@ -144,6 +177,11 @@ def _alike(one: Bound, other: Bound) -> bool:
     """Whether two values are of one kind: both counts, both shares, or both ratios."""
     first, second = one.quantity, other.quantity
     return bool(first.unit.base) or (first.step == 1) == (second.step == 1)
+
+
+def _of_portion(quantity: Quantity) -> bool:
+    """Whether a count is one of the two of a portion: its whole is known."""
+    return quantity.end - quantity.start > len(quantity.text) + 1
 
 
 def _of_two(one: Bound, other: Bound) -> Iterator[Derived]:
@@ -175,6 +213,7 @@ def _of_two(one: Bound, other: Bound) -> Iterator[Derived]:
     yield Derived("fall", 100 * (high - low) / high, PERCENT, about, one.place, shown)
     yield Derived("rise", 100 * (high - low) / low, PERCENT, about, one.place, shown)
     parallel = bool(one.own) and one.own == other.own
-    if unit.base == "" and first.step == second.step == 1 and one.place == other.place and not parallel:
+    torn = _of_portion(first) and _of_portion(second)
+    if unit.base == "" and first.step == second.step == 1 and one.place == other.place and not parallel and not torn:
         yield Derived("share", 100 * low / high, PERCENT, about, one.place, shown)
         yield Derived("rest", 100 - 100 * low / high, PERCENT, about, one.place, shown)

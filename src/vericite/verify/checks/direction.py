@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from vericite.verify.checks import lexicon
+from vericite.verify.checks.arms import arm_mentions
 from vericite.verify.checks.finding import Finding, Kind
 from vericite.verify.checks.mentions import Mention, mentions
-from vericite.verify.checks.words import clauses, stems
+from vericite.verify.checks.words import clauses, sentences, stems
 
 _VAGUE = frozenset("=score treat therap us =control".split())
 # what goes down where the thing itself goes up
@@ -16,14 +17,19 @@ _TURNING = frozenset(
     "threshold resist resistanc sensitiv toleranc clearanc =loss uptak inhibitor antagonist rever".split()
 )
 _MOST = 30  # mentions of a claim that are looked at; what keeps the work linear
-_ELLIPTIC = re.compile(
-    r"\b(?:it|they|this|that|those|others?) (?:did|was|were|had|does|do|is|are|has|could) not\s*(?:[.,;]|$)"
-)
+_ELLIPTIC = re.compile(r"\b(?:did|was|were|had|does|do|is|are|has|could) not\s*(?:[.,;(]|$)")
 _GRADES = frozenset("frequent common often rar prevalent likely severe".split())
 _PACED = frozenset("=proliferation =growth =recovery heal healing =relapse =admission".split())
 _RAISED = re.compile(
     r"\b(?:over-?express\w*|continuation|continued|forced expression|gain of|kept on)\b", re.IGNORECASE
 )
+_TAKEN_AWAY = re.compile(
+    r"\b(?:delaying|avoid(?:ing|ance)|stopp\w+|withdraw\w*|withdrawn|discontinu\w+|cessation|omit\w*|omission"
+    r"|(?<!those )(?<!than )(?<!patients )(?<!people )without|lack\w*|absence|^\W*loss of|lost|knock\w+"
+    r"|silenc\w+|delet\w+|deficien\w+|deplet\w+|taken off|leaving out)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"\b[0-9]+(?:\.[0-9]+)?(?= (?!and\b)\w)")
 _TIMES = frozenset("=time =stay speed".split())
 
 
@@ -32,22 +38,54 @@ def direction_findings(claim: str, source: str) -> Iterator[Finding]:
     if bool(_RAISED.search(claim)) != bool(_RAISED.search(source)) or "opposite" in source:
         if _RAISED.search(claim):
             return  # what the other manipulation did is not told
-    given = [mention for mention in mentions(source) if not mention.aim]
+    given = [mention for mention in [*mentions(source), *arm_mentions(source)] if not mention.aim]
     if not given:
         return
     said_of = [
         stems(clause) | ({"it"} if re.search(r"\b(?:it|them)\W*$", clause) else set[str]())
         for clause in clauses(source)[:_MOST]
     ]
+    around = [stems(sentence) for sentence in sentences(source)]
     elliptic = bool(_ELLIPTIC.search(source))
     for mention in mentions(claim)[:_MOST]:
         if mention.aim or (mention.denied and elliptic):
             continue
         if any(_same(mention, item) for item in given):
             continue
-        found = _finding(mention, [item for item in given if not _of_another_arm(mention, item, said_of)])
+        near = [
+            item
+            for item in given
+            if not _of_another_arm(mention, item, said_of)
+            and not _of_another_thing(mention, item, around)
+            and not _of_other_making(mention, item)
+            and not (mention.reference and not item.reference and _lists_values(item))
+        ]
+        found = _finding(mention, near)
         if found:
             yield found
+
+
+def _lists_values(source: Mention) -> bool:
+    """Whether a clause gives several values, so that which of two arms had more is told by them alone."""
+    return len(_VALUE.findall(source.clause)) > 1
+
+
+def _of_other_making(claim: Mention, source: Mention) -> bool:
+    """Whether one speaks of what giving a thing does and the other of what taking it away does."""
+    return source.place >= 0 and bool(_TAKEN_AWAY.search(claim.clause)) != bool(_TAKEN_AWAY.search(source.clause))
+
+
+def _of_another_thing(claim: Mention, source: Mention, around: list[frozenset[str]]) -> bool:
+    """Whether a claim names something that the source speaks of, but not in the sentence of this mention."""
+    named = (claim.subject | claim.reference) - source.target - claim.target
+    here = around[source.place] if 0 <= source.place < len(around) else source.subject | source.reference
+    elsewhere = frozenset(stem for stems_there in around for stem in stems_there)
+    return bool(_openings(named) & _openings(elsewhere)) and not _openings(named) & _openings(here)
+
+
+def _openings(found: frozenset[str]) -> frozenset[str]:
+    """The first letters of stems, by which "breastfed" and "breastfeeding" are one."""
+    return frozenset(stem[:6] if stem.startswith("=") else stem[:5] for stem in found)
 
 
 def _same(claim: Mention, source: Mention) -> bool:
@@ -62,7 +100,7 @@ def _of_another_arm(claim: Mention, source: Mention, said_of: list[frozenset[str
     if claim.reference or source.reference:
         return False
     shared = claim.target & source.target
-    about, given = claim.subject - shared - _GRADES, source.subject - shared - _GRADES
+    about, given = claim.subject - shared - _GRADES, source.subject - source.target - _GRADES
     if about & given:
         return False
     return any(about & clause and (given & clause or "it" in clause) for clause in said_of)
@@ -82,7 +120,7 @@ def _finding(claim: Mention, given: list[Mention]) -> Finding | None:
     best = max(score for score, _, _ in rated)
     top = max(rated, key=lambda item: item[0])[2].target
     if any(
-        verdict == "agrees" and score >= (best - 0.3 if source.target == top else 0.6 * best)
+        verdict == "agrees" and score >= (best - 0.3 if source.target == top else 0.8 * best)
         for score, verdict, source in rated
     ):
         return None
@@ -107,6 +145,8 @@ def _nearness(claim: Mention, source: Mention) -> float:
 
 def _verdict(claim: Mention, source: Mention) -> str:
     """What a source says of a claim: "agrees", "turned" (the other way), "denied" (one denies the other), or ""."""
+    if source.place < 0 and claim.kind == "any":
+        return ""
     if claim.kind == "any" or source.kind == "any":
         return _any_verdict(claim, source)
     relation = _relation(claim, source)
@@ -117,7 +157,7 @@ def _verdict(claim: Mention, source: Mention) -> str:
     if claim.denied or source.denied:
         if relation < 0:
             return "agrees" if claim.denied else ""
-        return "denied"
+        return "" if source.place < 0 else "denied"  # that values differ does not make a difference
     return "agrees" if relation > 0 else "turned"
 
 
@@ -177,10 +217,10 @@ def _order(claim: Mention, source: Mention) -> int:
         return -1 if len(about & (theirs - given)) * 2 > len(about) else 0
     if theirs and not mine and about & (theirs - given):
         return 0  # it speaks of both
-    if mine and (given & (mine - about)) and not given & (about - mine):
-        return -1
     if theirs and not mine and about and not about & given:
         return 0  # about whom the claim speaks is not told
+    if mine and not _lists_values(source) and (given & (mine - about)) and not given & (about - mine):
+        return -1
     if mine and not theirs and given and not (about | mine) & given:
         return 0
     return 1

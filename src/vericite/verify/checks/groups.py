@@ -34,7 +34,9 @@ frogs | frogs?|xenopus|tadpoles?
 ferrets | ferrets?
 goats | goats?
 plants | arabidopsis|tobacco plants?|seedlings?|rice plants?|tomato plants?
-bees | bees?|honeybees?
+honeybees | honey ?bees?
+bumblebees | bumble ?bees?
+bees | bees?
 mosquitoes | mosquito(?:e?s)?|anopheles|aedes
 cells | cell lines?|cultured (?:human |mouse |rat )?\w+|\w+ cells in culture|in vitro|cell cultures?
 |in culture|keratinocytes|fibroblasts|primary (?:human |mouse |rat )?\w+cytes|explants?|in a dish|petri dish
@@ -162,6 +164,20 @@ malaria | malaria
 heart failure | heart failure
 atrial fibrillation | atrial fibrillation
 """,
+    "work": r"""
+nurses | nurses?|nursing staff
+doctors | physicians?|doctors?|surgeons?|clinicians
+teachers | teachers?
+soldiers | soldiers?|military personnel
+firefighters | fire-?fighters?|firemen
+police | police (?:officers?|men|women)|policemen
+athletes | athletes?
+farmers | farmers?|farm workers?
+miners | miners?
+students | students?
+office workers | office workers?
+drivers | drivers?
+""",
     "ethnicity": r"""
 Chinese | chinese|china
 Japanese | japanese|japan
@@ -214,14 +230,15 @@ _INCLUDES = {
 }
 _CHILDISH = {"neonates", "infants", "children"}
 _NOT = re.compile(
-    r"(?:\bbut not (?:in |among |for )?(?:the )?|\b(?:excluding|except(?: for| in)?|excluded|rather than(?: in)?"
+    r"(?:\b(?:excluding|except(?: for| in)?|excluded|rather than(?: in)?"
     r"|unlike) )(?P<who>[^.;,]{3,40})"
     r"|(?P<whom>[^.;,]{3,80}?) (?:did not (?:take part|participate)|(?:was|were|had been) (?:excluded"
     r"|not (?:included|enrolled|eligible|studied)))",
     re.IGNORECASE,
 )
 _AGES = re.compile(
-    r"\b(?P<low>[0-9]{1,2})(?:\s?(?:-|to|and)\s?(?P<high>[0-9]{1,3}))? ?(?:-| )?(?:years?|yrs?)(?:[ -](?:of age|old))?"
+    r"\b(?P<low>[0-9]{1,2})(?:\s?(?:-|to|and)\s?(?P<high>[0-9]{1,3}))? ?(?:-| )?(?:years?|yrs?)(?:[ -](?:of"
+    r" age|old))?"
     r"(?P<open> (?:of age )?(?:or|and) (?:older|over|above))?",
     re.IGNORECASE,
 )
@@ -237,6 +254,8 @@ def group_findings(claim: str, source: str) -> Iterator[Finding]:
         given |= {name: word for name, word in named.items() if re.search(rf"\b{re.escape(word)}\b", source, re.I)}
         if family == "sex" and _SHARE_OF_SEX.search(source):
             continue
+        if family == "menopause" and said and not given:
+            given |= {name: "women of that age" for name in _of_ages(source) if "menopausal" in name}
         if family == "age":
             given |= {name: name for name in _of_ages(source)}
             said |= {name: name for name in _of_ages(claim)}
@@ -245,6 +264,18 @@ def group_findings(claim: str, source: str) -> Iterator[Finding]:
             yield found
             return
     yield from _excluded(claim, source)
+
+
+def rivals(denied: str, affirmed: str, claim: str) -> bool:
+    """Whether a claim names a group that one text names, and none of the same family that the other names instead."""
+    for family, groups in _GROUPS.items():
+        without, with_it, said = (set(_named(text, groups)) for text in (denied, affirmed, claim))
+        if family != "species":
+            without, with_it, said = (names - {"patients"} for names in (without, with_it, said))
+        apart = without - with_it
+        if said & apart and with_it - without and not said & (with_it - without):
+            return True
+    return False
 
 
 def _named(text: str, groups: tuple[_Group, ...]) -> dict[str, str]:
@@ -265,6 +296,8 @@ def _of_ages(text: str) -> set[str]:
         found |= {"adults"} if high >= 18 else set()
         found |= {"older adults"} if high >= 65 else set()
         found |= {"young adults"} if low <= 30 and high >= 18 else set()
+        found |= {"premenopausal women"} if low >= 15 and high <= 42 else set()
+        found |= {"postmenopausal women"} if low >= 60 else set()
     return found
 
 
@@ -272,7 +305,8 @@ def _family_finding(family: str, said: dict[str, str], given: dict[str, str]) ->
     if not said or not given or said.keys() & given.keys() == said.keys():
         return None
     for name, shown in said.items():
-        if name in given or _INCLUDES.get(name, set[str]()) & given.keys():
+        opposed = name == "young adults" and "older adults" in given
+        if name in given or (not opposed and _INCLUDES.get(name, set[str]()) & given.keys()):
             continue
         if _passes(family, name, said, given):
             continue
@@ -288,7 +322,7 @@ def _passes(family: str, name: str, said: dict[str, str], given: dict[str, str])
         return (name == "adults" and not set(given) <= _CHILDISH | {"adolescents"}) or (
             name == "older adults" and "adults" in given and "adults" in said
         )
-    if family in ("disease", "ethnicity"):
+    if family in ("disease", "ethnicity", "work"):
         return bool(said.keys() & given.keys()) or len(given) > 2
     if family == "species":
         return name == "cells" and bool(said.keys() & given.keys())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from vericite.verify.checks.measures import unit_at
 from vericite.verify.checks.words import words
@@ -21,7 +22,8 @@ _NUMBER = re.compile(r"(?<![\w.-])[0-9]{1,5}(?:\.[0-9]{1,3})?")
 _BEHIND = re.compile(r"\b(?P<unit>hour|day|week|month|year)s? (?P<n>[0-9]{1,4})\b", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:a|an|one|per) (?P<unit>hour|day|week|month|year|fortnight|decade)\b", re.IGNORECASE)
 _SAME = (
-    (r"baseline|beforehand|before(?! (?:birth|meals|bed))|at (?:the )?start|where it started|starting|initially|outset"
+    (r"baseline|beforehand|before(?! (?:birth|meals|bed))|at (?:the )?start|where it started|starting"
+    r"|initially|outset"
      r"|at entry|pre-?treatment", "baseline"),
     (r"first[ -]time|new donors?", "firsttime"),
     (r"lower (?:of the )?(?:2 )?dose|lowest dose|smaller dose|low[ -]dose", "dose:low"),
@@ -46,6 +48,7 @@ _NOISE = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def labels(text: str) -> frozenset[str]:
     """The labels of a plain text; what stands behind "without" is labelled as its contrary."""
     found: set[str] = set()

@@ -30,7 +30,7 @@ DOWN = _words(
     shrink shrank shrinks shrunk shrinking downregulate downregulates downregulated downregulation
     underexpressed suppress suppresses suppressed suppression inhibit inhibits inhibited inhibition inhibiting
     attenuate attenuates attenuated attenuation curb curbs curbed lessen lessened lessens prevent prevents
-    prevented preventing prevention block blocks blocked abolish abolishes abolished weaken weakens weakened
+    prevented preventing prevention blocked abolish abolishes abolished weaken weakens weakened
     weaker deplete depleted depletes depletion inactivate inactivates inactivated repress represses repressed
     limit limited limits lost loses alleviate alleviates alleviated alleviating relieve relieves relieved ease
     eases eased mitigate mitigates mitigated protect protects protected protective protecting protection avert
@@ -78,8 +78,8 @@ BAD_OUTCOMES = _words(
 )
 GOOD_OUTCOMES = _words(
     """
-    =survival =remission =quality of life =cognition =tolerate function capac adherenc recov recovery healing
-    heal complianc satisfact mobil strength fertil birthweight efficac efficacy accuracy sensitiv specific healt
+    =survival =kidneyfunction =remission =quality of life =cognition =tolerate function capac adherenc recov recovery
+    healing heal complianc satisfact mobil strength fertil birthweight efficac efficacy accuracy sensitiv specific healt
     eject lifespan longev
     """
 )

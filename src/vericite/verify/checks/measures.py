@@ -16,7 +16,7 @@ mass 1e-12 pg picogram picograms
 mass 1e3 kg kilogram kilograms kilo kilos
 mass 453.592 lb lbs pound pounds
 mass 28.3495 oz ounce ounces
-mass 1e6 tonne tonnes
+mass 1e6 t tonne tonnes
 volume 1 l litre litres liter liters
 volume 1e-1 dl decilitre decilitres deciliter deciliters
 volume 1e-3 ml millilitre millilitres milliliter milliliters cc cm3
@@ -44,6 +44,9 @@ length 1609.34 mile miles
 area 1 m2 m^2 m² square_metre square_metres square_meter square_meters
 area 1e-4 cm2 cm^2 cm²
 area 1e-6 mm2 mm^2 mm²
+area 1e4 ha hectare hectares
+area 4046.86 acre acres
+area 1e6 km2 km^2 km² square_kilometre square_kilometres square_kilometer square_kilometers
 amount 1 mol mole moles
 amount 1e-3 mmol millimole millimoles
 amount 1e-6 umol micromole micromoles
@@ -107,9 +110,12 @@ _UNITS = _units()
 _NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
 _UNIT = re.compile(rf"[ -]?(?:(?-i:[munp]?M(?![\w²])(?! \w+ old))|(?:{_NAMES})(?![^\W_]|²|³))", re.IGNORECASE)
 _PER = re.compile(
-    rf"(?:\s?/\s?|\s?per\s|\sa\s|\san\s|\severy\s|\seach\s|·|\s)(?P<n>1000\s|100\s)?"
+    rf"(?:\s?/\s?|\s?per\s|\sa\s|\san\s|\severy\s|\seach\s|\sonce (?:a |per |every )?|·|\s)(?P<n>1000\s|100\s)?"
     rf"(?P<unit>{_NAMES}|daily|weekly|monthly|yearly|annually)(?P<inverse>\s?\^?-1)?(?![^\W_]|²|³)",
     re.IGNORECASE,
+)
+_OF_PER = re.compile(
+    rf"\sof (?:[a-z-]{{2,20}} ){{1,3}}per (?P<n>1000\s|100\s)?(?P<unit>{_NAMES})(?![^\W_]|²|³)", re.IGNORECASE
 )
 _ADVERBS = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year"}
 _OLD = re.compile(r"[ -]?(?:of age|old|and (?:older|over|above)|or (?:older|over|above|more|younger))\b", re.IGNORECASE)
@@ -154,6 +160,10 @@ def unit_at(text: str, position: int) -> Unit | None:
             break
         per.append((kind, part * float(further["n"] or 1)))
         end = further.end()
+    substance = None if per else _OF_PER.match(text, end)
+    if substance and base in ("mass", "volume", "amount", "international"):
+        kind, part = _looked_up(substance["unit"])
+        per += [(kind, part * float(substance["n"] or 1))] if kind and "/" not in kind else []
     return Unit(base, size, tuple(sorted(per)), end)
 
 
@@ -163,7 +173,9 @@ def _allowed(further: re.Match[str]) -> bool:
     if opening.startswith(("per ", "/", "·")) or further["inverse"]:
         return True
     kind, _ = _looked_up(further["unit"])
-    return opening in _ADVERBS or (opening.startswith(("a ", "an ", "every ", "each ")) and kind == "time")
+    return opening.removeprefix("once ") in _ADVERBS or (
+        opening.startswith(("a ", "an ", "every ", "each ", "once ")) and kind == "time"
+    )
 
 
 def _looked_up(name: str) -> tuple[str, float]:

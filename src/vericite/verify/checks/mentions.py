@@ -6,42 +6,10 @@ import re
 from dataclasses import dataclass, replace
 
 from vericite.verify.checks import lexicon
+from vericite.verify.checks.marks import COMPARATIVES, NOUNS, ONWARD, Mark, marks_in, merged_marks
 from vericite.verify.checks.stretches import after_leading, dated, joint
-from vericite.verify.checks.words import Word, clauses, stems, words
+from vericite.verify.checks.words import Word, clauses, sentences, stems, words
 
-_NOUNS = frozenset(
-    """
-    increase increases decrease decreases reduction reductions decline declines rise rises drop drops fall falls
-    gain gains improvement improvements worsening deterioration elevation suppression inhibition stimulation
-    induction activation attenuation upregulation downregulation prevention enhancement prolongation impairment
-    protection benefit benefits augmentation growth loss harm harms delay delays lowering raising shortening
-    risk
-    """.split()
-)
-_COMPARATIVES = frozenset(
-    "greater larger smaller less more bigger higher lower stronger weaker fewer lesser faster slower".split()
-)
-_CHECKING = lexicon.DOWN | frozenset("slow slows slowed slower delay delayed delays".split())
-_ONWARD = frozenset(
-    """
-    in with by from to at on after during under among for than compared versus vs when as over between if
-    because relative and or through via following within while across along alongside together
-    """.split()
-)
-_ANY_VERBS = frozenset(
-    """
-    affect affects affected alter alters altered differ differs differed associated influence influences
-    influenced correlate correlates correlated linked related changed change changes modify modified modifies
-    shifted shifts varied varies different predict predicts predicted impact impacted matter mattered
-    """.split()
-)
-_ANY_NOUNS = frozenset(
-    """
-    difference differences effect effects impact influence association associations relationship correlation
-    relation link change changes evidence interaction
-    """.split()
-)
-_ASSERTING = frozenset("a an significant clear marked strong had has was were is important substantial".split())
 _AIMS = re.compile(
     r"\b(?:whether|aim\w*|objectives?|hypothes\w*|to (?:determine|investigate|examine|assess|evaluate|compare|test"
     r"|study)"
@@ -55,39 +23,35 @@ _REFERENCE = re.compile(
     r"|(?<=superior )to|(?<=inferior )to)\b",
     re.I,
 )
-_FALLS = frozenset(
-    "fall falls drop drops drop benefit harm help cut slow limit limits limited direct favour favours rise".split()
-)
 
 
 _ONWARD_FROM = re.compile(r"\s(?:in|for|at|on|during|after|regarding|by|among|when|because|as)\s", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"\s?\([^()]{0,200}\)|\b(?:apart from|except(?: for)?|other than)\b[^,;.()]{0,60}(?=[,;.])", re.IGNORECASE
+    r"\s?\([^()]{0,200}\)|, but not [^,;.]{2,40},|\b(?:apart from|except(?: for)?|other"
+    r" than)\b[^,;.()]{0,60}(?=[,;.])",
+    re.IGNORECASE,
+)
+_LOOSE_STOP = re.compile(r"\s+([.,;])")
+_ACTED = re.compile(r"^\W*(?:\w+ ){0,4}?\w+(?:ed|s|t) (?:it|them)\b", re.IGNORECASE)
+_WITH_IT = re.compile(r"\b(?:with|to) (?:it|them|both|these|this)\W*$", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\W*(?:but|and|yet|while|although)?\s*(?:also )?(?:more|fewer|less|a|an|with|it|they|did|had)\b", re.IGNORECASE
 )
 _THE_MORE = re.compile(
     r"\bthe (?P<first>\w+) (?P<one>[^,.;]{3,60}), the (?P<second>\w+) (?P<other>[^,.;]{3,60})", re.IGNORECASE
 )
 _DECLINES = frozenset("fall drop decline decrease reduction loss dip".split())
-_COMPOUNDS = frozenset(
-    "induced dependent mediated associated related enhanced reduced activated stimulated limiting lowering".split()
-)
 _MOST = 40  # mentions of one clause that are looked at; what keeps the work linear
-_PLACES = frozenset(
-    "limb limbs leg respiratory urinary extremity extremities back body lobe bound gastrointestinal airway".split()
-)
-_BEFORE_FALL = frozenset(
-    "a the significant marked larger greater smaller steep sharp mean modest further no any".split()
-)
 _GRADED = frozenset("frequent common often frequently commonly prevalent likely severe pronounced rapid".split())
-_MOVED = frozenset(
-    "went go goes going gone come came brought bring brings pushed drove driven crept crawled edged inched drifted"
-    " moved trended ran".split()
+_ALONG = re.compile(
+    r"\b(?:went (?:along |together |hand in hand )?with|(?:was|were|is|are) (?:\w+ )?(?:associated|linked"
+    r"|tied|related|correlated)"
+    r"|accompanied|tended|predicted|had|was|were|meant|coincided with|came with|goes with|go with)\b",
+    re.IGNORECASE,
 )
-_LINKING = frozenset("correlated associated correlation association related correlates".split())
-_STATES = frozenset("stable constant equal same identical".split())
-_BEING = frozenset(
-    "remained was were is are stayed kept remain remains stays be held the about roughly largely".split()
-)
+_OPENING = frozenset("as when while because since once if that although though".split())
+_BOUNDS = frozenset("in with among by after during when while who that which under within through".split())
+_FINITE = frozenset("was were is are did had has".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +69,8 @@ class Mention:
         reference: Stems of what it is compared with.
         text: The words, for users.
         aim: Whether the text only says that this was to be found out.
+        clause: The clause it stands in.
+        place: Which sentence of the text that is; -1 if it stands for values rather than words.
     """
 
     kind: str
@@ -116,20 +82,33 @@ class Mention:
     reference: frozenset[str]
     text: str
     aim: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    index: int
-    kind: str
-    sign: int
-    flips: int = 0
+    clause: str = ""
+    place: int = 0
 
 
 def mentions(text: str) -> list[Mention]:
     """The mentions of a plain text, in order."""
-    told = [mention for clause in clauses(_ASIDE.sub(" ", text)) for mention in _clause_mentions(clause)]
+    told: list[Mention] = []
+    for place, sentence in enumerate(sentences(_LOOSE_STOP.sub(r"\1", _ASIDE.sub(" ", text)))):
+        for clause in clauses(sentence):
+            found = [_resolved(clause, mention, told[-1:]) for mention in _clause_mentions(clause)]
+            told += [replace(mention, clause=clause, place=place) for mention in found]
     return told + [link for match in _THE_MORE.finditer(text) for link in _the_more(match)]
+
+
+def _resolved(clause: str, mention: Mention, earlier: list[Mention]) -> Mention:
+    """A mention whose "it" or "them" stands for what the last one speaks of, or that goes on with its subject."""
+    if not earlier:
+        return mention
+    if mention.kind in ("size", "value", "pace") and _ACTED.search(clause):
+        return replace(mention, target=earlier[0].target, subject=mention.subject | earlier[0].target, head="")
+    if mention.kind == "link" and _WITH_IT.search(clause):
+        return replace(mention, target=mention.target | earlier[0].target, subject=mention.subject | earlier[0].target)
+    if not mention.reference and not mention.subject - mention.target and _GOES_ON.match(clause):
+        return replace(
+            mention, subject=mention.subject | earlier[0].subject - earlier[0].target, reference=earlier[0].reference
+        )
+    return mention
 
 
 def _the_more(match: re.Match[str]) -> list[Mention]:
@@ -148,122 +127,30 @@ def _sign_of(lower: str) -> int:
 
 def _clause_mentions(clause: str) -> list[Mention]:
     found = words(clause)
-    marks = _merged(_marks(found, clause), found)[:_MOST]
+    marks = merged_marks(marks_in(found, clause), found)[:_MOST]
     if not marks:
         return []
     aim = bool(_AIMS.search(clause))
     borders = _reference_span(clause, found)
     said = [replace(_mention(clause, found, marks, place, borders), aim=aim) for place in range(len(marks))]
+    said += _graded(clause, found, marks)
     return [mention for mention in said if mention.kind != "any" or mention.target or mention.subject]
 
 
-def _marks(found: list[Word], clause: str) -> list[_Mark]:
-    marks: list[_Mark] = []
-    for index, word in enumerate(found):
-        mark = None if _compounded(clause, word) else _mark(found, index, word.lower)
-        if mark and not (word.lower in _FALLS and not _is_direction(found, index, clause)):
-            marks.append(mark)
-    return marks
-
-
-def _compounded(clause: str, word: Word) -> bool:
-    """Whether a word is the beginning or the end of a compound: "lower-limb", "drug-induced"."""
-    if word.lower in _COMPOUNDS and clause[max(0, word.start - 1) : word.start] == "-":
-        return True
-    return clause[word.end : word.end + 1] == "-" and clause[word.end + 1 : word.end + 2].isalpha()
-
-
-def _is_direction(found: list[Word], index: int, clause: str) -> bool:
-    """Whether a word like "falls" or "benefit" tells a direction where it stands."""
-    after = found[index + 1].lower if index + 1 < len(found) else ""
-    before = found[index - 1].lower if index else ""
-    if found[index].lower in ("falls", "fall", "direct", "slow", "limit", "limits", "limited"):
-        return after in ("by", "from", "to") or (after == "in" and before in _BEFORE_FALL)
-    return True
-
-
-def _mark(found: list[Word], index: int, lower: str) -> _Mark | None:
-    before = found[index - 1].lower if index else ""
-    after = found[index + 1].lower if index + 1 < len(found) else ""
-    if _says_no_direction(found, index, before, after):
-        return None
-    if lower in ("up", "down") and _MOVED & {word.lower for word in found[max(0, index - 4) : index]}:
-        return _Mark(index, "size", 1 if lower == "up" else -1)
-    signs = (("size", lexicon.magnitude), ("value", lexicon.valence), ("pace", lexicon.pace))
-    for kind, sign_of in signs:
-        if sign_of(lower):
-            return _Mark(index, kind, sign_of(lower))
-    if lexicon.correlation(lower) and after in _LINKING:
-        return _Mark(index, "link", lexicon.correlation(lower))
-    if lower in lexicon.NULL:
-        return _Mark(index, "any", 0, 1)
-    if lower in _ANY_VERBS or (lower in _ANY_NOUNS and _counts(found, index)):
-        return _Mark(index, "any", 0)
-    return None
-
-
-def _says_no_direction(found: list[Word], index: int, before: str, after: str) -> bool:
-    """Whether a word that may tell a direction tells none where it stands: "lower limb", "no more", "stable angina"."""
-    lower = found[index].lower
-    if after in ("dose", "doses", "dosage", "confidence", "bound"):
-        return True
-    if lower == "lower":
-        return after in _PLACES
-    if lower == "prevention":
-        return after != "of"
-    if lower in ("more", "less", "fewer"):
-        beyond = found[index + 2].lower if index + 2 < len(found) else ""
-        counted = after == "than" and (
-            beyond.isdigit() or beyond in ("twice", "half", "double", "a", "1", "halved", "doubled", "tripled")
-        )
-        return before in ("no", "once", "or") or counted
-    if lower == "same" and after not in _ONWARD and after:
-        return True
-    return lower in _STATES and before not in _BEING
-
-
-def _counts(found: list[Word], index: int) -> bool:
-    near = {word.lower for word in found[max(0, index - 4) : index]}
-    return bool(near & lexicon.NEGATORS) or bool(near & _ASSERTING)
-
-
-def _merged(marks: list[_Mark], found: list[Word]) -> list[_Mark]:
-    """Marks that belong together as one: "greater reduction", "less effective", "slowed the decline"."""
-    merged: list[_Mark] = []
-    for mark in marks:
-        last = merged[-1] if merged else None
-        if last is None:
-            merged.append(mark)
-            continue
-        gap, lower = mark.index - last.index, found[last.index].lower
-        if last.kind == "any" and last.sign == 0 and not last.flips and mark.kind != "any" and gap <= 7:
-            merged[-1] = replace(mark, flips=0)
-        elif mark.kind == "any" and (last.kind == "link" or (last.kind == "any" and gap <= 4)):
-            continue
-        elif lower in _COMPARATIVES and gap <= 2 and mark.sign:
-            sign = -1 if lower in ("less", "smaller", "lower", "weaker", "fewer", "lesser", "slower") else 1
-            merged[-1] = replace(mark, sign=mark.sign * sign)
-        elif found[mark.index].lower in ("less", "more") and gap == 1:
-            merged[-1] = replace(last, sign=last.sign * mark.sign)
-        elif last.kind == "size" and mark.kind == "pace" and gap <= 2:
-            merged[-1] = mark
-        elif turned := _turned(last, mark, lower, found[mark.index].lower):
-            merged[-1] = turned
-        elif mark.kind == "any" and last.kind != "any" and gap <= 2 and not mark.flips:
-            continue
-        else:
-            merged.append(mark)
-    return merged
-
-
-def _turned(last: _Mark, mark: _Mark, lower: str, here: str) -> _Mark | None:
-    """Two marks as one where the first says of what the second is more or less: "the fall was larger"."""
-    gap = mark.index - last.index
-    if lower in _NOUNS and gap <= 8 and here in _COMPARATIVES and last.sign:
-        return replace(mark, sign=mark.sign * last.sign)
-    if lower in _CHECKING and gap <= 3 and here in _NOUNS and mark.sign:
-        return replace(mark, sign=-mark.sign)
-    return None
+def _graded(clause: str, found: list[Word], marks: list[Mark]) -> list[Mention]:
+    """What "more of the one went along with less of the other" says of how the two go together."""
+    sized = [mark for mark in marks if mark.kind == "size"]
+    if len(sized) != 2 or sized[0].index > 3:
+        return []
+    between = clause[found[sized[0].index].end : found[sized[1].index].start]
+    linked = _ALONG.search(between)
+    if not linked:
+        return []
+    target = stems(between[: linked.start()]) | stems(clause[found[sized[1].index].end :])
+    if any(word.lower in lexicon.NEGATORS for word in found[: sized[1].index]):
+        return []
+    shown = clause[found[sized[0].index].start : found[sized[1].index].end]
+    return [Mention("link", sized[0].sign * sized[1].sign, False, target, "", target, frozenset(), shown, False)]
 
 
 def _reference_span(clause: str, found: list[Word]) -> tuple[int, int]:
@@ -280,7 +167,7 @@ def _reference_span(clause: str, found: list[Word]) -> tuple[int, int]:
     return (inside[0], inside[-1] + 1) if inside else (len(found), len(found))
 
 
-def _mention(clause: str, found: list[Word], marks: list[_Mark], place: int, borders: tuple[int, int]) -> Mention:
+def _mention(clause: str, found: list[Word], marks: list[Mark], place: int, borders: tuple[int, int]) -> Mention:
     mark = marks[place]
     previous = joint(clause, found, marks[place - 1].index, mark.index) if place else 0
     following = joint(clause, found, mark.index, marks[place + 1].index) if place + 1 < len(marks) else len(found)
@@ -296,6 +183,8 @@ def _mention(clause: str, found: list[Word], marks: list[_Mark], place: int, bor
     if fallen_back:
         behind = after_leading(clause, found[: marks[0].index])
     if ahead and ahead[0].lower in _GRADED:
+        ahead = ahead[2:] if len(ahead) > 1 and ahead[1].lower == "to" else ahead[1:]
+    while ahead and lexicon.pace(ahead[0].lower) and mark.kind != "pace":
         ahead = ahead[1:]
     named = _target(found[mark.index].lower, ahead, behind, closed)
     if mark.kind in ("any", "link"):
@@ -303,7 +192,7 @@ def _mention(clause: str, found: list[Word], marks: list[_Mark], place: int, bor
     target = frozenset(word.stem for word in named)
     negations = sum(word.lower in lexicon.NEGATORS for word in _scope(found, previous, mark.index))
     sign, names = mark.sign, target
-    if found[mark.index].lower in _COMPARATIVES and any(word.lower in _DECLINES for word in behind):
+    if found[mark.index].lower in COMPARATIVES and any(word.lower in _DECLINES for word in behind):
         sign = -sign  # a larger fall
     if "=survival" in names and mark.kind == "size":
         sign, names = -sign, (names - {"=survival"}) | {"=mortality"}
@@ -357,6 +246,8 @@ def _scope(found: list[Word], previous: int, index: int) -> list[Word]:
             continue
         if word.lower == "free" and after not in ("of", "from"):
             continue
+        if word.lower in ("not", "without") and any(later.lower in _FINITE for later in near[place + 2 :]):
+            continue
         kept.append(word)
     return kept
 
@@ -369,9 +260,16 @@ def _directional(word: Word) -> bool:
 def _target(lower: str, ahead: list[Word], behind: list[Word], closed: bool) -> list[Word]:
     """What a directional word speaks of: what follows it, or, where nothing of its own does, what stands before."""
     opening = ahead[0].lower if ahead else ""
-    noun = lower in _NOUNS and opening in ("in", "of", "on")
-    if ahead and not closed and (noun or not (opening in _ONWARD or opening.isdigit())):
-        named = [word for word in ahead[:8] if word.content]
+    noun = lower in NOUNS and opening in ("in", "of", "on")
+    if ahead and not closed and (noun or not (opening in ONWARD or opening.isdigit())):
+        named = _phrase(ahead[1:9] if noun else ahead[:8])
         if named:
             return named
-    return [word for word in behind[-9:] if word.content] or [word for word in ahead[:8] if word.content]
+    behind = behind[max((at + 1 for at, word in enumerate(behind) if word.lower in _OPENING), default=0) :] or behind
+    return _phrase(behind[-9:]) or [word for word in ahead[:8] if word.content]
+
+
+def _phrase(found: list[Word]) -> list[Word]:
+    """The content words of a phrase up to what only says in whom, where or when; all of them if nothing is before."""
+    cut = next((index for index, word in enumerate(found) if word.lower in _BOUNDS), len(found))
+    return [word for word in found[:cut] if word.content] or [word for word in found if word.content]

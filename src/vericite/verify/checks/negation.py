@@ -18,7 +18,7 @@ _SOFT = re.compile(
     r"|similar\w*|comparable|same|equal\w*|independent\w*|instead|whether|rather|despite|insignificant\w*|remain\w*"
     r"|still|refus\w*"
     r"|hardly|barely|scarcely|contraindicat\w*|stop\w*|discourag\w*|against|omit\w*|dispensable|neither"
-    r"|no longer)\b|n't\b|\bnon-?",
+    r"|no longer)\b|n't\b|\bnon(?!inferior)",
     re.I,
 )
 _BORDER = frozenset(
@@ -68,21 +68,25 @@ def denial_findings(claim: str, source: str) -> Iterator[Finding]:
         if mine.negative or _NUMBER.search(mine.text):
             continue
         for item in given:
-            for head in item.heads:
+            for head in () if _BARE.match(item.text) else item.heads:
                 near = len(mine.stems & item.stems)
                 affirmed = any(
                     head <= other.stems or len(mine.stems & other.stems) > max(near, 1)
                     for other in given
                     if not other.heads
                 )
-                if not affirmed and not _AIMED.search(item.text) and _says(mine, head, whole, told):
+                if not affirmed and not _AIMED.search(item.text) and _says(mine, item, head, whole, told):
                     yield Finding("negation", f"claim says '{_shown(mine.text)}', the source '{_shown(item.text)}'")
                     return
     yield from _ruling_out(claim, source)
 
 
-def _says(mine: _Said, head: frozenset[str], whole: frozenset[str], told: frozenset[str]) -> bool:
+def _says(mine: _Said, item: _Said, head: frozenset[str], whole: frozenset[str], told: frozenset[str]) -> bool:
     shared = head & mine.stems
+    if 2 * len(mine.stems & item.stems) < len(mine.stems & whole):
+        return False
+    if mine.stems & whole - item.stems and not mine.stems & item.stems - head:
+        return False  # the thing is denied of another
     if len(head) > 1:
         return 3 * len(shared) >= 2 * len(head) and len(shared) > 1
     around = (whole - head) & (told - head)
@@ -105,6 +109,7 @@ def _ruling_out(claim: str, source: str) -> Iterator[Finding]:
         yield Finding("negation", f"claim says '{said[0]}', the source 'not {given[0]}'")
 
 
+_BARE = re.compile(r"\W*not\b", re.IGNORECASE)
 _AIMED = re.compile(r"\b(?:whether|aim\w*|hypothes\w*)\b", re.IGNORECASE)
 
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from vericite.verify.checks.agreement import agrees, compatible, derivable
 from vericite.verify.checks.binding import Bound, bound
+from vericite.verify.checks.changes import change_findings
 from vericite.verify.checks.derivation import derived
 from vericite.verify.checks.finding import Finding, Kind
+from vericite.verify.checks.intervals import interval_findings, same_ends
 from vericite.verify.checks.labels import labels
 from vericite.verify.checks.quantities import Quantity, quantities
 from vericite.verify.checks.rates import frequency_findings, same_rate
@@ -17,7 +19,8 @@ from vericite.verify.checks.significance import p_agrees, significance_findings
 from vericite.verify.checks.standing import Candidate, borne_out, misplaced, standings
 
 _TYPED = re.compile(
-    r"\b(?P<word>type|phase|grade|stage|class|interleukin|il|cd|hpv|hepatitis|factor|vitamin|omega|serotype"
+    r"\b(?P<word>ha?emophilia|influenza|allele|diet|type|phase|grade|stage|class|interleukin|il|cd|hpv"
+    r"|hepatitis|factor|vitamin|omega|serotype"
     r"|genotype|trisomy)"
     r"[ -]?(?P<name>[0-9]{1,3}[a-z]?|iv|i{1,3}|[a-e])(?![\w.]|\s?%)(?:(?:\s?[-/]\s?|,? (?:and|or"
     r"|to) )(?P<more>[0-9]{1,2}|iv|i{1,3}|[a-e])(?!\w))?",
@@ -42,8 +45,7 @@ def number_findings(claim: str, source: str) -> Iterator[Finding]:
     given = quantities(source)
     said = _around_values(quantities(claim)[:_MOST])
     told = bound(source, given)
-    times = [item for item in given if item.unit.base == "time" and not item.unit.per]
-    made = derived(source, told, [item.low * item.unit.size / 86400 for item in times[:4]])
+    made = derived(source, told, given)
     paced, whole = False, labels(claim)
     known = labels(source)
     for item in _bound_claim(claim, said):
@@ -62,6 +64,8 @@ def number_findings(claim: str, source: str) -> Iterator[Finding]:
         finding = finding or _placed(claim, item, whole, known, found)
         if finding:
             yield finding
+    yield from interval_findings(claim, said, source, given)
+    yield from change_findings(claim, said, source, given)
     yield from significance_findings(claim, source, told)
     yield from _name_findings(claim, source)
     if not paced:
@@ -108,7 +112,7 @@ def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str,
         return _p_finding(quantity, given)
     if quantity.role == "loose":
         return _lasting_finding(quantity, given, claim, source)
-    if quantity.role == "portion" and _counted_out(quantity, given):
+    if _passed_over(quantity, given):
         return None
     if quantity.role == "small" or _is_zero(quantity):
         return _small_finding(quantity, given, claim, source, supported) if quantity.role == "small" else None
@@ -118,13 +122,24 @@ def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str,
             return None
         return Finding("number", f"claim says {quantity.text}, the source {years[0].text}")
     others = [item for item in given if item.role != "p"]
-    if quantity.role == "interval" and any(_same_ends(quantity, item) for item in others):
+    if quantity.role == "interval" and any(same_ends(quantity, item) for item in others):
         return None
     if supported or any(agrees(quantity, item) for item in others):
         return None
-    if quantity.ranged and _ends_given(quantity, others):
-        return None
-    return _unmatched(quantity, others)
+    return None if quantity.ranged and _range_given(quantity, others) else _unmatched(quantity, others)
+
+
+def _passed_over(quantity: Quantity, given: list[Quantity]) -> bool:
+    """Whether a part of a whole is none that the source could speak against."""
+    if quantity.role == "portion":
+        return _counted_out(quantity, given)
+    return quantity.role == "fraction" and not any(item.unit.base in ("", "percent", "times") for item in given)
+
+
+def _range_given(quantity: Quantity, given: list[Quantity]) -> bool:
+    """Whether a range is given as one, in whatever unit, or by its two ends apart."""
+    bare = not quantity.unit.base and any(item.ranged and same_ends(quantity, item) for item in given)
+    return bare or _ends_given(quantity, given)
 
 
 def _ratio_for_change(quantity: Quantity, given: list[Quantity], claim: str) -> bool:
@@ -157,17 +172,13 @@ def _counted_out(quantity: Quantity, given: list[Quantity]) -> bool:
     counts = [
         item.low for item in given if item.unit.base in ("", "percent") and item.role not in ("p", "interval", "year")
     ]
+    if whole <= 3:
+        return True  # "one of the two": no share
     return part <= 5 and whole in counts and not any(1 <= count < whole for count in counts)
 
 
 def _is_zero(quantity: Quantity) -> bool:
     return quantity.low == 0 == quantity.high
-
-
-def _same_ends(quantity: Quantity, other: Quantity) -> bool:
-    """Whether two intervals have the same ends, whatever unit stands behind them."""
-    ends, others = (sorted((abs(item.low), abs(item.high))) for item in (quantity, other))
-    return all(abs(end - given) <= quantity.step / 2 + 1e-9 for end, given in zip(ends, others, strict=True))
 
 
 def _ends_given(quantity: Quantity, given: list[Quantity]) -> bool:
@@ -231,7 +242,23 @@ def _names(text: str) -> dict[str, dict[str, str]]:
         word = {"interleukin": "il"}.get(match["word"].lower(), match["word"].lower())
         for name in (match["name"], match["more"]):
             if name and (
-                name.isdigit() or word in ("hepatitis", "vitamin", "class", "phase", "grade", "stage", "type", "factor")
+                name.isdigit()
+                or word
+                in (
+                    "hepatitis",
+                    "vitamin",
+                    "haemophilia",
+                    "hemophilia",
+                    "influenza",
+                    "allele",
+                    "diet",
+                    "class",
+                    "phase",
+                    "grade",
+                    "stage",
+                    "type",
+                    "factor",
+                )
             ):
                 found.setdefault(word, {})[_ROMAN.get(name.lower(), name.lower())] = match[0]
     return found
@@ -243,5 +270,7 @@ def _name_findings(claim: str, source: str) -> Iterator[Finding]:
         others = given.get(word, {})
         for name, shown in named.items():
             if others and name not in others and not (word in ("grade", "stage") and len(others) > 1):
-                kind: Kind = "population" if word in ("type", "stage", "hepatitis") else "number"
+                kind: Kind = (
+                    "population" if word in ("type", "stage", "hepatitis", "haemophilia", "hemophilia") else "number"
+                )
                 yield Finding(kind, f"claim says '{shown}', the source '{next(iter(others.values()))}'")

@@ -28,15 +28,42 @@ _WORD_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _HALF_A = re.compile(
-    r"\b(?:half (?:an?|of an?) |(?<!and )a half[- ])(?=(?:hour|year|month|week|day|lit|decade|gram|dozen|million)\w*)",
+    r"\b(?:half (?:an?|of an?) |(?<!and )a half[- ])(?=(?:hour|year|month|week|day|lit|decade|gram|dozen"
+    r"|million)\w*)",
     re.I,
 )
 _AND_A_HALF = re.compile(r"(?<![\w.])(?P<whole>[0-9]{1,4}|one) and (?:a half|one half|1 half| 0\.5)", re.I)
 _UNIT_AND_A_HALF = re.compile(r"\b(?:an?|one) (?P<unit>year|month|week|day|hour) and (?:a half| 0\.5)", re.IGNORECASE)
-_BUT_NOT = re.compile(r", but not [^,;.]{2,40},", re.IGNORECASE)
 _A_LITTLE = re.compile(
     r"\ba (?:little|bit|touch|shade)(?= (?:over|under|more|less|above|below|longer|shorter)\b)", re.I
 )
+_ABBREVIATED = re.compile(r"\b(?P<word>vs|approx|ca|et al|e\.g|i\.e|i\.v|resp|cf)\.(?= )", re.IGNORECASE)
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SCIENTIFIC = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,6}(?:\.[0-9]{1,6})?)(?:\s?[×x*]\s?10(?:\^\(?(?P<power>-?[0-9]{1,2})\)?"
+    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})|(?P<minus>-[0-9]{1,2}))|[eE](?P<short>-?[0-9]{1,2}))(?![\w.]*[0-9])"
+)
+_PART = {
+    "half": 0.5,
+    "third": 0.333,
+    "quarter": 0.25,
+    "fifth": 0.2,
+    "tenth": 0.1,
+    "hundredth": 0.01,
+    "thousandth": 0.001,
+}
+_AND_A_PART = re.compile(
+    r"(?<![\w.])(?P<whole>[0-9]{1,4}) and an? (?P<part>quarter|third|tenth)\b(?! of the)", re.IGNORECASE
+)
+_PART_OF_A = re.compile(
+    rf"\b(?:an?|one|1)[ -](?P<part>{'|'.join(_PART)}) of an? "
+    r"(?=(?:(?:milli|micro|nano|kilo|centi)?(?:met|lit|gram)|hour|minute|second|day|week|month|year|degree"
+    r"|point)\w*\b)",
+    re.IGNORECASE,
+)
+_NOT_WITHOUT = re.compile(r"\bnot without\b", re.IGNORECASE)
+_NON = re.compile(r"\bnon-(?=[a-z]{3})", re.IGNORECASE)
+_IN_HOSPITAL = re.compile(r"\bin-(?=hospital)", re.IGNORECASE)
 _SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SIZED = re.compile(
     r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)",
@@ -47,23 +74,34 @@ _SIZED = re.compile(
 def plain(text: str) -> str:
     """The text with one sign for each thing, thousands unseparated, and numbers in words as digits."""
     text = " ".join(text.split()).translate(_SINGLE).replace("<=", "≤").replace(">=", "≥").replace("–", "-")
-    text = _DECIMAL_DOT.sub(".", text)
+    text = _DECIMAL_DOT.sub(".", _ABBREVIATED.sub(lambda match: match["word"].replace(".", ""), text))
+    text = _SCIENTIFIC.sub(_written_out, text)
+    text = _NOT_WITHOUT.sub("with", _NON.sub("non", _IN_HOSPITAL.sub("", text)))
     text = _COMMA.sub(lambda match: match[0].replace(",", ""), text)
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
     text = _A_LITTLE.sub("slightly", text)
     text = _HALF_A.sub("0.5 ", text)
     text = _WORD_NUMBER.sub(_digits, text)
     text = _UNIT_AND_A_HALF.sub(lambda match: f"1.5 {match['unit']}s", text)
+    text = _PART_OF_A.sub(lambda match: f"{_PART[match['part'].lower()]} ", text)
+    text = _AND_A_PART.sub(lambda match: f"{int(match['whole']) + _PART[match['part'].lower()]:g}", text)
     text = _AND_A_HALF.sub(lambda match: "1.5" if match["whole"].isalpha() else f"{match['whole']}.5", text)
     for _ in range(2):
         text = _SIZED.sub(_sized, text)
-    return _BUT_NOT.sub("", text)
+    return text
 
 
 def _digits(match: re.Match[str]) -> str:
     if match["ones"]:
         return str(_ONES[match["ones"].lower()])
     return str(_TENS[match["tens"].lower()] + _ONES.get((match["digit"] or "zero").lower(), 0))
+
+
+def _written_out(match: re.Match[str]) -> str:
+    """A number given by a power of ten, in decimals: 1.2 x 10^3 as 1200."""
+    power = match["power"] or match["minus"] or match["short"] or (match["raised"] or "").translate(_POWERS)
+    decimals = max(0, len(match["n"].partition(".")[2]) - int(power))
+    return f"{float(match['n']) * 10.0 ** int(power):.{decimals}f}" if abs(int(power)) <= 12 else match[0]
 
 
 def _sized(match: re.Match[str]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from vericite.verify.checks.amounts import FRACTIONS, MULTIPLE, SIGNS
 from vericite.verify.checks.measures import Unit, age_follows, unit_at
 
 BARE = Unit("", 1.0, (), 0)
@@ -46,11 +48,12 @@ class Quantity:
         return self.low != self.high
 
 
-_N = r"(?:[0-9]{1,12}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})(?![0-9])"
+_N = r"(?:[0-9]{1,12}(?:\.[0-9]{1,18})?|\.[0-9]{1,18})(?![0-9])"
 _NUMBER = re.compile(rf"(?<![\w.^])(?<![A-Za-z0-9]-)(?<![0-9]/)(?:(?<=[ (=<>,;\[])-)?{_N}")
 _NAMING = re.compile(
     r"(?:\b(?:type|phase|grade|stage|class|group|level|version|figure|fig|table|chromosome|exon|codon|arm|cohort|part"
-    r"|vitamin|omega|interleukin|factor|panel|visit|step|section|category|score of|h|ph|cd|il|hpv|sars-cov|covid|model"
+    r"|vitamin|omega|interleukin|factor|panel|visit|step|section|category|score of|h|ph|cd|il|hpv|sars-cov"
+    r"|covid|model"
     r"|schedule|cycle|appendix|protocol|aim|study|trial|experiment|isoform|subtype|serotype|genotype|types|grades"
     r"|stages|levels|no\.|number|power of|nct|isrctn|caspase|kinase|schedule|reference|ref|coronavirus|dsm|icd)[ -]?"
     r"|[A-Za-z][(\[]|\b[A-Z]{2,6}-)$",
@@ -65,7 +68,8 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _CI = re.compile(
-    r"\b(?:CIs?|CrI|(?:confidence|credible) (?:intervals?|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}?[(\[]?)(?P<low>-?"
+    r"\b(?:CIs?|CrI|(?:(?:confidence|credible) |(?<=% ))(?:intervals?"
+    r"|limits?))\b(?P<gap>[^0-9%()\[\]]{0,40}?[(\[]?)(?P<low>-?"
     + _N
     + r")(?:(?!\s?(?:to|and|through)\b)\s?[a-z%/]{1,12})?(?:\s?-\s?|\s?(?:to|through|and|,|;)\s?)(?P<high>-?"
     + _N
@@ -73,7 +77,9 @@ _CI = re.compile(
     re.IGNORECASE,
 )
 _LEVEL = re.compile(
-    rf"(?<![\w.])(?P<level>{_N})\s?(?:%|per ?cent)[ -]?(?=CIs?\b|CrI\b|confidence\b|credible\b|limits\b)", re.I
+    rf"(?<![\w.])(?P<level>{_N})\s?(?:%|per ?cent)[ -]?(?=CIs?\b|CrI\b|confidence\b|credible\b"
+    r"|(?:upper |lower )?limits?\b|intervals?\b)",
+    re.I,
 )
 _P = re.compile(
     r"(?<![\w])p(?:[- ]?values?)?"
@@ -91,53 +97,20 @@ _P_VALUE = re.compile(
     re.I,
 )
 _P_LIST = re.compile(r"\bp[- ]?values?\b", re.IGNORECASE)
-_DECIMAL = re.compile(r"(?<![\w.])0?\.[0-9]{1,6}(?![\w%]|\.[0-9])")
+_DECIMAL = re.compile(r"(?<![\w.])0?\.[0-9]{1,18}(?![\w%]|\.[0-9])")
 _STOP = re.compile(r"[.;]\s")
-_SIGNS = (
-    (
-        "~",
-        r"about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|ca\.?|~|≈|close to|just over"
-        r"|just under"
-        r"|slightly (?:more|less|over|under|above|below)(?: than)?|(?:just|a little|little|somewhat) (?:more|less"
-        r"|over|under)"
-        r"(?: than)?|an estimated|up to|on the order of|well over|nearly all",
-    ),
-    (
-        "<",
-        r"<|≤|less than|fewer than|under|below|at most|no more than|not more than|not exceeding|within|no later than"
-        r"|lower than|smaller than|maximum of|younger than|shorter than|up to",
-    ),
-    (
-        ">",
-        r">|≥|more than|greater than|over|above|at least|no fewer than|no less than|not less than|exceed(?:s|ed|ing)?"
-        r"|higher than|minimum of|larger than|older than|longer than|upwards? of",
-    ),
-)
-_SIGN = "|".join(rf"(?P<s{index}>(?<!\w)(?:{body}))" for index, (_, body) in enumerate(_SIGNS))
+_SIGN = "|".join(rf"(?P<s{index}>(?<!\w)(?:{body}))" for index, (_, body) in enumerate(SIGNS))
 _BEFORE = re.compile(rf"(?:{_SIGN})(?: the| an?| age(?: of)?)?\s?$", re.IGNORECASE)
 _AFTER = re.compile(
     r"\s(?:of age )?(?:or|and) (?:(?P<more>more|older|over|above|higher|longer)|(?P<less>less|younger|fewer|under"
     r"|below|lower))\b",
     re.I,
 )
-_FRACTIONS = (
-    (r"(?:1|a|one)[ -]half|half", 50.0),
-    (r"(?:2)[ -]thirds", 66.6667),
-    (r"(?:1|a|one)[ -]third", 33.3333),
-    (r"3[ -]quarters|3[ -]fourths", 75.0),
-    (r"(?:1|a|one)[ -](?:quarter|fourth)", 25.0),
-    (r"(?:1|a|one)[ -]fifth", 20.0),
-    (r"2[ -]fifths", 40.0),
-    (r"3[ -]fifths", 60.0),
-    (r"4[ -]fifths", 80.0),
-    (r"(?:1|a|one)[ -]sixth", 16.6667),
-    (r"(?:1|a|one)[ -]eighth", 12.5),
-    (r"(?:1|a|one)[ -]tenth", 10.0),
-)
 _FRACTION = re.compile(
     "(?:"
-    + "|".join(rf"(?P<f{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_FRACTIONS))
-    + r")(?![ -](?:li[fv]|max|dose|way|of an? |an? |hour|an hour|time|a |year|of (?:the )?(?:study|year)))",
+    + "|".join(rf"(?P<f{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(FRACTIONS))
+    + r")(?! (?:[a-z-]+ )?(?:dose|trial|group|arm|study|visit|line|generation|booster|injection|molar|wave|course)\b)"
+    r"(?![ -](?:li[fv]|max|dose|way|of an? |an? |hour|an hour|time|a |year|of (?:the )?(?:study|year)))",
     re.IGNORECASE,
 )
 _OUT_OF = re.compile(
@@ -147,37 +120,34 @@ _OUT_OF = re.compile(
     r"(?![\w.%/]|-[0-9]|\s?(?:%|per ?cent))",
     re.IGNORECASE,
 )
-_MULTIPLE = (
-    (
-        r"twice(?![ -](?:daily|weekly|a |per|monthly|yearly|annually|each|every))|doubl(?:ed|es|ing)"
-        r"|double(?![ -](?:blind|dose"
-        r"|dummy|mask|placebo))",
-        2.0,
-    ),
-    (r"2-?fold|twofold", 2.0),
-    (r"trebled|tripled|triple(?! therapy)|threefold|thrice(?! )", 3.0),
-    (r"fourfold|quadrupled", 4.0),
-    (r"fivefold", 5.0),
-    (r"sixfold", 6.0),
-    (r"tenfold", 10.0),
-    (r"halved|halves|halving", 0.5),
-)
-_MULTIPLES = re.compile("|".join(rf"(?P<m{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(_MULTIPLE)), re.I)
+_MULTIPLES = re.compile("|".join(rf"(?P<m{index}>\b(?:{body})\b)" for index, (body, _) in enumerate(MULTIPLE)), re.I)
 _ONE_OF_TIME = re.compile(
     r"\b(?:a|an|one|1)(?=[ -](?:year|month|week|day|hour|decade|fortnight|minute)\b)", re.IGNORECASE
+)
+_MORE = re.compile(r" (?:extra|additional|more|fewer|further|full|whole|consecutive|entire)(?= )", re.IGNORECASE)
+_EACH = re.compile(
+    r"\b(?:each|every|per) (?P<unit>(?:milli|deci|micro)?lit(?:re|er)|kilogram|gram|kilo)\b[^.;,0-9]{0,40}$",
+    re.IGNORECASE,
 )
 _SHARING = re.compile(r"\s?(?:to|and|or|vs\.?|versus|v|,|, and|against|->|→)\s", re.IGNORECASE)
 
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a plain text, in order; numbers that are names are left out."""
+    return list(_quantities(text))
+
+
+@lru_cache(maxsize=256)
+def _quantities(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
     taken = bytearray(len(text) + 1)
     for reader in (_levels, _intervals, _p_values, _listed_p_values, _portions, _fractions, _multiples, _numbers):
         for quantity in reader(text, taken):
             taken[quantity.start : quantity.end] = b"\1" * (quantity.end - quantity.start)
             found.append(quantity)
-    return _sharing_units(text, sorted((item for item in found if item.role != "level"), key=lambda item: item.start))
+    return tuple(
+        _sharing_units(text, sorted((item for item in found if item.role != "level"), key=lambda item: item.start))
+    )
 
 
 def _sharing_units(text: str, found: list[Quantity]) -> list[Quantity]:
@@ -255,7 +225,7 @@ def _fractions(text: str, taken: bytearray) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _FRACTION.finditer(text):
         if not any(taken[match.start() : match.end()]):
-            value = next(value for index, (_, value) in enumerate(_FRACTIONS) if match[f"f{index}"])
+            value = next(value for index, (_, value) in enumerate(FRACTIONS) if match[f"f{index}"])
             found.append(_made(match, value, 1.0, PERCENT, "fraction", _sign_before(text, match.start())))
     return found
 
@@ -264,8 +234,9 @@ def _multiples(text: str, taken: bytearray) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _MULTIPLES.finditer(text):
         if not any(taken[match.start() : match.end()]):
-            value = next(value for index, (_, value) in enumerate(_MULTIPLE) if match[f"m{index}"])
+            value = next(value for index, (_, value) in enumerate(MULTIPLE) if match[f"m{index}"])
             sign = _sign_before(text, match.start())
+            sign = {"<": ">", ">": "<"}.get(sign, sign) if value < 1 else sign  # more than halved: to less than half
             found.append(_made(match, value, 0.1, TIMES, "value", "~" if sign == "=" else sign))
     return found
 
@@ -279,7 +250,7 @@ def _sign_before(text: str, position: int) -> str:
     match = _BEFORE.search(text, max(0, position - 30), position)
     if not match:
         return "="
-    return next(sign for index, (sign, _) in enumerate(_SIGNS) if match[f"s{index}"])
+    return next(sign for index, (sign, _) in enumerate(SIGNS) if match[f"s{index}"])
 
 
 def _numbers(text: str, taken: bytearray) -> list[Quantity]:
@@ -316,7 +287,8 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _number(text: str, match: re.Match[str]) -> Quantity:
-    unit = unit_at(text, match.end())
+    more = _MORE.match(text, match.end())
+    unit = unit_at(text, more.end() if more else match.end()) or unit_at(text, match.end())
     timed = _TIMED.search(text, max(0, match.start() - 8), match.start())
     start = match.start()
     value = float(match[0])
@@ -326,6 +298,8 @@ def _number(text: str, match: re.Match[str]) -> Quantity:
         named = unit_at(f" {timed['unit']}", 0)
         unit = replace(named, end=match.end()) if named else None
     end = unit.end if unit else match.end()
+    if unit and not unit.per and unit.base in ("mass", "volume", "amount"):
+        unit = _per_each(text, start, unit)
     sign = _sign_before(text, start)
     if sign == ">" and unit and unit.base == "time" and re.search(r"\bover $", text[max(0, start - 6) : start], re.I):
         sign = "="  # how long it went on
@@ -334,6 +308,13 @@ def _number(text: str, match: re.Match[str]) -> Quantity:
         sign = ">" if after["more"] else "<"
     shown = text[start:end].strip()
     return Quantity(value, value, step_of(match[0]), unit or BARE, sign, "value", start, end, shown)
+
+
+def _per_each(text: str, start: int, unit: Unit) -> Unit:
+    """The unit with what stands before it as its divisor: "each litre held 9 g"."""
+    match = _EACH.search(text, max(0, start - 60), start)
+    part = unit_at(text, match.start("unit") - 1) if match else None
+    return replace(unit, per=((part.base, part.size),)) if part and not part.per and part.base != unit.base else unit
 
 
 def _range_from(text: str, first: Quantity, taken: bytearray) -> Quantity | None:

@@ -22,7 +22,9 @@ _AMOUNT = re.compile(
 _SHARE = re.compile(r"(?<![\w.])(?P<value>[0-9]{1,3}(?:\.[0-9]{1,4})?) ?%")
 
 _FREQUENCY = re.compile(
-    r"\b(?:(?P<times>once|twice|thrice|[2-9] times|[2-9] doses|[2-9] tablets)[ -])?(?:(?:a|per|each|every|in a)[ -]"
+    r"\b(?:(?P<times>once|twice|thrice|[2-9](?: (?!of\b)[a-z0-9-]{2,20}){0,4}"
+    r" (?:times|doses|tablets|sessions|visits|classes|treatments|injections|infusions))[ -])?(?:(?:a|per"
+    r"|each|every|in a)[ -]"
     r"(?P<each>day|week|month|year|fortnight)\b|(?<![0-9]-)(?P<adverb>daily|weekly|monthly|yearly|annually"
     r"|fortnightly|nightly)\b"
     r"|every (?P<n>[0-9]{1,3}|other|second|third)[ -](?P<unit>hour|day|week|month|year)s?\b)"

@@ -10,7 +10,8 @@ from vericite.verify.checks.finding import Finding
 # what a claim says, what makes its source fall short of that, and what in a source bears it out
 _STEPS = (
     (
-        r"\b(?:all(?! cause|-cause|ocat| of the time| (?:of )?(?:the |these )?[0-9])|every|everyone|each and every"
+        r"(?<!nearly )(?<!almost )(?<!not )(?<!virtually )(?<!practically )\b(?:all(?! cause|-cause|ocat|"
+        r" of the time| (?:of )?(?:the |these )?[0-9])|every|everyone|each and every"
         r"|without exception|universally|100 ?%)\b(?! other)",
         r"\b(?:some|many|most|several|a few|half|majority|minority|partial\w*|certain|subset|often|usually|up to"
         r"|nearly all|almost all|two thirds)\b|[0-9] ?% of\b",

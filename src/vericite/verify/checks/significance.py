@@ -16,7 +16,8 @@ _NULL = (
     r"|association|benefit))"
 )
 _SAID = re.compile(
-    r"(?P<significant>\bsignifican(?:t|tly|ce)\b|\bstatistical(?:ly)? (?:sign|evidence|support|robust|clear"
+    r"(?P<significant>\bsignifican(?:t|tly|ce)\b(?! (?:threshold|level|was set|set))|\bstatistical(?:ly)?"
+    r" (?:sign|evidence|support|robust|clear"
     r"|detectable)\w*)"
     r"|(?P<insignificant>\b(?:insignificant|non-?significant)\w*)"
     rf"|(?P<outside>\b(?:exclud\w+|rul\w+ out|clear of|shut\w* out|left out|stay\w* clear of|steer\w* clear of"
@@ -33,7 +34,8 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _DENYING = re.compile(
-    r"(?:\b(?:no|not|non|nor|neither|without|never|fail\w*|lack\w*|short of|miss\w*|shy of|far from|hardly|cannot|lost"
+    r"(?:\b(?:no|not|non|nor|neither|without|never|fail\w*|lack\w*|short of|miss\w*|shy of|far from|hardly"
+    r"|cannot|lost"
     r"|lose|loses|stopped|ceased)\b|n't\b)[ -]?[^.;]{0,45}$",
     re.IGNORECASE,
 )
@@ -64,6 +66,10 @@ _DIFFERENCE = re.compile(
     re.IGNORECASE,
 )
 _ARMS = re.compile(r"\b(?:between|compared (?:with|to)|versus|vs\.?|relative to|than)\b[^.;]*", re.IGNORECASE)
+_WORDING = frozenset(
+    "=differ not:=differ =survival correct bonferroni threshold bar level cut genom wide signific chang"
+    " remain =trial".split()
+)
 _OVERLAP = re.compile(r"\b(?P<verb>overlap\w*)(?! (?:the )?(?:null|unity|zero|one|1|0)\b)", re.IGNORECASE)
 
 
@@ -91,10 +97,10 @@ def significance_findings(claim: str, source: str, told: list[Bound]) -> Iterato
     for part, said in spoken:
         if said is None or _OTHER_SENSE.search(part):
             continue
-        about = labels(_ARMS.sub(" ", part))
+        about = labels(_ARMS.sub(" ", part)) - _WORDING
         judged = _judged(about, told, source, level)
         if judged and judged[0][0] < 0.6:
-            about = labels(part)
+            about = labels(part) - _WORDING
             judged = _judged(about, told, source, level)
         found = _conflict(part, said, about & known, judged)
         if found and not _stated(said, about, judged, stated):
@@ -154,6 +160,9 @@ def _conflict(part: str, said: bool, about: frozenset[str], judged: list[tuple[f
     if not judged:
         return None
     best = judged[0][0]
+    nearest = judged[0][1].about & about
+    if any(verdict is said and score > 0 and item.about & about - nearest for score, item, verdict in judged):
+        return None
     if 3 * len(judged[0][1].about & about) < len(about):
         return None
     near = [entry for entry in judged if entry[0] >= best - 0.25]

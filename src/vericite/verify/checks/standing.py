@@ -11,6 +11,7 @@ from vericite.verify.checks.agreement import agrees, compatible, contrasted, val
 from vericite.verify.checks.binding import Bound
 from vericite.verify.checks.derivation import Derived
 from vericite.verify.checks.finding import Finding
+from vericite.verify.checks.intervals import limit_named
 from vericite.verify.checks.measures import Unit
 from vericite.verify.checks.quantities import Quantity
 from vericite.verify.checks.significance import p_agrees
@@ -21,12 +22,14 @@ _DIFFERENCE = re.compile(
     r"|gr[eo]w\w*|chang\w*"
     r"|added|extend\w*|prolong\w*|improv\w*|shorten\w*|advantage|benefit|excess|ahead|rise|shift\w*|larger|smaller"
     r"|greater|better|worse|saved?|remain\w*|after|cut\w*|savings?|surviv\w*|left|lead|margin|thinner|thicker|down|up"
-    r"|lighter|heavier|sooner|quick\w*|fast\w*|slow\w*|avert\w*|prevent\w*|spar\w*|widen\w*|narrow\w*|took|take\w*|off"
+    r"|lighter|heavier|sooner|quick\w*|fast\w*|slow\w*|avert\w*|prevent\w*|spar\w*|widen\w*|narrow\w*|took"
+    r"|take\w*|off"
     r"|edge|short of|behind|over and above)\b",
     re.IGNORECASE,
 )
 _FALL = re.compile(
-    r"\b(?:reduc\w*|lower\w*|decreas\w*|cut\w*|less|fewer|fell|fall\w*|dropp?\w*|declin\w*|shorten\w*|shorter|slash\w*"
+    r"\b(?:reduc\w*|lower\w*|decreas\w*|cut\w*|less|fewer|fell|fall\w*|dropp?\w*|declin\w*|shorten\w*"
+    r"|shorter|slash\w*"
     r"|down|sooner|lighter|shrank|shrunk|avert\w*|trimm\w*|drops?|quicker|faster|spar\w*|halv\w*|prevent\w*|smaller"
     r"|protect\w*|lost|loss\w*|better|gone|thinner|rarer|eas\w+|of that gain|starting|sav\w*)\b",
     re.IGNORECASE,
@@ -66,7 +69,8 @@ _RATIO = re.compile(
     re.IGNORECASE,
 )
 _LIMIT = re.compile(
-    r"\b(?:limits?|bounds?|intervals?|CI|between|anywhere|range\w*|plausibl\w*|as (?:low|high|much|little) as|from)\b"
+    r"\b(?:limits?|bounds?|intervals?|CI|between|anywhere|range\w*|plausibl\w*|as (?:low|high|much|little"
+    r"|small|large|few|many|great|long|short) as|from)\b"
 )
 _LEAD = 0.45  # by how much another value must stand nearer to what the claim speaks of
 
@@ -85,6 +89,9 @@ def standings(claim: Quantity, text: str, source: str, told: list[Bound], made: 
     """All values a claim's value could be, each with whether it is."""
     if not _LIMIT.search(text) and not claim.ranged:
         told = [item for item in told if item.quantity.role != "interval"]
+    which = limit_named(text, claim) if any(item.quantity.role == "interval" for item in told) else ""
+    if which:
+        return list(_limits(claim, which, told))
     return [*_direct(claim, told), *_by_steps(claim, text, source, made)]
 
 
@@ -142,6 +149,16 @@ def _weight(label: str, share: float) -> float:
     return (1.0 if share < 0.4 else 0.7 if share < 0.7 else 0.4) * (2.0 if ":" in label or label[-1].isdigit() else 1.0)
 
 
+def _limits(claim: Quantity, which: str, told: list[Bound]) -> Iterator[Candidate]:
+    """What a claim's value could be if it is said to be one end of an interval."""
+    for item in told:
+        quantity = item.quantity
+        if quantity.role == "interval" and compatible(claim.unit, quantity.unit):
+            end = quantity.low if which == "lower" else quantity.high
+            matched = value_close(claim, abs(end), abs(end))
+            yield Candidate("direct", item.about, matched, quantity.text)
+
+
 def _direct(claim: Quantity, told: list[Bound]) -> Iterator[Candidate]:
     for item in told:
         quantity = item.quantity
@@ -194,10 +211,18 @@ def _same_kind(claim: Quantity, item: Derived) -> bool:
         return claim.unit.base in ("times", "", "percent")
     if item.step == "difference" and (claim.unit.base == "" or {claim.unit.base, item.unit.base} == {"percent", ""}):
         return True
+    if item.step == "pace" and _time_per(claim.unit) and not _time_per(item.unit):
+        return False
     return claim.unit.base == item.unit.base
+
+
+def _time_per(unit: Unit) -> float:
+    """For how many seconds a unit counts; 0 if it is not taken per time."""
+    return next((part for kind, part in unit.per if kind == "time"), 0.0)
 
 
 def _factor(unit: Unit, wanted: Unit) -> float:
     if unit.base == "times" and wanted.base == "percent":
         return 100.0
-    return unit.size / wanted.size if unit.base == wanted.base else 1.0
+    paced = _time_per(wanted) / _time_per(unit) if _time_per(wanted) and _time_per(unit) else 1.0
+    return paced * unit.size / wanted.size if unit.base == wanted.base else 1.0

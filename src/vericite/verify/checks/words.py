@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vericite.verify.checks.meanings import MEANINGS, PHRASES
+
 _STOP = frozenset(
     """
     a about above across after again all along also although among amongst an and any are as at be because been
@@ -24,115 +26,12 @@ _STOP = frozenset(
     clearly markedly substantially considerably slightly modestly greatly strongly likely chance level levels
     rate rates proportion number numbers amount value values risk odds incidence frequency occurrence degree
     became become becomes becoming brought bring brings
+    saw sees go goes went gone going came come comes coming ended ending put puts remained remain remains kept keep
+    stayed once whom whose left leaving least
     effect effects tended tend appears appeared seem seemed enrolled assigned randomised randomized
     """.split()
 )
-# phrases and words of one meaning; the first is its name
-_SAME = """
-mortality|death|deaths|died|die|dies|dying|fatal|fatality|fatalities|deadly|killed|lethality
-survival|survived|survive|survives|survivors|alive|surviving|lived|live
-mi|heart attack|heart attacks|myocardial infarction|myocardial infarctions|infarction|infarctions
-stroke|strokes|cerebrovascular accident|cerebrovascular accidents
-menstruation|menstruate|periods
-bleeding|bleed|bleeds|haemorrhage|hemorrhage|haemorrhages|hemorrhages|haemorrhagic|hemorrhagic|bled|blood loss
-hypertension|high blood pressure|raised blood pressure
-bloodpressure|blood pressure|bp|sbp|dbp|systolic pressure|diastolic pressure
-kidney|kidneys|renal|nephro
-liver|hepatic
-heart|cardiac|hearts
-lung|lungs|pulmonary
-brain|cerebral|brains
-stomach|gastric
-bowel|colorectal|intestinal|gut|colon
-cancer|cancers|carcinoma|carcinomas|malignancy|malignancies|tumour|tumours|tumor|tumors|neoplasm|neoplasms
-admission|admissions|admitted|hospitalisation|hospitalization|hospitalisations|hospitalizations|hospitalised
-admission|hospitalized
-readmission|readmitted|readmissions|rehospitalised|rehospitalisation
-stay|length of stay|hospital stay|time in hospital|hospital stays|lengths of stay|stays|days in hospital
-glucose|blood sugar|sugar|glycaemia|glycemia|glycaemic|glycemic|blood glucose
-hba1c|glycated haemoglobin|glycated hemoglobin|haemoglobin a1c|a1c|glycosylated hemoglobin
-hypoglycaemia|hypoglycemia|low blood sugar|hypoglycaemic|hypoglycemic|hypos
-weight|body weight|bodyweight|weigh|weighed|body mass
-fracture|fractures|broken bones|broken bone|broke
-fall|falls|falling
-ldl|low-density lipoprotein|bad cholesterol|ldl-c|ldl cholesterol
-pain|painful|ache|aches|soreness|pains
-loss|losses|dwindled|dwindle|dwindles|dwindling
-relapse|relapses|relapsed|recurrence|recurrences|recurred|recur|recurrent|flare|flares|came back
-recovery|recover|recovered|recovers|recovering
-remission|remissions|remitted
-infection|infections|infected|infect
-adverse|side effect|side effects|adverse events|adverse event|adverse effects|adverse reactions|harms|side-effects
-adverse|unwanted effects
-sleep|slept|sleeping|asleep
-itch|itching|pruritus|itchy
-vomiting|vomit|vomited|vomits|emesis
-nausea|nauseous|nauseated|sick
-fever|febrile|temperature|feverish
-diarrhoea|diarrhea|loose stools
-breathless|dyspnoea|dyspnea|breathlessness|shortness of breath
-clot|clots|thrombosis|thromboses|thrombotic|thromboembolism|vte
-premature|preterm|prematurity|born early|early birth
-exercise|physical activity|exercising|exercised|training
-depression|depressed|depressive
-anxiety|anxious
-cognition|cognitive|memory
-anaemia|anemia|anaemic|anemic
-smoke|smoking|smoker|smokers|smoked|smokes
-obese|obesity|overweight
-elderly|older adults|older people|seniors
-drug|drugs|medication|medications|medicine|medicines
-child|children|childhood|paediatric|pediatric|kids
-adult|adults
-woman|women|female|females
-man|men|male|males
-baby|babies|infant|infants|newborn|newborns|neonate|neonates
-mouse|mice|murine
-response|respond|responded|responder|responders|responds|responses
-time|duration|length
-quality of life|qol|quality-of-life|wellbeing|well-being
-seizure|seizures|fits|convulsions
-growth|grow|grew|grows|growing
-dayworker|day workers|day worker|day staff
-shiftworker|shift workers|shift worker|those on shifts|night workers
-proliferation|proliferate|proliferated|divide|divided|multiply|multiplied|multiplies
-expression|expressed|express|expresses
-inflammation|inflammatory|inflamed
-immune|immunity|immunological
-apoptosis|cell death|apoptotic
-surgery|operation|operations|surgical|operative|operated
-transmission|transmit|transmitted|spread
-prevention|prevent|prevents|prevented|preventing
-symptom|symptoms|symptomatic
-score|scores
-asthma|asthmatic|asthmatics
-diabetes|diabetic|diabetics
-migraine|migraines|headache|headaches
-placebo|dummy|sham
-control|controls
-usual care|standard care|usual treatment|standard treatment|standard therapy
-pacemaker|pacemakers
-vaccine|vaccination|vaccinated|vaccines|immunisation|immunization|jab
-tolerate|tolerated|tolerability|tolerable
-detect|detected|detectable|detection|detects
-differ|difference|differences|differed|differs|different
-"""
-
-
-def _concepts() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for line in _SAME.strip().splitlines():
-        name, *others = line.split("|")
-        for word in (name, *others):
-            table[word] = "=" + name
-    return table
-
-
-_CONCEPTS = _concepts()
-_PHRASES = "|".join(
-    sorted((re.escape(name) for name in _CONCEPTS if " " in name or "-" in name), key=len, reverse=True)
-)
-_TOKEN = re.compile(rf"(?<![\w])(?:{_PHRASES})(?![\w])|[^\W_]+(?:'[a-z]{{1,2}}(?![\w]))?", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\W_]+(?:'[a-z]{1,2}(?![\w]))?", re.IGNORECASE)
 _ENDINGS = (
     ("isations", "ise"),
     ("izations", "ise"),
@@ -183,10 +82,33 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """The words of a text in order; words without content of their own have no stem."""
-    return [
-        Word(match[0].lower(), _lettered(text, match) or _stem(match[0].lower()), match.start(), match.end())
-        for match in _TOKEN.finditer(text)
-    ]
+    return list(_words(text))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[Word, ...]:
+    found: list[Word] = []
+    small = text.lower()
+    aligned = len(small) == len(text)
+    end = 0
+    for match in _TOKEN.finditer(text):
+        if match.start() < end:
+            continue
+        lower = match[0].lower()
+        phrase = _phrase_at(small, match.start(), lower) if aligned and lower in PHRASES else ""
+        end = match.start() + len(phrase) if phrase else match.end()
+        stem = MEANINGS[phrase] if phrase else _lettered(text, match) or stem_of(lower)
+        found.append(Word(phrase or lower, stem, match.start(), end))
+    return tuple(found)
+
+
+def _phrase_at(small: str, start: int, first: str) -> str:
+    """The phrase of one meaning that begins at a word of a text in small letters, if one does."""
+    for phrase in PHRASES[first]:
+        end = start + len(phrase)
+        if small.startswith(phrase, start) and not small[end : end + 1].isalnum():
+            return phrase
+    return ""
 
 
 def _lettered(text: str, match: re.Match[str]) -> str:
@@ -197,14 +119,16 @@ def _lettered(text: str, match: re.Match[str]) -> str:
     return match[0].lower() if named else ""
 
 
+@lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's content words."""
     return frozenset(word.stem for word in words(text) if word.stem)
 
 
 @lru_cache(maxsize=4096)
-def _stem(lower: str) -> str:
-    concept = _CONCEPTS.get(lower)
+def stem_of(lower: str) -> str:
+    """The stem of a word in small letters, or the name of what it means; empty for a word without content."""
+    concept = MEANINGS.get(lower)
     if concept:
         return concept
     if lower in _STOP or lower.isdigit() or (len(lower) < 2 and lower.isascii()):
@@ -216,6 +140,8 @@ def _stem(lower: str) -> str:
         if stem.endswith(ending) and not (ending == "s" and stem.endswith("ss")) and len(stem) - len(ending) >= 4:
             stem = stem[: len(stem) - len(ending)] + instead
             break
+    if len(stem) > 6 and stem.endswith(("at", "ate")):
+        stem = stem.removesuffix("e").removesuffix("at")  # "eliminate" beside "elimination", "continue" beside both
     return stem.removesuffix("e") if len(stem) > 4 else stem
 
 

@@ -1,0 +1,363 @@
+"""Whether one system is better than another on the same questions: difference, interval, test, and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import asin, isnan, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from vericite.errors import InputError
+from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, ratio
+
+ALPHA = 0.05
+"""A difference is said to be there where p is below this."""
+PERMUTATIONS = 10_000
+EXACT = 12
+"""Questions that differ up to which every way of swapping them is looked at (4,096 of them)."""
+SEED = 0
+
+_SAME = 1e-10
+_AT_ONCE = 4_000_000
+
+
+class Part(NamedTuple):
+    """What a question adds to a rate: so many counted, out of so many."""
+
+    counted: float
+    of: float
+
+
+Score = float | Part | None
+"""Of one question; None where it failed or could not be scored."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A system's name, and what each question got, by its id: scores, whose mean is compared, or parts of a rate."""
+
+    name: str
+    by_question: Mapping[str, Score]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a difference is said: "A {verb} 4.1 {unit} {more} than B".
+
+    Attributes:
+        measure: What was measured, such as "supported citations".
+        more: Such as "more citations"; by default it is "more in" the measure.
+        scale: What figures are multiplied by to be shown.
+    """
+
+    measure: str
+    verb: str = "scores"
+    more: str = ""
+    unit: str = "points"
+    scale: float = 100.0
+    decimals: int = 1
+
+
+class Effect(NamedTuple):
+    """How large a difference is whatever the number of questions.
+
+    Of scores, Cohen's d_z: the mean difference over the differences' standard deviation; None where all differ by
+    the same, and of one question. Of rates, Cohen's h: the difference of 2 asin(sqrt(rate)). 0.2 is small, 0.5 medium,
+    0.8 large. Where nothing differs it is 0.
+    """
+
+    name: Literal["d_z", "h"]
+    value: float | None
+
+
+class Test(NamedTuple):
+    """A permutation test's p, and whether all permutations were looked at rather than some drawn."""
+
+    p: float | None
+    exact: bool
+
+    __test__ = False  # Not one of pytest's.
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The questions that both systems were scored on, by id.
+
+    Attributes:
+        first: Counted and counted out of [questions, 2]; of a score, itself and 1.
+        second: Likewise.
+        rates: Whether these are parts of a rate.
+        unmatched: Questions that only one of the two has.
+        failed: Questions that both have and one could not be scored on.
+    """
+
+    first: Floats
+    second: Floats
+    rates: bool
+    unmatched: int
+    failed: int
+
+    @property
+    def identical(self) -> bool:
+        """Whether every question got the same of both."""
+        return len(self.first) > 0 and bool((self.first == self.second).all())
+
+    @property
+    def n(self) -> int:
+        """Questions compared."""
+        return len(self.first)
+
+
+def match(first: Scored, second: Scored) -> Matched:
+    """Put two systems' scores side by side.
+
+    Raises:
+        InputError: Scores stand beside parts of a rate, which have no common mean.
+    """
+    shared = sorted(first.by_question.keys() & second.by_question.keys())
+    unmatched = len(first.by_question.keys() ^ second.by_question.keys())
+    pairs = [(first.by_question[one], second.by_question[one]) for one in shared]
+    known = [(a, b) for a, b in pairs if not _failed(a) and not _failed(b)]
+    kinds = {isinstance(score, Part) for pair in known for score in pair}
+    if len(kinds) == 2:
+        raise InputError(
+            f"expected scores of one kind from {first.name} and {second.name}; found single scores beside parts of a "
+            "rate. Compare the same measure of both."
+        )
+    sides = [np.array([_part(pair[side]) for pair in known], dtype=np.float64).reshape(-1, 2) for side in (0, 1)]
+    return Matched(sides[0], sides[1], kinds == {True}, unmatched, len(pairs) - len(known))
+
+
+def _failed(score: Score) -> bool:
+    if score is None:
+        return True
+    return any(isnan(value) for value in (score if isinstance(score, Part) else (score,)))
+
+
+def _part(score: Score) -> tuple[float, float]:
+    if isinstance(score, Part):
+        return score.counted, score.of
+    return (float("nan") if score is None else float(score)), 1.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same questions.
+
+    Attributes:
+        values: The figure of each, over the questions compared.
+        difference: The first's less the second's, with the interval of a paired bootstrap over questions. Its ``n``
+            are the questions with something to count in either.
+        test: Two-sided, by swapping the systems' results question by question.
+        compared: Questions that both were scored on.
+        unmatched: Questions that only one of the two has, left out.
+        failed: Questions on which either failed, left out.
+        identical: Every question got the same of both.
+        adjusted: p after Holm's correction for ``among`` comparisons; None where only this one was made.
+    """
+
+    first: str
+    second: str
+    wording: Wording
+    values: tuple[float | None, float | None]
+    difference: Estimate
+    test: Test
+    effect: Effect
+    compared: int
+    unmatched: int
+    failed: int
+    identical: bool
+    adjusted: float | None = None
+    among: int = 1
+
+    @property
+    def p(self) -> float | None:
+        """What is decided by: the corrected p where there is one."""
+        return self.test.p if self.adjusted is None else self.adjusted
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference is shown."""
+        return self.p is not None and self.p < ALPHA
+
+    @property
+    def sentence(self) -> str:
+        """The whole in one plain sentence, in points to the advantage of the higher one."""
+        value, about = self.difference.value, self.wording.measure
+        if value is None:
+            why = "no question was scored for both" if not self.compared else "one of the two has nothing to count"
+            return f"{self.first} and {self.second} cannot be compared in {about}: {why} ({self._counted})."
+        higher, lower, shown = self.first, self.second, self.difference
+        if value < 0:
+            higher, lower, shown = lower, higher, -shown
+        if self.identical:
+            return (
+                f"There is no difference between {self.first} and {self.second} in {about}: they score the same on "
+                f"every question ({self._chance}{self._counted})."
+            )
+        size = f"{self._figure(shown.value, shown)} {self.wording.unit}"
+        if not self.differs:
+            return (
+                f"No difference between {higher} and {lower} is shown in {about}: {size} "
+                f"({self._interval(shown)}, {self._chance}{self._counted})."
+            )
+        more = self.wording.more or f"more in {about}"
+        return (
+            f"{higher} {self.wording.verb} {size} {more} than {lower} "
+            f"({self._interval(shown)}, {self._chance}{self._counted})."
+        )
+
+    def _interval(self, shown: Estimate) -> str:
+        if shown.low is None or shown.high is None:
+            return "no interval"
+        return f"95 % interval {self._figure(shown.low, shown)} to {self._figure(shown.high, shown)}"
+
+    def _figure(self, value: float | None, shown: Estimate) -> str:
+        """With as many decimals as show that the difference is not 0."""
+        size, decimals = abs((shown.value or 0.0) * self.wording.scale), self.wording.decimals
+        while decimals < 6 and _SAME < size < 0.5 * 10**-decimals:
+            decimals += 1
+        return f"{round((value or 0.0) * self.wording.scale, decimals) + 0.0:.{decimals}f}"
+
+    @property
+    def _chance(self) -> str:
+        if self.p is None:
+            return ""
+        after = f" after Holm's correction for {self.among} comparisons" if self.adjusted is not None else ""
+        return f"{shown_p(self.p)}{after}, "
+
+    @property
+    def _counted(self) -> str:
+        said = f"n = {self.difference.n} question{'' if self.difference.n == 1 else 's'}"
+        left = {
+            "only one of the two has": self.unmatched,
+            "failed": self.failed,
+            "with nothing to count": self.difference.empty,
+        }
+        told = [f"{count} {'that ' if why.startswith('only') else ''}{why}" for why, count in left.items() if count]
+        return f"{said}; left out: {', '.join(told)}" if told else said
+
+
+def shown_p(p: float) -> str:
+    """Chance as it is printed: "p = 0.006", "p = 0.64", "p < 0.001", and "p = 1" for what is 1 exactly."""
+    if p == 1:
+        return "p = 1"
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.3f}" if p < 0.0995 else f"p = {p:.2f}"
+
+
+def compare(
+    first: Scored,
+    second: Scored,
+    wording: Wording,
+    bootstrap: Bootstrap | None = None,
+    permutations: int = PERMUTATIONS,
+) -> Comparison:
+    """Two systems on the questions that both were scored on; those left out are counted.
+
+    Raises:
+        InputError: Scores stand beside parts of a rate.
+    """
+    matched = match(first, second)
+    difference = _difference(matched, bootstrap or Bootstrap())
+    return Comparison(
+        first.name,
+        second.name,
+        wording,
+        (_pooled(matched.first), _pooled(matched.second)),
+        difference,
+        permutation_test(matched, permutations) if difference.value is not None else Test(None, True),
+        _effect(matched),
+        matched.n,
+        matched.unmatched,
+        matched.failed,
+        matched.identical,
+    )
+
+
+def _difference(matched: Matched, bootstrap: Bootstrap) -> Estimate:
+    if not matched.rates:
+        # Of the differences themselves, so that where all are 0 the sums are, too.
+        return bootstrap.means(matched.first[:, :1] - matched.second[:, :1])[0]
+    parts = np.concatenate([matched.first, matched.second], axis=1)[:, None]
+    return bootstrap.pooled(parts, lambda sums: ratio(sums[..., :2]) - ratio(sums[..., 2:]))[0]
+
+
+def _pooled(parts: Floats) -> float | None:
+    count, of = parts.sum(axis=0).tolist()
+    return count / of if of else None
+
+
+def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: int = SEED) -> Test:
+    """How often a difference at least as large, either way, comes about where the names of the systems mean nothing.
+
+    For that both results of a question are swapped or not, for each question alike likely. Where up to 12 questions
+    differ all ways are looked at; of those drawn the one found counts as one more, so p is never 0. A swap after
+    which a rate is out of nothing counts as large. p is 1 where no question differs, and None where there is no
+    difference to test.
+    """
+    total = np.concatenate([matched.first.sum(axis=0), matched.second.sum(axis=0)])
+    if not total[1] or not total[3]:
+        return Test(None, True)
+    moved = matched.second - matched.first
+    moved = moved[(moved != 0).any(axis=1)]
+    exact = len(moved) <= EXACT
+    found = abs(total[0] / total[1] - total[2] / total[3])
+    near = _SAME * (abs(total[0] / total[1]) + abs(total[2] / total[3]))
+    count, drawn, generator = 2 ** len(moved) if exact else permutations, 0, np.random.default_rng(seed)
+    extreme = 0
+    step = max(1, _AT_ONCE // max(1, len(moved)))
+    while drawn < count:
+        size = min(step, count - drawn)
+        swaps = _every(drawn, size, len(moved)) if exact else generator.random((size, len(moved))) < 0.5
+        shift: Floats = swaps.astype(np.float64) @ moved
+        with np.errstate(all="ignore"):
+            gap = np.abs(ratio(total[:2] + shift) - ratio(total[2:] - shift))
+        extreme += int((~(gap < found - near)).sum())
+        drawn += size
+    return Test(extreme / count if exact else (extreme + 1) / (count + 1), exact)
+
+
+def _every(start: int, size: int, questions: int) -> Floats:
+    """Ways of swapping, counted in binary."""
+    ways = np.arange(start, start + size)[:, None] >> np.arange(questions)
+    return (ways & 1).astype(np.float64)
+
+
+def _effect(matched: Matched) -> Effect:
+    name: Literal["d_z", "h"] = "h" if matched.rates else "d_z"
+    if matched.identical:
+        return Effect(name, 0.0)
+    if matched.rates:
+        rates = _pooled(matched.first), _pooled(matched.second)
+        if any(rate is None or not 0 <= rate <= 1 for rate in rates):
+            return Effect(name, None)
+        one, other = (2 * asin(sqrt(rate or 0.0)) for rate in rates)
+        return Effect(name, one - other)
+    gaps = matched.first[:, 0] - matched.second[:, 0]
+    if len(gaps) < 2 or bool((gaps == gaps[0]).all()):
+        return Effect(name, None)
+    return Effect(name, float(gaps.mean() / gaps.std(ddof=1)))
+
+
+def holm(ps: Sequence[float | None]) -> list[float | None]:
+    """Each p after Holm's correction for all of them; one that is undefined stays so and does not count."""
+    ordered = sorted((p, place) for place, p in enumerate(ps) if p is not None)
+    adjusted: list[float | None] = [None] * len(ps)
+    reached = 0.0
+    for rank, (p, place) in enumerate(ordered):
+        reached = max(reached, min(1.0, (len(ordered) - rank) * p))
+        adjusted[place] = reached
+    return adjusted
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons, decided by p after Holm's correction for all of them."""
+    adjusted = holm([comparison.test.p for comparison in comparisons])
+    among = sum(p is not None for p in adjusted)
+    if among < 2:
+        return list(comparisons)
+    return [replace(one, adjusted=p, among=among) for one, p in zip(comparisons, adjusted, strict=True)]
