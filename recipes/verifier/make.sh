@@ -4,6 +4,7 @@
 # it was ended. LARGER becomes OUT/teacher/model, which `--judge hf:OUT/teacher/model` takes too.
 # Needs the extra [train]. Where libjemalloc2 is installed it is used: glibc's allocator searches long lists of free pieces.
 set -eu
+[ $# -eq 4 ] || { echo "expected make.sh DATA BASE LARGER OUT; found $# arguments" >&2; exit 2; }
 data=$1 base=$2 larger=$3 out=$4
 here=$(dirname "$0")
 vericite=${VERICITE:-vericite}
@@ -25,10 +26,15 @@ step 2-natural 2-natural "$out/mix/train.jsonl" "$out/1-warmup/model" 50000
 step 3-mix 3-mix "$out/mix/train.jsonl" "$out/2-natural/model" 180000
 step teacher-warmup teacher-1-warmup "$out/mix/warmup.jsonl" "$larger" 14000
 step teacher teacher-2-natural "$out/mix/train.jsonl" "$out/teacher-warmup/model" 34000
-$vericite train teach --teacher "$out/teacher/model" --data "$out/mix/untold.jsonl" "$out/mix/train.jsonl" --take 27000 \
-  --out "$out/taught.jsonl"
-[ -e "$out/all.jsonl" ] || cat "$out/taught.jsonl" "$out/mix/train.jsonl" > "$out/all.jsonl"
+pack() { # RUN CARD
+  $vericite train pack "$out/$1/model/model.safetensors" "$here/../../src/vericite/models/weights/verifier-v1/tokenizer.json" \
+    "$here/$2.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/$1-packed"
+}
+[ -e "$out/teacher-packed/card.json" ] || pack teacher teacher-card
+$vericite train teach --teacher "$out/teacher-packed" --data "$out/mix/untold.jsonl" "$out/mix/train.jsonl" --take 27000 \
+  --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
+cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
+mv "$out/all.part" "$out/all.jsonl"
 step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 100000
-$vericite train pack "$out/4-taught/model/model.safetensors" "$out/4-taught/model/tokenizer.json" \
-  "$here/card.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/packed"
-$vericite train calibrate --model "$out/packed" --dev "$out/mix/dev" --documents --write
+pack 4-taught card
+$vericite train calibrate --model "$out/4-taught-packed" --dev "$out/mix/dev" --documents --write

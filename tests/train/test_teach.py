@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vericite.models import Pair
+from vericite.errors import InputError
+from vericite.models import Encoder, Pair
+from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.mix.example import Example
 from vericite.train.mix.untold import UNTOLD, untold
-from vericite.train.pairs import LabelledPair, read_pairs
+from vericite.train.pairs import LabelledPair, encode_pairs, read_pairs
 from vericite.train.teach import AT_ONCE, chosen, teach
 
 
@@ -55,8 +57,9 @@ def test_twins_are_drawn_together(tmp_path: Path):
     path = tmp_path / "pairs.jsonl"
     rows = [pair(number, twin=f"t{number // 3}") for number in range(60)]
     path.write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
-    drawn = chosen([path], 20, seed=1)
+    drawn, rest = chosen([path], 20, seed=1)
     assert 20 <= len(drawn) < 23
+    assert sorted(item.premise for item in (*drawn, *rest)) == sorted(item.premise for item in rows)
     assert all(sum(item.twin == other.twin for other in drawn) == 3 for item in drawn)
 
 
@@ -102,3 +105,15 @@ def test_a_file_of_taught_pairs_is_plain_json(tmp_path: Path):
     teach(Teacher(), [pair(0)], tmp_path / "out.jsonl")
     (line,) = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["taught"] == [0.7, 0.2, 0.1]
+
+
+def test_a_file_of_other_pairs_is_not_gone_on_with(tmp_path: Path):
+    teach(Teacher(), [pair(0), pair(1)], tmp_path / "out.jsonl")
+    with pytest.raises(InputError, match="found others"):
+        teach(Teacher(), [pair(1), pair(0), pair(2)], tmp_path / "out.jsonl")
+
+
+def test_what_nobody_labelled_or_taught_is_not_trained_on():
+    unknown = LabelledPair(premise="p", claim="c", label="neutral", source="s", kind=UNTOLD)
+    with pytest.raises(InputError, match="Run teach"):
+        encode_pairs(Encoder(WEIGHTS / VERIFIER / "tokenizer.json", 64), [unknown], {})

@@ -141,8 +141,9 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
         else:
             # What all layers share counts as the first's: its gradient would go back through all of them.
             shared = name.startswith("encoder.") and not name.startswith("encoder.layer.")
-            layer = 0 if shared else int(name.split(".")[2]) if name.startswith("encoder.") else layers - 1
-            parameter.requires_grad_(layer >= config.freeze_layers)
+            head = not name.startswith("encoder.")
+            layer = 0 if shared else layers - 1 if head else int(name.split(".")[2])
+            parameter.requires_grad_(head or layer >= config.freeze_layers)
             depth = layers - 1 - layer
         rate = config.learning_rate * config.layer_decay**depth
         if name.startswith(("pooler.", "classifier.")):

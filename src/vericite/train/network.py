@@ -209,12 +209,13 @@ def _described(shape: Shape) -> dict[str, Any]:
     return {**kind, **sizes, **labels}
 
 
-def load_network(folder: Path, dropout: float = 0.0, seed: int = 0) -> CrossEncoder:
+def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: bool = False) -> CrossEncoder:
     """A network from a base or a checkpoint; what the file lacks of pooler and classifier starts at random.
 
     Raises:
         ModelMissingError: The folder lacks the weights or their sizes.
-        ModelCardError: The weights are not those of a BERT of these sizes.
+        ModelCardError: The weights are not those of a BERT of these sizes; or, where it must be ``trained``, have no
+            classifier.
     """
     path = folder / WEIGHTS_FILE
     if not path.is_file():
@@ -231,6 +232,8 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0) -> CrossEnco
     lost = [name for name in missing if not name.startswith(("classifier.", "pooler."))]
     if lost or unexpected:
         raise ModelCardError(f"expected the weights of a BERT; {path} lacks {lost[:3]} and has {unexpected[:3]}")
+    if trained and "classifier.weight" in missing:
+        raise ModelCardError(f"expected a trained verifier; {path} has no classifier. Name a run's model, not a base.")
     return network
 
 

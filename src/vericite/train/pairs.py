@@ -95,7 +95,16 @@ class EncodedPair:
 
 
 def encode_pairs(encoder: Encoder, pairs: Sequence[LabelledPair], weights: dict[str, float]) -> list[EncodedPair]:
-    """The pairs in their order; a weight is looked up by ``source/kind``, then by ``source``, and else is 1."""
+    """The pairs in their order; a weight is looked up by ``source/kind``, then by ``source``, and else is 1.
+
+    Raises:
+        InputError: One has neither a label of its own nor a teacher's.
+    """
+    unknown = next((pair for pair in pairs if not pair.told and pair.taught is None), None)
+    if unknown is not None:
+        raise InputError(
+            f"expected pairs of the kind {UNTOLD} to be taught; found none for {unknown.claim!r:.80}. Run teach."
+        )
     found: list[EncodedPair] = []
     for start in range(0, len(pairs), READ_AHEAD):
         window = pairs[start : start + READ_AHEAD]

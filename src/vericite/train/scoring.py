@@ -47,7 +47,7 @@ class CheckpointScorer:
         from vericite.train.runtime import set_up
 
         set_up(threads)
-        self._network = load_network(folder).eval()
+        self._network = load_network(folder, trained=True).eval()
         # Not the folder's own: an MPNet's has the ids that transformers wants, and the network takes ours.
         self._encoder = Encoder(TOKENIZER, max_tokens)
         self._precision = precision

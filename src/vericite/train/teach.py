@@ -1,9 +1,10 @@
 """Have a larger model judge the pairs that a small one will learn from.
 
-    python -m vericite.train.teach --teacher DIR --data FILE [FILE ...] --out FILE [--take N]
+    python -m vericite.train.teach --teacher DIR --data FILE [FILE ...] --out FILE [--take N] [--rest FILE]
 
-The teacher is a checkpoint of ``vericite.train.fit``. OUT gets the pairs with its probabilities, ``taught``, beside
-the labels they have. Run again, it goes on behind the last whole line.
+The teacher is a checkpoint of ``vericite.train.fit``, or packed, which is three times as fast. OUT gets the pairs
+with its probabilities, ``taught``, beside the labels they have; REST those of a labelled file that were not taken. Run
+again, it goes on behind the last whole line.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from vericite.errors import InputError, VeriCiteError
-from vericite.train.pairs import LabelledPair, read_pairs
+from vericite.train.pairs import LabelledPair, read_pairs, twin_units
 from vericite.train.scoring import Scorer, open_scorer
 
 AT_ONCE = 1024
@@ -24,8 +24,15 @@ AT_ONCE = 1024
 
 
 def teach(teacher: Scorer, pairs: list[LabelledPair], out: Path) -> None:
-    """Write the pairs with the teacher's probabilities, behind those that are there."""
+    """Write the pairs with the teacher's probabilities, behind those that are there.
+
+    Raises:
+        InputError: What is there is of other pairs.
+    """
     done = _whole_lines(out)
+    held = read_pairs(out) if done else []
+    if [(pair.premise, pair.claim) for pair in held] != [(pair.premise, pair.claim) for pair in pairs[:done]]:
+        raise InputError(f"expected {out} to hold the first of these pairs; found others. Name another --out.")
     started, first = time.monotonic(), done
     with out.open("a", encoding="utf-8") as file:
         for start in range(done, len(pairs), AT_ONCE):
@@ -33,12 +40,22 @@ def teach(teacher: Scorer, pairs: list[LabelledPair], out: Path) -> None:
             found = teacher.probabilities([pair.pair for pair in window])
             for pair, row in zip(window, found.tolist(), strict=True):
                 taught = tuple(round(value, 5) for value in row)
-                file.write(pair.model_copy(update={"taught": taught}).model_dump_json(exclude_defaults=True) + "\n")
+                file.write(_line(pair.model_copy(update={"taught": taught})))
             file.flush()
             done += len(window)
             speed = (done - first) / (time.monotonic() - started)
             left = (len(pairs) - done) / speed / 60
             sys.stderr.write(f"{done:,} of {len(pairs):,} pairs, {speed:.0f}/s, {left:.0f} min left\n")
+
+
+def _write(path: Path, pairs: list[LabelledPair]) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text("".join(_line(pair) for pair in pairs), encoding="utf-8")
+    part.replace(path)
+
+
+def _line(pair: LabelledPair) -> str:
+    return pair.model_dump_json(exclude_defaults=True) + "\n"
 
 
 def _whole_lines(path: Path) -> int:
@@ -52,23 +69,20 @@ def _whole_lines(path: Path) -> int:
     return held.count(b"\n")
 
 
-def chosen(paths: list[Path], take: int | None, seed: int) -> list[LabelledPair]:
-    """The files' pairs, or so many of each drawn at random; twins are drawn together."""
-    return [pair for path in paths for pair in _drawn(read_pairs(path), take, seed)]
-
-
-def _drawn(pairs: list[LabelledPair], take: int | None, seed: int) -> Iterator[LabelledPair]:
-    groups: dict[object, list[LabelledPair]] = {}
-    for index, pair in enumerate(pairs):
-        groups.setdefault(index if pair.twin is None else (pair.source, pair.twin), []).append(pair)
-    order = list(groups.values())
-    random.Random(seed).shuffle(order)
-    given = 0
-    for group in order:
-        if take is not None and given >= take:
-            return
-        given += len(group)
-        yield from group
+def chosen(paths: list[Path], take: int | None, seed: int) -> tuple[list[LabelledPair], list[LabelledPair]]:
+    """The files' pairs, or so many of each drawn at random, and those that were not; twins stay together."""
+    drawn: list[LabelledPair] = []
+    rest: list[LabelledPair] = []
+    for path in paths:
+        pairs = read_pairs(path)
+        units = twin_units(pairs)
+        random.Random(seed).shuffle(units)
+        given = 0
+        for unit in units:
+            taken = take is None or given < take
+            (drawn if taken else rest).extend(pairs[index] for index in unit)
+            given += len(unit)
+    return drawn, rest
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,12 +92,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of pairs")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     parser.add_argument("--take", type=int, help="pairs of each file, drawn at random; all where not told")
+    parser.add_argument("--rest", type=Path, help="also write the labelled pairs that were not drawn here")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--precision", choices=("bf16", "fp32"), default="bf16")
     told = parser.parse_args(arguments)
     try:
-        pairs = chosen(told.data, told.take, told.seed)
+        pairs, rest = chosen(told.data, told.take, told.seed)
         told.out.parent.mkdir(parents=True, exist_ok=True)
+        if told.rest:
+            _write(told.rest, [pair for pair in rest if pair.told])
         teach(open_scorer(told.teacher, told.precision), pairs, told.out)
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")

@@ -18,8 +18,8 @@ _COVERED = 0.3
 _SCARCE = {"healthver": 12, "scifact": 12, "covidfact": 3, "pubmedqa": 4, "nli4ct": 2, "wice": 4, "attributionbench": 3}
 """Sentences a claim: more where people wrote the claims and there are few of them."""
 _MADE = frozenset({"frames"})
-_BROKEN_SHARE = 0.15
-"""Of the claims that rules have changed, those taken: they are what contradictions are met in."""
+_TWIN_SHARE = 0.15
+"""Of the claims of twins, those taken: the broken ones among them are what contradictions are met in."""
 
 
 def untold(train: Sequence[Example], most: int, dice: random.Random) -> list[Example]:
@@ -34,7 +34,8 @@ def untold(train: Sequence[Example], most: int, dice: random.Random) -> list[Exa
     """
     if not most:
         return []
-    premises = list(dict.fromkeys(e.premise for e in train if len(e.premise.split()) <= _LONGEST))
+    read = (e.premise for e in train if e.source not in _MADE and len(e.premise.split()) <= _LONGEST)
+    premises = list(dict.fromkeys(read))
     nearest = Nearest(premises, [""] * len(premises))
     rarity = Rarity(premises)
     paired = {(example.premise, example.claim) for example in train}
@@ -54,6 +55,6 @@ def _claims(train: Sequence[Example], dice: random.Random) -> list[Example]:
     """One example of each distinct claim."""
     first: dict[str, Example] = {}
     for example in train:
-        if example.source not in _MADE and (example.twin is None or dice.random() < _BROKEN_SHARE):
+        if example.source not in _MADE and (example.twin is None or dice.random() < _TWIN_SHARE):
             first.setdefault(example.claim, example)
     return list(first.values())
