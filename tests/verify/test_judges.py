@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.errors import ModelCardError, UnknownNameError
+from vericite.errors import ModelCardError, UnknownNameError, VeriCiteError
 from vericite.models import ModelFolder, Pair
-from vericite.models.folder import VERIFIER
+from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.verify import BundledJudge, LexicalJudge, load_judge
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
@@ -193,3 +193,17 @@ def test_a_temperature_on_the_card_softens_the_probabilities_and_keeps_the_order
         expected = np.sqrt(cold.probabilities) / np.sqrt(cold.probabilities).sum()
         assert soft.probabilities == pytest.approx(expected, abs=1e-5)
     assert warm.signature == f"{cool.signature}(temperature=2)"
+
+
+def test_a_packed_folder_is_a_judge_by_its_path(bundled: BundledJudge):
+    judge = load_judge(f"packed:{WEIGHTS / VERIFIER}")
+    pair = Pair("Zinc shortened colds by a day in adults.", "Zinc shortens colds.")
+    (found,), (expected,) = list(judge.judge([pair])), list(bundled.judge([pair]))
+    assert judge.signature == bundled.signature
+    assert found.probabilities.tolist() == expected.probabilities.tolist()
+
+
+@pytest.mark.parametrize("folder", ["", "/nowhere/at/all"])
+def test_a_folder_that_is_not_there_is_said(folder: str):
+    with pytest.raises(VeriCiteError, match="expected"):
+        load_judge(f"packed:{folder}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vericite.errors import InputError, PluginError, UnknownNameError
 from vericite.llm import Settings
+from vericite.models import ModelFolder
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judges.lexical import LexicalJudge
@@ -43,6 +44,12 @@ class JudgeKind:
     def usage(self, name: str) -> str:
         """How it is asked for."""
         return f"{name}:{self.takes}" if self.takes else name
+
+
+def _packed(folder: str, _: Settings) -> Judge:
+    if not folder:
+        raise InputError("expected packed:FOLDER; found no folder. Name one that `vericite train pack` wrote.")
+    return BundledJudge(ModelFolder.open(Path(folder).expanduser()))
 
 
 def _nli(checkpoint: str, _: Settings) -> Judge:
@@ -81,6 +88,11 @@ def _calibrated(file: str, settings: Settings) -> Judge:
 
 JUDGES: dict[str, JudgeKind] = {
     "bundled": JudgeKind("the verifier that the package brings; offline, without torch", lambda _, __: BundledJudge()),
+    "packed": JudgeKind(
+        "a verifier of your own or a larger one, packed by `vericite train pack`; offline, without torch",
+        _packed,
+        takes="FOLDER",
+    ),
     "lexical": JudgeKind("counts shared words: a floor to compare against", lambda _, __: LexicalJudge()),
     "hf": JudgeKind(
         "any NLI checkpoint for sequence classification; labels its config does not name follow a #",
