@@ -76,7 +76,9 @@ def test_its_threshold_is_the_default_and_an_option_outranks_it(run_cli, own, tm
     assert abstained("--judge", f"calibrated:{kept}")
     assert not abstained("--judge", "mine", "--abstain-below", "0")
     assert not abstained("--judge", "lexical")
-    run = json.loads(run_cli("ask", "Do statins lower LDL?", "--judge", "mine", "--json").out)
+    # The answer quotes its sources, which the default protocol sees without the judge.
+    asked = ("ask", "Do statins lower LDL?", "--judge", "mine", "--protocol", "vericite", "--json")
+    run = json.loads(run_cli(*asked).out)
     assert "(calibrated=mine@" in run["checked"]["provenance"]["parts"]["judge"]
     assert all(verdict["abstained"] for verdict in run["checked"]["verdicts"])
     told = run_cli("judge", "Statins lower LDL.", "Statins lower LDL a lot.", "--judge", "mine").out

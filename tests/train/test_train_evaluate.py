@@ -84,14 +84,14 @@ def twins(kind: str, twin: str, true: float, broken: float) -> tuple[list[Labell
 def test_a_document_is_judged_by_the_sentences_it_is_given_in() -> None:
     scorer = Words()
     whole = document("Zinc was given. It was cheap.", "we did, e.g.", "measure colds.")
-    verdicts(ScorerJudge(scorer), [whole])
+    verdicts(ScorerJudge(scorer), [whole], "vericite")
     assert [pair.premise for pair in scorer.asked] == whole.sentences
 
 
 def test_a_document_supports_if_any_sentence_does_and_else_contradicts_if_any_does() -> None:
     nothing, yes, no = "Colds are common.", "Zinc shortened colds.", "Zinc did not shorten colds."
     held = [document(nothing, no, yes), document(nothing, no), document(nothing)]
-    found = verdicts(ScorerJudge(Words()), held)
+    found = verdicts(ScorerJudge(Words()), held, "vericite")
     assert found.columns.tolist() == [ENTAILS, CONTRADICTS, NEUTRAL]
     # What decided: of a neutral document the sentence that came nearest to deciding.
     assert found.sureness == pytest.approx([0.7, 0.7, 0.8], abs=1e-6)

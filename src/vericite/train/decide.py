@@ -22,10 +22,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from vericite.errors import InputError, VeriCiteError
+from vericite.errors import InputError, UnknownNameError, VeriCiteError
 from vericite.models import ModelFolder
 from vericite.train.documents import SUFFIX, LabelledDocument, read_documents, resized
-from vericite.train.measures import Integers, Score, balanced_accuracy, bootstrapped, macro_f1
+from vericite.train.measures import Integers, Score, balanced_accuracy, bootstrapped, macro_f1, plain
 from vericite.train.pairs import LabelledPair, read_pairs
 from vericite.train.rival import AnchorCite
 from vericite.train.scorecard import JudgedSet
@@ -73,7 +73,8 @@ def decide(judge: Judge, path: Path, protocols: Sequence[str], rival: Scorer | N
         documents = resized(documents, size)
     name = path.stem if size is None else f"{path.stem}, {size} sentences"
     pairs = [document.labelled for document in documents]
-    theirs = None if rival is None else rival.probabilities([pair.pair for pair in pairs])
+    compared = rival if any(pair.binary for pair in pairs) else None
+    theirs = None if compared is None else compared.probabilities([pair.pair for pair in pairs])
     found: list[Decided] = []
     first: Floats | None = None
     for protocol in protocols:
@@ -111,7 +112,6 @@ def _decided(
 ) -> Decided:
     binary = any(pair.binary for pair in judged.pairs)
     measure = balanced_accuracy if binary else macro_f1
-    compared = theirs if binary else None
     return Decided(
         judged.name,
         protocol,
@@ -122,8 +122,8 @@ def _decided(
         tuple(float(value) for value in judged.probabilities.mean(axis=0)),
         evidence_f1(documents, said.evidence) if any(document.evidence for document in documents) else None,
         None if first is None else judged.difference(measure, first),
-        None if compared is None else judged.scored(measure, compared),
-        None if compared is None else judged.difference(measure, compared),
+        None if theirs is None else judged.scored(measure, theirs),
+        None if theirs is None else judged.difference(measure, theirs),
     )
 
 
@@ -189,16 +189,24 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, InputError) else 1
     show(rows, Console(width=None if sys.stdout.isatty() else 220))
     if told.json:
-        told.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
+        held = [plain(dataclasses.asdict(row)) for row in rows]
+        told.json.write_text(json.dumps(held, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     return 0
 
 
 def _rows(told: argparse.Namespace) -> list[Decided]:
     judge = BundledJudge(ModelFolder.open(told.model))
     rival = AnchorCite(told.anchorcite) if told.anchorcite else None
-    paths = [path for path in sorted(told.sets.glob("*.jsonl")) if not told.only or path.stem in told.only]
-    if not paths:
+    found = {path.stem: path for path in sorted(told.sets.glob("*.jsonl"))}
+    if not found:
         raise InputError(f"expected files of labelled documents or pairs in {told.sets}; found none")
+    for name in told.only or ():
+        if name not in found:
+            raise UnknownNameError("file of labelled documents or pairs", name, found)
+    for size in told.sentences:
+        if size < 1:
+            raise InputError(f"expected --sentences to be one or more; found {size}")
+    paths = [path for name, path in found.items() if not told.only or name in told.only]
     protocols = told.protocol or PROTOCOLS
     rows: list[Decided] = []
     for path in paths:

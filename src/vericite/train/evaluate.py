@@ -11,12 +11,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import math
 import random
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 from rich.console import Console
@@ -25,7 +23,7 @@ from rich.table import Table
 from vericite.errors import InputError, VeriCiteError
 from vericite.models import ModelFolder, Pair
 from vericite.train.invariance import Invariance, invariance
-from vericite.train.measures import Score
+from vericite.train.measures import Score, plain
 from vericite.train.pairs import LabelledPair, read_pairs
 from vericite.train.rival import AnchorCite
 from vericite.train.scorecard import (
@@ -42,7 +40,7 @@ from vericite.train.scorecard import (
 )
 from vericite.train.scoring import Scorer, open_scorer
 from vericite.train.verdicts import ScorerJudge
-from vericite.verify import BundledJudge, Judge
+from vericite.verify import DEFAULT, BundledJudge, Judge
 
 MEGABYTES = 25.0
 LOGITS = 1e-3
@@ -150,6 +148,7 @@ def show(report: Report, console: Console) -> None:
 
 def _remarks(report: Report) -> list[str]:
     found = ["95 % intervals over groups. Chance is 1/3 for macro-F1 and 1/2 for balanced accuracy; Brier is out of 2"]
+    found.append(f"documents are decided by the protocol {DEFAULT}")
     found += [
         f"{name}: {count} the verifier abstained from, counted as neutral" for name, count in report.undecided.items()
     ]
@@ -176,16 +175,7 @@ def _told(score: Score | None) -> str:
 
 def as_json(report: Report) -> str:
     """The same, for a program."""
-    return json.dumps(_plain(dataclasses.asdict(report)), indent=2, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """The same with null for a score that one label leaves undefined: JSON has no other word for it."""
-    if isinstance(value, dict):
-        return {key: _plain(held) for key, held in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_plain(held) for held in cast("list[Any]", value)]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return json.dumps(plain(dataclasses.asdict(report)), indent=2, allow_nan=False) + "\n"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,3 +169,12 @@ def score_twins(pairs: Sequence[LabelledPair], probabilities: Floats) -> list[Tw
                     second.add(int(strict), 1)
     last = sorted(tallies, key=lambda kind: (kind == "all", kind))
     return [TwinScores(kind, tallies[kind][0].rate, tallies[kind][1].rate) for kind in last]
+
+
+def plain(value: Any) -> Any:
+    """The same with null for a score that one label leaves undefined: JSON has no other word for it."""
+    if isinstance(value, dict):
+        return {key: plain(held) for key, held in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [plain(held) for held in cast("list[Any]", value)]
+    return None if isinstance(value, float) and math.isnan(value) else value

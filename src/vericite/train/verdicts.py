@@ -84,7 +84,7 @@ class Verdicts:
 
     Attributes:
         columns: The label of each, as a column of ``verify.judging``; abstained and failed ones count as neutral.
-        sureness: The probability of that label in the passage that decided, which ``abstain_below`` is held against.
+        sureness: The verdict's probability of that label, which ``abstain_below`` is held against.
         undecided: How many it abstained from or failed at, such as claims not in English.
         evidence: The numbers of the sentences that it shows for each.
     """
@@ -133,7 +133,8 @@ def _as_given(plan: PremisePlan) -> PremisePlan:
         return GivenAssembly(**vars(plan))
     if isinstance(plan, Windows) and plan.size == 1:
         return GivenSentences()
-    raise InputError(f"expected a protocol that reads sentences; found {plan.signature}. Name vericite or default.")
+    named = "vericite, early, statements, default or fast"
+    raise InputError(f"expected a protocol that reads sentences; found {plan.signature}. Name {named}.")
 
 
 def _sure(found: Verdict | None) -> float:
