@@ -27,7 +27,7 @@ step 3-mix 3-mix "$out/mix/train.jsonl" "$out/2-natural/model" 180000
 step teacher-warmup teacher-1-warmup "$out/mix/warmup.jsonl" "$larger" 14000
 step teacher teacher-2-natural "$out/mix/train.jsonl" "$out/teacher-warmup/model" 34000
 pack() { # RUN CARD
-  $vericite train pack "$out/$1/model/model.safetensors" "$here/../../src/vericite/models/weights/verifier-v1/tokenizer.json" \
+  $vericite train pack "$out/$1/model/model.safetensors" "$out/1-warmup/model/tokenizer.json" \
     "$here/$2.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/$1-packed"
 }
 [ -e "$out/teacher-packed/card.json" ] || pack teacher teacher-card
@@ -35,6 +35,6 @@ $vericite train teach --teacher "$out/teacher-packed" --data "$out/mix/untold.js
   --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
 cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
 mv "$out/all.part" "$out/all.jsonl"
-step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 100000
+step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 75000
 pack 4-taught card
 $vericite train calibrate --model "$out/4-taught-packed" --dev "$out/mix/dev" --documents --write

@@ -11,6 +11,7 @@ import pytest
 
 from vericite.errors import InputError
 from vericite.models import Pair
+from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.decide import decide, evidence_f1, main
 from vericite.train.documents import LabelledDocument, resized
 from vericite.train.verdicts import verdicts
@@ -95,6 +96,5 @@ def test_what_reads_no_sentences_cannot_take_them_as_given():
 
 
 def test_a_folder_without_sets_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    model = Path(__file__).parents[2] / "src/vericite/models/weights/verifier-v1"
-    assert main(["--model", str(model), "--sets", str(tmp_path)]) == 2
+    assert main(["--model", str(WEIGHTS / VERIFIER), "--sets", str(tmp_path)]) == 2
     assert "expected files of labelled documents" in capsys.readouterr().err
