@@ -91,3 +91,33 @@ def test_layers_that_are_frozen_keep_their_weights():
     assert not any(name.startswith(("embeddings.", "encoder.layer.0.", "encoder.layer.1.")) for name in moving)
     assert any(name.startswith("encoder.layer.2.") for name in moving)
     assert "encoder.relative_attention_bias.weight" not in moving
+
+
+def test_packed_it_says_nearly_the_same_alone_and_padded(saved: Path):
+    pytest.importorskip("onnx", reason="onnx is in the extra [train]")
+    import onnxruntime
+
+    from vericite.train.int8_graph import build
+    from vericite.train.pack import read_safetensors
+
+    model = build(read_safetensors(saved / "model.safetensors"), SMALL.num_attention_heads, "classifier", None)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    rows = Encoder(TOKENIZER, 512).encode(PAIRS)
+    length = max(len(row.ids) for row in rows)
+    ids = np.zeros((len(rows), length), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for place, row in enumerate(rows):
+        ids[place, : len(row.ids)], mask[place, : len(row.ids)] = row.ids, 1
+
+    def run(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        return np.asarray(session.run(["logits"], inputs)[0])
+
+    together = run(ids, mask)
+    expected = logits_of(load_network(saved).eval(), rows)
+    assert np.abs(together - expected).max() < 0.1 * np.ptp(expected)
+    for place, row in enumerate(rows):
+        size = len(row.ids)
+        np.testing.assert_allclose(
+            run(ids[place : place + 1, :size], mask[place : place + 1, :size])[0], together[place], atol=1e-5
+        )
