@@ -10,7 +10,7 @@ here=$(dirname "$0")
 vericite=${VERICITE:-vericite}
 
 for allocator in /usr/lib/*/libjemalloc.so.2; do
-  [ -e "$allocator" ] && export LD_PRELOAD="$allocator" MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1
+  [ -e "$allocator" ] && export LD_PRELOAD="$allocator" MALLOC_CONF=dirty_decay_ms:3000,muzzy_decay_ms:3000
 done
 
 step() { # NAME CONFIG DATA BASE EXAMPLES
@@ -35,6 +35,6 @@ $vericite train teach --teacher "$out/teacher-packed" --data "$out/mix/untold.js
   --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
 cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
 mv "$out/all.part" "$out/all.jsonl"
-step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 75000
+step 4-taught 4-taught "$out/all.jsonl" "$out/3-mix/model" 62000
 pack 4-taught card
 $vericite train calibrate --model "$out/4-taught-packed" --dev "$out/mix/dev" --documents --write
