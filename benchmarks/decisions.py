@@ -34,7 +34,7 @@ from vericite.models.encoding import Encoder
 from vericite.models.folder import VERIFIER
 from vericite.records import Answer, Document
 from vericite.text.citations import parse_answer
-from vericite.verify import BundledJudge, Judgement, Verifier, get_protocol
+from vericite.verify import Assembly, BundledJudge, Judgement, Sources, Verifier, get_protocol
 from vericite.verify.judging import COLUMNS
 from vericite.verify.wording import quoted
 from verify import BATCH, Bar, Known, Measured, spread
@@ -89,7 +89,8 @@ def _sound(cited: Cited) -> bool:
     """Whether it is read as one claim with one citation, and not as a quotation."""
     answer = cited.parsed()
     once = [len(claim.citations) for claim in answer.claims] == [1]
-    return once and not any(quoted(pair) for pair in pairs_of(answer))
+    cases = (case for claim in answer.claims for case in Assembly().cases(claim, Sources(answer)))
+    return once and all(quoted(answer.claims[0].text, case) is None for case in cases)
 
 
 class Noting(BundledJudge):

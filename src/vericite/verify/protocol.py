@@ -79,7 +79,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "fast": Preset(
         "as default, but of the sentences first the fifth that share most words with the claim, and the others only if "
-        "none of these decides: hardly ever another label, sooner",
+        "none of these decides: nearly always the same label, a little sooner",
         _named("fast", claim=WholeThenStatements(), premise=Assembly(), aggregate=TwoViews(first=0.2), quotes=True),
     ),
     "vericite": Preset(

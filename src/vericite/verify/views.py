@@ -38,7 +38,7 @@ class TwoViews:
 
     evidence: int = 3
     first: float = 1.0
-    sure: float = 0.5
+    sure: float = 0.55
 
     @property
     def signature(self) -> str:
