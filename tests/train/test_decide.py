@@ -69,12 +69,21 @@ def test_evidence_is_compared_sentence_by_sentence_over_all_documents():
 def test_protocols_are_compared_on_the_same_claims(tmp_path: Path):
     path = tmp_path / "made_doc.jsonl"
     path.write_text("".join(item.model_dump_json() + "\n" for item in (ZINC, HONEY, TEA)), encoding="utf-8")
-    first, second = decide(Reader(), path, ["vericite", "default"], None, None)
+    first, second = decide(Reader(), path, ["vericite", "default"])
     assert (first.ahead, first.score.value, first.n) == (None, 1.0, 3)
     assert second.ahead is not None
     assert second.ahead.value == pytest.approx(second.score.value - first.score.value)
     assert first.evidence is not None
     assert first.evidence.value == pytest.approx(2 * 1 / (2 + 1))
+
+
+def test_labels_can_be_counted_as_supported_or_not(tmp_path: Path):
+    path = tmp_path / "made_doc.jsonl"
+    denied = document("Milk helps.", "Nothing helped.", label="contradicts")
+    path.write_text("".join(item.model_dump_json() + "\n" for item in (ZINC, denied)), encoding="utf-8")
+    (three,), (two,) = (decide(Reader(), path, ["vericite"], binary=binary) for binary in (False, True))
+    assert three.score.value < 1
+    assert (two.measure, two.score.value) == ("balanced accuracy", 1.0)
 
 
 def test_pairs_are_split_as_a_users_would_be(tmp_path: Path):
@@ -85,7 +94,7 @@ def test_pairs_are_split_as_a_users_would_be(tmp_path: Path):
     ]
     made = [json.dumps({**row, "source": "made", "binary": True}) + "\n" for row in rows]
     path.write_text("".join(made), encoding="utf-8")
-    (found,) = decide(Reader(), path, ["vericite"], None, None)
+    (found,) = decide(Reader(), path, ["vericite"])
     assert (found.measure, found.score.value) == ("balanced accuracy", 1.0)
     assert found.shares == (0.5, 0.0, 0.5)
 

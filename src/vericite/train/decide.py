@@ -1,7 +1,7 @@
 """Compare protocols on whole decisions: claims against documents, as a user would have them checked.
 
     python -m vericite.train.decide --model FOLDER --sets DIR [--protocol NAME ...] [--sentences N ...]
-        [--anchorcite PATH] [--json FILE]
+        [--binary] [--anchorcite PATH] [--json FILE]
 
 DIR holds files of labelled documents (``*_doc.jsonl``), whose sentences are taken as given, and of pairs, whose
 premises are split by the verifier. Protocols after the first are compared with it, on the same claims. With
@@ -61,8 +61,17 @@ class Decided:
     beyond: Score | None = None
 
 
-def decide(judge: Judge, path: Path, protocols: Sequence[str], rival: Scorer | None, size: int | None) -> list[Decided]:
+def decide(
+    judge: Judge,
+    path: Path,
+    protocols: Sequence[str],
+    rival: Scorer | None = None,
+    size: int | None = None,
+    binary: bool = False,
+) -> list[Decided]:
     """All protocols on a file, its documents of ``size`` sentences where that is given.
+
+    With ``binary`` only supported or not counts, also where the file tells more: a rival may know no more.
 
     Raises:
         InputError: It holds no labelled documents or pairs.
@@ -71,6 +80,8 @@ def decide(judge: Judge, path: Path, protocols: Sequence[str], rival: Scorer | N
     given = path.stem.endswith(SUFFIX)
     if size is not None:
         documents = resized(documents, size)
+    if binary:
+        documents = [document.model_copy(update={"binary": True}) for document in documents]
     name = path.stem if size is None else f"{path.stem}, {size} sentences"
     pairs = [document.labelled for document in documents]
     compared = rival if any(pair.binary for pair in pairs) else None
@@ -179,6 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--protocol", action="append", help="may be repeated; the first is what others are held to")
     parser.add_argument("--sentences", type=int, action="append", default=[], help="also with documents of this size")
     parser.add_argument("--only", action="append", help="names of files, without .jsonl; all of the folder else")
+    parser.add_argument("--binary", action="store_true", help="count only supported or not, whatever the labels tell")
     parser.add_argument("--anchorcite", type=Path, help="AnchorCite's unpacked wheel, to compare with")
     parser.add_argument("--json", type=Path, help="also write the rows here")
     told = parser.parse_args(arguments)
@@ -213,7 +225,7 @@ def _rows(told: argparse.Namespace) -> list[Decided]:
         sizes = [None, *told.sentences] if path.stem.endswith(SUFFIX) else [None]
         for size in sizes:
             sys.stderr.write(f"{path.stem} {size or ''}\n")
-            rows += decide(judge, path, protocols, rival, size)
+            rows += decide(judge, path, protocols, rival, size, told.binary)
     return rows
 
 
