@@ -321,7 +321,7 @@ def test_a_judge_with_an_account_keeps_its_own_replies(tmp_path: Path):
 def test_the_command_line_keeps_unless_told_not_to(run_cli, tmp_path: Path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(
-        '{"id": "a", "answer": "It is cheap [1].", "documents": [{"id": "d", "text": "It is cheap."}]}\n'
+        '{"id": "a", "answer": "It is cheap [1].", "documents": [{"id": "d", "text": "It is cheap and safe."}]}\n'
     )
     kept = cache_file("default", "judgements.sqlite")
     command = ("check", str(answers), "--judge", "lexical")
