@@ -107,3 +107,25 @@ def test_what_reads_no_sentences_cannot_take_them_as_given():
 def test_a_folder_without_sets_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["--model", str(WEIGHTS / VERIFIER), "--sets", str(tmp_path)]) == 2
     assert "expected files of labelled documents" in capsys.readouterr().err
+
+
+def test_the_command_prints_a_row_a_protocol_and_writes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "sets").mkdir()
+    rows = "".join(item.model_dump_json() + "\n" for item in (ZINC, HONEY, TEA))
+    (tmp_path / "sets" / "made_doc.jsonl").write_text(rows, encoding="utf-8")
+    told = ["--model", str(WEIGHTS / VERIFIER), "--sets", str(tmp_path / "sets"), "--sentences", "2"]
+    assert main([*told, "--json", str(tmp_path / "rows.json")]) == 0
+    held = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
+    assert [(row["file"], row["protocol"]) for row in held] == [
+        (name, protocol) for name in ("made_doc", "made_doc, 2 sentences") for protocol in ("vericite", "default")
+    ]
+    assert "ahead of the first" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("more", "found"), [(("--only", "nosuch"), "nosuch"), (("--sentences", "0"), "one or more")])
+def test_names_and_sizes_that_are_none_are_said(
+    more: tuple[str, str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "made_doc.jsonl").write_text(ZINC.model_dump_json() + "\n", encoding="utf-8")
+    assert main(["--model", str(WEIGHTS / VERIFIER), "--sets", str(tmp_path), *more]) in (1, 2)
+    assert found in capsys.readouterr().err
