@@ -62,7 +62,7 @@ class Docket:
         if isinstance(plan, Assembling):
             more = plan.assemble(self.case, self.sheet, room_for(self.statements, judge))
         self.case = replace(self.case, premises=(*self.case.premises, *more))
-        self.sheet = self.sheet.completed([premise.role for premise in more], self._likeness())
+        self.sheet = self.sheet.completed([premise.role for premise in more])
 
     def _wanted(self) -> dict[Cell, Pair]:
         # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
@@ -70,7 +70,8 @@ class Docket:
         return {cell: self._pair(cell) for cell in zip(rows.tolist(), columns.tolist(), strict=True)}
 
     def _likeness(self) -> Likeness | None:
-        if not getattr(self.protocol.aggregate, "reads_likeness", False):
+        idle = self.abstain is not None or self.quotes is not None
+        if idle or not getattr(self.protocol.aggregate, "reads_likeness", False):
             return None
         texts = [premise.text for premise in self.case.premises]
         shape = (len(self.statements), len(texts))

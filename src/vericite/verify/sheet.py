@@ -78,12 +78,14 @@ class Sheet:
             {cell: item.native for cell, item in zip(cells, judgements, strict=True) if item.native is not None}
         )
 
-    def completed(self, roles: Sequence[Role], likeness: Likeness | None = None) -> Sheet:
-        """The sheet with the last of its premises, of which nothing is asked yet; likeness is that of all."""
+    def completed(self, roles: Sequence[Role]) -> Sheet:
+        """The sheet with the last of its premises, of which nothing is asked yet; they are like nothing."""
         more = Sheet.blank(len(self.scores), roles)
         scores = np.concatenate((self.scores, more.scores), axis=1)
         asked = np.concatenate((self.asked, more.asked), axis=1)
         failed = np.concatenate((self.failed, more.failed), axis=1)
+        # Not measured again with them: what was asked first must stay what comes first.
+        likeness = None if self.likeness is None else np.pad(self.likeness, ((0, 0), (0, len(roles))))
         return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives, likeness, self.sure)
 
     def places(self, role: Role) -> list[int]:
