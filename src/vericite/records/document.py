@@ -22,14 +22,22 @@ class Document(Record):
 
     ``text`` is what offsets refer to: the sections joined by a newline, without their labels.
     The title is kept apart, because most protocols do not take it as evidence.
+
+    ``date`` is as exact as is known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``; ``languages`` are codes of
+    three letters as PubMed has them (``eng``). Of a PMID ``version`` is that of the record, which only a few journals count.
     """
 
     id: str = Field(min_length=1)
     title: str = ""
     sections: tuple[Section, ...] = ()
     pmid: str | None = None
+    pmcid: str | None = None
+    doi: str | None = None
+    version: int = Field(default=1, ge=1)
     journal: str | None = None
     year: int | None = None
+    date: str | None = Field(default=None, pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")
+    languages: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     mesh: tuple[str, ...] = ()
     publication_types: tuple[str, ...] = ()
