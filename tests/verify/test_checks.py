@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import vericite
 from vericite.text import split_sentences
-from vericite.verify.checks import Finding, findings
+from vericite.verify.checks import Finding, Kind, findings
 from vericite.verify.checks.plain import plain
 
 CORPUS = Path(vericite.__file__).parent / "corpus" / "demo" / "documents.jsonl"
@@ -77,11 +78,8 @@ def test_time_grows_no_faster_than_the_text(piece: str):
         ("2.3 million people", "2300000 people"),
         ("one and a half hours", "1.5 hours"),
         ("half an hour", "0.5 hour"),
-        ("two and a quarter hours", "2.25 hours"),
-        ("a tenth of a millimetre", "0.1 millimetre"),
         ("1.2 × 10^3 isolates", "1200 isolates"),
         ("P = 4.6 × 10⁻⁹", "P = 0.0000000046"),
-        ("not without toxicity", "with toxicity"),
     ],
 )
 def test_numbers_are_brought_to_one_form(written: str, read: str):
@@ -102,23 +100,66 @@ def test_numbers_that_are_names_are_not_quantities(claim: str, source: str):
 
 
 @pytest.mark.parametrize(
-    ("claim", "source", "kind"),
+    ("claim", "source"),
     [
-        ("Patients on B improved by 9 points.", "On B the score went from 24 to 9 points.", "number"),
-        (
-            "The ratio was 1.2 (95% CI 1.3-1.9).",
-            "It was 1.5 (95% CI 1.3-1.9), for men 1.2 (95% CI 0.8-1.8).",
-            "interval",
-        ),
-        ("The stay was longer with care A than with care B.", "The stay was 4 days on A and 7 days on B.", "direction"),
-        ("The gel killed moulds.", "The gel killed yeasts but not moulds.", "negation"),
-        ("The knockout mice were infertile.", "The knockout mice were fertile.", "negation"),
+        ("Sensitivity lay between 80 and 90 %.", "Sensitivity was 85 %, 86 % and 89.4 % in the three fluids."),
+        ("More than half of the patients responded.", "Of 240 patients, 150 responded."),
+        ("About 40 % of the patients responded.", "39.6 % of the patients responded."),
+        ("Metformin was given at 500 mg.", "Metformin was given at 0.5 g."),
+        ("Patients were followed for two years.", "Patients were followed for 104 weeks."),
+        ("The risk of stroke fell by 28 %.", "The hazard ratio for stroke was 0.72."),
+        ("Pain fell by 13 mg more on the drug.", "Pain was 21 vs 34 mg on the drug."),
+        ("Stroke fell significantly (p < 0.05).", "Stroke fell (p = 0.003)."),
+        ("38 % of the women had not stopped smoking.", "62 % of the women had stopped smoking."),
+        ("Light takes 8 minutes and 20 seconds.", "Light takes 12 min 40 sec."),
+        ("The drug did not raise blood pressure.", "The drug lowered blood pressure."),
+        ("DUSP4 decreased apoptosis.", "Knockdown of DUSP4 increased apoptosis."),
+        ("Pain was lower on zinc than on iron.", "Pain was higher on iron than on zinc."),
+        ("The mask reduced spread of influenza.", "It is unclear whether the mask increased spread of influenza."),
+        ("The walk is important for mood.", "The walk is not only important for mood."),
+        ("The lower limb relaxed.", "The lower limb relaxation was impaired."),
+        ("Zinc lowered mortality in children.", "Zinc lowered mortality in infants."),
     ],
 )
-def test_what_is_told_of_one_is_not_told_of_another(claim: str, source: str, kind: str):
+def test_what_follows_from_the_source_is_no_conflict(claim: str, source: str):
+    assert findings(claim, source) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "kind"),
+    [
+        ("Metformin was given at 500 mg daily.", "Metformin was given at 500 µg daily.", "number"),
+        ("Fasting glucose averaged 5.6 mg/dL.", "Fasting glucose averaged 5.6 mmol/L.", "number"),
+        ("Over 40 % of the tumours were mutated.", "Over 20 % of the tumours were mutated; 40 % had spread.", "number"),
+        (
+            "The ratio for stroke was 1.5 (95% CI 1.1-1.9).",
+            "The ratio for stroke was 1.5 (95% CI 0.8-1.9).",
+            "interval",
+        ),
+        ("Stroke fell with zinc (p = 0.03).", "Stroke fell with zinc (p = 0.3).", "p-value"),
+        ("Zinc significantly reduced stroke.", "Zinc reduced stroke (HR 0.88, 95% CI 0.74-1.05).", "p-value"),
+        ("Zinc increases the risk of stroke.", "Zinc decreased the risk of stroke.", "direction"),
+        ("Pain was lower on zinc than on iron.", "Pain was lower on iron than on zinc.", "direction"),
+        ("The isolates were sensitive to colistin.", "The isolates were resistant to colistin.", "direction"),
+        ("Zinc was not associated with stroke.", "Zinc was associated with stroke.", "negation"),
+        ("Zinc had no effect on stroke.", "Zinc reduced stroke.", "negation"),
+        ("The mutation was not detected in controls.", "The mutation was detected in controls.", "negation"),
+        ("Zinc shortened colds in patients.", "Zinc shortened colds in mice.", "population"),
+        ("Zinc shortened colds in adults.", "Zinc shortened colds in children.", "population"),
+    ],
+)
+def test_one_thing_said_otherwise_is_found(claim: str, source: str, kind: str):
     assert kind in {finding.kind for finding in findings(claim, source)}
+
+
+def test_texts_about_different_things_do_not_speak_against_each_other():
+    assert findings("Zinc increased survival in 40 % of mice.", "Of the nurses, 85 % slept less.") == []
 
 
 def test_the_reason_quotes_both_texts():
     (finding,) = findings("40 % responded to the drug.", "14 % responded to the drug.")
     assert finding == Finding("number", "claim says 40 %, the source 14 %")
+
+
+def test_every_kind_is_told_by_some_rule():
+    assert set(get_args(Kind)) == {"number", "interval", "p-value", "direction", "negation", "population"}

@@ -16,7 +16,7 @@ def ask(
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
-    checks: ChecksOption = False,
+    checks: ChecksOption = None,
     corpus: Annotated[
         str,
         typer.Option(help='"demo", or a JSONL file of documents: {"id", "title"?, "text"}.'),

@@ -72,7 +72,7 @@ def check(
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
-    checks: ChecksOption = False,
+    checks: ChecksOption = None,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,

@@ -32,10 +32,12 @@ AbstainOption = Annotated[
     ),
 ]
 ChecksOption = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--checks",
-        help="Lower supported claims whose numbers, directions, negations or groups speak against the evidence.",
+        "--checks/--no-checks",
+        help="Lower supported claims whose evidence, else in agreement, has another number, direction, negation or "
+        "group. The protocols default and fast do.",
+        show_default=False,
     ),
 ]
 _LLM = "Judges that ask a language model"
@@ -86,7 +88,7 @@ def llm_settings(
     )
 
 
-def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None, checks: bool) -> Protocol:
+def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None, checks: bool | None) -> Protocol:
     """The protocol with what the options change of it; a calibrated judge brings the threshold that none gives."""
     from dataclasses import replace
 
@@ -96,7 +98,7 @@ def chosen(protocol: str, judge: Judge | str | None, abstain_below: float | None
     named = get_protocol(protocol)
     asked = judge or named.judge
     bar = named.abstain_below or usual_bar(asked) if abstain_below is None else abstain_below
-    return replace(named, judge=asked, abstain_below=bar, checks=named.checks or checks)
+    return replace(named, judge=asked, abstain_below=bar, checks=named.checks if checks is None else checks)
 
 
 def _price(text: str) -> Price:

@@ -8,7 +8,7 @@ from vericite.verify.aggregate import Outcome
 from vericite.verify.checks import findings
 from vericite.verify.premises import Case
 
-QUOTES, CHECKS = "quotes.v1", "checks.v1"
+QUOTES, CHECKS = "quotes.v1", "checks.v2"
 """Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
 _HEADING = re.compile(
     r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"

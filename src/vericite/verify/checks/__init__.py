@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vericite.verify.checks.antonyms import antonym_findings
-from vericite.verify.checks.contrast import contrast_findings
 from vericite.verify.checks.direction import direction_findings
 from vericite.verify.checks.finding import Finding, Kind
 from vericite.verify.checks.groups import group_findings
-from vericite.verify.checks.negation import negation_findings
 from vericite.verify.checks.numbers import number_findings
+from vericite.verify.checks.opposites import opposite_findings
 from vericite.verify.checks.plain import plain
-from vericite.verify.checks.scope import scope_findings
+from vericite.verify.checks.significance import significance_findings
 
 __all__ = ["Finding", "Kind", "findings"]
 
@@ -32,15 +30,7 @@ def findings(claim: str, source: str) -> list[Finding]:
     return list(_found(told, given))
 
 
-_CHECKS = (
-    number_findings,
-    direction_findings,
-    group_findings,
-    negation_findings,
-    contrast_findings,
-    antonym_findings,
-    scope_findings,
-)
+_CHECKS = (number_findings, significance_findings, direction_findings, opposite_findings, group_findings)
 
 
 def _found(claim: str, source: str) -> Iterator[Finding]:

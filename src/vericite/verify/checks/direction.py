@@ -1,226 +1,201 @@
-"""Directions and denials of a claim that its source turns round."""
+"""Directions and their denial: what a claim says rose, fell or was not changed, and its source says otherwise of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from vericite.verify.checks import lexicon
-from vericite.verify.checks.arms import arm_mentions
 from vericite.verify.checks.finding import Finding, Kind
-from vericite.verify.checks.mentions import Mention, mentions
-from vericite.verify.checks.words import clauses, sentences, stems
+from vericite.verify.checks.words import Word, clauses, sentences, shared, stems, words
 
-_VAGUE = frozenset("=score treat therap us =control".split())
-# what goes down where the thing itself goes up
-_TURNING = frozenset(
-    "threshold resist resistanc sensitiv toleranc clearanc =loss uptak inhibitor antagonist rever".split()
+_SHARED = 0.4
+_LINKED = 0.8
+_MOST = 40  # directions of a clause that are looked at; what keeps the work bounded
+_REFERENCE = re.compile(
+    r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs|relative to)\b[^,;]*", re.IGNORECASE
 )
-_MOST = 30  # mentions of a claim that are looked at; what keeps the work linear
-_ELLIPTIC = re.compile(r"\b(?:did|was|were|had|does|do|is|are|has|could) not\s*(?:[.,;(]|$)")
-_GRADES = frozenset("frequent common often rar prevalent likely severe".split())
-_PACED = frozenset("=proliferation =growth =recovery heal healing =relapse =admission".split())
-_RAISED = re.compile(
-    r"\b(?:over-?express\w*|continuation|continued|forced expression|gain of|kept on)\b", re.IGNORECASE
-)
-_TAKEN_AWAY = re.compile(
-    r"\b(?:delaying|avoid(?:ing|ance)|stopp\w+|withdraw\w*|withdrawn|discontinu\w+|cessation|omit\w*|omission"
-    r"|(?<!those )(?<!than )(?<!patients )(?<!people )without|lack\w*|absence|^\W*loss of|lost|knock\w+"
-    r"|silenc\w+|delet\w+|deficien\w+|deplet\w+|taken off|leaving out)\b",
-    re.IGNORECASE,
-)
-_VALUE = re.compile(r"\b[0-9]+(?:\.[0-9]+)?(?= (?!and\b)\w)")
-_TIMES = frozenset("=time =stay speed".split())
+_ARTICLES = frozenset("the a an of in this that".split())
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|,? but not [^,;.]{2,60},")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where a text gives something a direction.
+
+    Attributes:
+        kind: "size" (up or down), "worth" (better or worse), "link" (with or against) or "change" (any way).
+        sign: 1 or -1.
+        denied: Whether the text says that it was not so.
+        target: Stems of what went that way.
+        rest: Stems of the rest of the clause but for what it is compared with.
+        reference: Stems of what it is compared with.
+        inverted: Whether the cause is the want of something: "knockdown of", "deficiency".
+        text: The word, for users.
+    """
+
+    kind: str
+    sign: int
+    denied: bool
+    target: frozenset[str]
+    rest: frozenset[str]
+    reference: frozenset[str]
+    inverted: bool
+    text: str
 
 
 def direction_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Findings about what went which way, and about what is said to have, or not to have, an effect."""
-    if bool(_RAISED.search(claim)) != bool(_RAISED.search(source)) or "opposite" in source:
-        if _RAISED.search(claim):
-            return  # what the other manipulation did is not told
-    given = [mention for mention in [*mentions(source), *arm_mentions(source)] if not mention.aim]
-    if not given:
+    """What a claim says went one way, and the sentence of its source that says most of it says went another."""
+    mine = mentions(claim)
+    if not mine or sum(word.lower in lexicon.NEGATORS for word in words(claim)) > 1:
         return
-    said_of = [
-        stems(clause) | ({"it"} if re.search(r"\b(?:it|them)\W*$", clause) else set[str]())
-        for clause in clauses(source)[:_MOST]
-    ]
-    around = [stems(sentence) for sentence in sentences(source)]
-    elliptic = bool(_ELLIPTIC.search(source))
-    for mention in mentions(claim)[:_MOST]:
-        if mention.aim or (mention.denied and elliptic):
-            continue
-        if any(_same(mention, item) for item in given):
-            continue
-        near = [
-            item
-            for item in given
-            if not _of_another_arm(mention, item, said_of)
-            and not _of_another_thing(mention, item, around)
-            and not _of_other_making(mention, item)
-            and not (mention.reference and not item.reference and _lists_values(item))
-        ]
-        found = _finding(mention, near)
-        if found:
-            yield found
+    told = stems(claim) - {word.stem for word in words(claim) if lexicon.directs(word.lower)}
+    near = [(shared(told, stems(sentence)), sentence) for sentence in sentences(source)]
+    given = [mention for overlap, sentence in near if overlap >= _SHARED for mention in mentions(sentence)]
+    everything = [mention for _, sentence in near for mention in mentions(sentence)]
+    against: list[tuple[Mention, Mention]] = []
+    for item in mine:
+        rivals = [other for other in given if conflict(item, other)]
+        if rivals and not any(agree(item, other) for other in everything):
+            against.append((item, rivals[0]))
+    if len(against) == 1:
+        item, other = against[0]
+        kind: Kind = "negation" if item.denied != other.denied else "direction"
+        yield Finding(kind, f"claim says '{_shown(item)}', the source '{_shown(other)}'")
 
 
-def _lists_values(source: Mention) -> bool:
-    """Whether a clause gives several values, so that which of two arms had more is told by them alone."""
-    return len(_VALUE.findall(source.clause)) > 1
+def _shown(mention: Mention) -> str:
+    return f"no {mention.text}" if mention.denied and not mention.text.startswith("un") else mention.text
 
 
-def _of_other_making(claim: Mention, source: Mention) -> bool:
-    """Whether one speaks of what giving a thing does and the other of what taking it away does."""
-    return source.place >= 0 and bool(_TAKEN_AWAY.search(claim.clause)) != bool(_TAKEN_AWAY.search(source.clause))
-
-
-def _of_another_thing(claim: Mention, source: Mention, around: list[frozenset[str]]) -> bool:
-    """Whether a claim names something that the source speaks of, but not in the sentence of this mention."""
-    named = (claim.subject | claim.reference) - source.target - claim.target
-    here = around[source.place] if 0 <= source.place < len(around) else source.subject | source.reference
-    elsewhere = frozenset(stem for stems_there in around for stem in stems_there)
-    return bool(_openings(named) & _openings(elsewhere)) and not _openings(named) & _openings(here)
-
-
-def _openings(found: frozenset[str]) -> frozenset[str]:
-    """The first letters of stems, by which "breastfed" and "breastfeeding" are one."""
-    return frozenset(stem[:6] if stem.startswith("=") else stem[:5] for stem in found)
-
-
-def _same(claim: Mention, source: Mention) -> bool:
-    """Whether two mentions say the same of the same thing in the same words."""
-    if (claim.kind, claim.sign, claim.denied) != (source.kind, source.sign, source.denied):
+def conflict(item: Mention, other: Mention) -> bool:
+    """Whether two mentions of the same thing cannot both hold."""
+    if item.inverted != other.inverted or not _alike(item, other):
         return False
-    return claim.text == source.text or (claim.target == source.target and claim.subject == source.subject)
-
-
-def _of_another_arm(claim: Mention, source: Mention, said_of: list[frozenset[str]]) -> bool:
-    """Whether a claim speaks, without comparing, of another arm than a source's mention, as far as can be told."""
-    if claim.reference or source.reference:
+    if "change" in (item.kind, other.kind):
+        return item.denied != other.denied and (item if item.denied else other).kind == "change"
+    turned = _turned(item, other)
+    same = item.sign == turned * other.sign
+    if not turned or (item.denied and other.denied):
         return False
-    shared = claim.target & source.target
-    about, given = claim.subject - shared - _GRADES, source.subject - source.target - _GRADES
-    if about & given:
+    return same if item.denied != other.denied else not same
+
+
+def _alike(item: Mention, other: Mention) -> bool:
+    """Whether two mentions speak of the same thing, in ways that can be set against each other."""
+    kinds = {item.kind, other.kind}
+    if len(kinds) > 1 and kinds != {"size", "change"} and kinds != {"worth", "change"}:
         return False
-    return any(about & clause and (given & clause or "it" in clause) for clause in said_of)
+    if item.kind == "link":
+        return shared(item.target, other.target) >= _LINKED
+    one, two = item.target, other.target
+    return bool(one) and (one <= two or (bool(two) and two <= one <= two | other.rest))
 
 
-def _finding(claim: Mention, given: list[Mention]) -> Finding | None:
-    if any(_same(claim, source) for source in given):
-        return None
-    rated: list[tuple[float, str, Mention]] = []
-    for source in given:
-        score = _nearness(claim, source)
-        verdict = _verdict(claim, source) if score else ""
-        if verdict:
-            rated.append((score, verdict, source))
-    if not rated:
-        return None
-    best = max(score for score, _, _ in rated)
-    top = max(rated, key=lambda item: item[0])[2].target
-    if any(
-        verdict == "agrees" and score >= (best - 0.3 if source.target == top else 0.8 * best)
-        for score, verdict, source in rated
-    ):
-        return None
-    score, verdict, source = max(rated, key=lambda item: item[0])
-    if verdict == "agrees":
-        return None
-    kind: Kind = "direction" if verdict == "turned" else "negation"
-    return Finding(kind, f"claim says '{claim.text}', the source '{source.text}'")
+def agree(item: Mention, other: Mention) -> bool:
+    """Whether a mention of the source may be what the claim's says."""
+    if item.kind != other.kind or shared(item.target, other.target) < 0.6:
+        return False
+    return not conflict(item, other)
 
 
-def _nearness(claim: Mention, source: Mention) -> float:
-    """How far two mentions speak of the same thing; 0 if they do not."""
-    shared = claim.target & source.target
-    around = (claim.subject | claim.reference) & (source.subject | source.reference)
-    if not shared - _VAGUE or (claim.target ^ source.target) & _TURNING:
-        return 0.0
-    if claim.head and source.head and claim.head not in source.target and source.head not in claim.target:
-        return 0.0
-    least = min(len(claim.target), len(source.target)) or 1
-    return 2 * len(shared) / least + len(shared) + 0.4 * len(around)
+def _turned(item: Mention, other: Mention) -> int:
+    """-1 if the two compare the same things the other way round, 0 if that cannot be told."""
+    if not item.reference and not other.reference:
+        return 1
+    straight = len(item.rest & other.rest - other.reference) + len(item.reference & other.reference - other.rest)
+    crossed = len(item.rest & other.reference - other.rest) + len(item.reference & other.rest - other.reference)
+    if item.reference and other.reference:
+        return (straight > crossed) - (straight < crossed)
+    return int(straight > crossed)
 
 
-def _verdict(claim: Mention, source: Mention) -> str:
-    """What a source says of a claim: "agrees", "turned" (the other way), "denied" (one denies the other), or ""."""
-    if source.place < 0 and claim.kind == "any":
-        return ""
-    if claim.kind == "any" or source.kind == "any":
-        return _any_verdict(claim, source)
-    relation = _relation(claim, source)
-    if not relation:
-        return ""
-    if claim.denied and source.denied:
-        return "agrees" if relation > 0 else ""
-    if claim.denied or source.denied:
-        if relation < 0:
-            return "agrees" if claim.denied else ""
-        return "" if source.place < 0 else "denied"  # that values differ does not make a difference
-    return "agrees" if relation > 0 else "turned"
+def mentions(text: str) -> list[Mention]:
+    """The mentions of a plain text in order."""
+    told = sentences(_ASIDE.sub(" ", text))
+    return [mention for sentence in told for clause in clauses(sentence) for mention in _of_clause(clause)]
 
 
-def _any_verdict(claim: Mention, source: Mention) -> str:
-    claims_none = claim.denied
-    finds_none = source.denied
-    if claim.kind == source.kind == "any":
-        return "agrees" if claims_none == finds_none else "denied"
-    if claim.kind == "any":
-        return "denied" if claims_none and not finds_none else "agrees"
-    return "denied" if finds_none and not claims_none else "agrees"
+def _of_clause(clause: str) -> Iterator[Mention]:
+    found = words(clause)
+    if any(word.lower in lexicon.UNDECIDED for word in found):
+        return
+    match = _REFERENCE.search(clause)
+    start, end = match.span() if match else (len(clause), len(clause))
+    apart = frozenset(word.stem for word in found if word.stem and start <= word.start < end)
+    aside = frozenset(word.stem for word in found if word.stem and not start <= word.start < end)
+    inverted = any(word.lower in lexicon.INVERTERS for word in found)
+    for index, last, kind, sign in _directions(clause, found):
+        target = apart | aside if kind == "link" else _target(found, index, last)
+        text = clause[found[index].start : found[last].end]
+        denied = _denied(found, index)
+        yield Mention(kind, sign, denied, target, aside - target, apart - target, inverted, text)
 
 
-def _relation(claim: Mention, source: Mention) -> int:
-    """1 if two mentions point the same way, -1 if they point opposite ways, 0 if that cannot be told."""
-    one, other = _comparable(claim, source)
-    return one * other * _order(claim, source)
+def _directions(clause: str, found: list[Word]) -> Iterator[tuple[int, int, str, int]]:
+    """The first and the last word of each direction of a clause, what it is about, and which way it goes."""
+    places = [at for at in range(len(found)) if lexicon.directs(found[at].lower) and not _named(clause, found, at)]
+    places = places[:_MOST]
+    skipped: set[int] = set()
+    for index in places:
+        kind, sign = lexicon.direction(found[index].lower)
+        if index in skipped or (kind == "link" and index != places[-1]):
+            continue  # "associated with a higher risk": the direction is what is told
+        last = _nested(found, index, places)
+        skipped.add(last)
+        if last != index:
+            kind, sign = "size", sign * lexicon.direction(found[last].lower)[1]
+        if kind == "link" and any(word.lower in lexicon.NEGATIVE for word in found[max(0, index - 2) : index]):
+            sign = -1
+        yield index, last, kind, sign
 
 
-def _comparable(claim: Mention, source: Mention) -> tuple[int, int]:
-    if claim.kind == source.kind:
-        return claim.sign, source.sign
-    kinds = {claim.kind, source.kind}
-    if kinds == {"size", "value"}:
-        size = claim if claim.kind == "size" else source
-        return (
-            (claim.sign, source.sign)
-            if _goodness(size, claim, source) > 0
-            else ((-claim.sign, source.sign) if _goodness(size, claim, source) < 0 else (0, 0))
-        )
-    if kinds == {"size", "pace"} and "speed" in claim.target | source.target:
-        return (-claim.sign, source.sign) if claim.kind == "pace" else (claim.sign, -source.sign)
-    if kinds == {"size", "pace"} and (claim.target | source.target) & _TIMES:
-        return claim.sign, source.sign
-    if kinds == {"size", "pace"} and claim.target & source.target & _PACED:
-        return (-claim.sign, source.sign) if claim.kind == "pace" else (claim.sign, -source.sign)
-    return 0, 0
+def _named(clause: str, found: list[Word], index: int) -> bool:
+    """Whether a word of direction is part of a name: "reduced-function", "lower limb"."""
+    word = found[index]
+    joined = "-" in (clause[word.end : word.end + 1], clause[word.start - 1 : word.start])
+    return joined or (
+        word.lower == "lower" and any(after.lower in lexicon.PLACES for after in found[index + 1 : index + 2])
+    )
 
 
-def _goodness(size: Mention, claim: Mention, source: Mention) -> int:
-    shared = claim.target & source.target
-    if "=mortality" in size.target:
-        return -1 if "=mortality" in claim.target & source.target else 0
-    return bool(shared & lexicon.GOOD_OUTCOMES) - bool(shared & lexicon.BAD_OUTCOMES)
+def _nested(found: list[Word], index: int, places: list[int]) -> int:
+    """The place of the direction that another acts on: "prevents an increase in"; the same place if there is none."""
+    kind, _ = lexicon.direction(found[index].lower)
+    later = next((place for place in places if index < place <= index + 2), index)
+    if kind not in ("size", "worth") or lexicon.direction(found[later].lower)[0] != "size":
+        return index
+    return later if all(word.lower in _ARTICLES for word in found[index + 1 : later]) else index
 
 
-def _order(claim: Mention, source: Mention) -> int:
-    """-1 if what the one compares with is what the other is about."""
-    mine, theirs = claim.reference, source.reference
-    shared = claim.target & source.target
-    about, given = claim.subject - shared, source.subject - shared
-    if mine and theirs:
-        same = len((mine - about) & (theirs - given)) + len((about - mine) & (given - theirs))
-        crossed = len((mine - about) & (given - theirs)) + len((about - mine) & (theirs - given))
-        return -1 if crossed > same else 1
-    if theirs and (about & (theirs - given)) and not about & (given - theirs):
-        return -1 if len(about & (theirs - given)) * 2 > len(about) else 0
-    if theirs and not mine and about & (theirs - given):
-        return 0  # it speaks of both
-    if theirs and not mine and about and not about & given:
-        return 0  # about whom the claim speaks is not told
-    if mine and not _lists_values(source) and (given & (mine - about)) and not given & (about - mine):
-        return -1
-    if mine and not theirs and given and not (about | mine) & given:
-        return 0
-    return 1
+def _denied(found: list[Word], index: int) -> bool:
+    if found[index].lower in lexicon.UNCHANGED:
+        return True
+    before = [word.lower for word in found[:index]]
+    near = [at for at in range(max(0, index - 5), index) if before[at] in lexicon.NEGATORS and _reaches(before, at)]
+    return len(near) % 2 == 1 or "neither" in before
+
+
+def _reaches(before: list[str], at: int) -> bool:
+    """Whether a negator denies what follows these words: not in "who did not respond had"."""
+    after = before[at + 1 :]
+    return after[:1] != ["only"] and not lexicon.FINITE.intersection(after)
+
+
+def _target(found: list[Word], index: int, last: int) -> frozenset[str]:
+    """What a word of direction speaks of: the phrase that follows, or, where none does, the one before."""
+    ahead = found[last + 1 : last + 8]
+    if ahead and ahead[0].lower in lexicon.LEADING.get(found[last].lower, ()):
+        ahead = ahead[1:]
+    return frozenset(_phrase(ahead)[:4] or [word.stem for word in found[max(0, index - 8) : index] if word.stem][-4:])
+
+
+def _phrase(ahead: list[Word]) -> list[str]:
+    named: list[str] = []
+    for word in ahead:
+        if word.lower in lexicon.BOUNDS or (named and word.lower == "of"):
+            break
+        if word.stem:
+            named.append(word.stem)
+    return named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["number", "unit", "interval", "p-value", "direction", "negation", "scope", "population", "species"]
+Kind = Literal["number", "interval", "p-value", "direction", "negation", "population"]
 """In what respect a claim and its source part."""
 
 

@@ -1,4 +1,4 @@
-"""Words that say which way something went, and whether that way is good."""
+"""Words that say which way something went, that it went no way, and that it was not so."""
 
 from __future__ import annotations
 
@@ -9,111 +9,103 @@ def _words(text: str) -> frozenset[str]:
 
 UP = _words(
     """
-    increase increases increased increasing higher highest raise raises raised raising rose rise rises risen
-    rising elevate elevates elevated elevating elevation greater greatest larger more climbed climb climbs grew
-    growth-promoting gain gained upregulate upregulates upregulated upregulation overexpressed boost boosts
-    boosted amplify amplified amplifies augment augments augmented augmentation stimulate stimulates stimulated
-    stimulation induce induces induced induction activate activates activated promote promotes promoted heighten
-    heightened heightens surge surged multiply doubled doubles doubling tripled trebled expanded expand expands
-    enhance enhances enhanced enhancement strengthen strengthens strengthened stronger heavier taller wider
-    trigger triggers triggered potentiate potentiated potentiates intensify intensified intensifies jumped
-    upward bigger commoner cause causes caused causing provoke provokes provoked favour favours favored
-    aggravated exacerbate exacerbates exacerbated soared escalated accumulated upregulating hyperactivation
-    escalates raised
+    increase increases increased increasing higher highest raise raises raised raising rose rise rises risen rising
+    elevate elevates elevated elevating elevation elevations greater larger more upregulate upregulates upregulated
+    upregulation boost boosts boosted augment augments augmented stimulate stimulates stimulated induce induces
+    induced activate activates activated promote promotes promoted promoting enhance enhances enhanced enhancing
+    enhancement potentiate potentiates potentiated exacerbate exacerbates exacerbated longer prolong prolongs
+    prolonged prolonging heightened overexpressed facilitate facilitates facilitated trigger triggers triggered
     """
 )
 DOWN = _words(
     """
-    decrease decreases decreased decreasing lower lowest lowers lowered lowering reduce reduces reduced reducing
-    reduction reductions fell fall falls fallen drop drops dropped dropping decline declines declined declining
-    diminish diminishes diminished fewer less smaller smallest lesser cut cuts cutting halve halves halved
-    shrink shrank shrinks shrunk shrinking downregulate downregulates downregulated downregulation
-    underexpressed suppress suppresses suppressed suppression inhibit inhibits inhibited inhibition inhibiting
-    attenuate attenuates attenuated attenuation curb curbs curbed lessen lessened lessens prevent prevents
-    prevented preventing prevention blocked abolish abolishes abolished weaken weakens weakened
-    weaker deplete depleted depletes depletion inactivate inactivates inactivated repress represses repressed
-    limit limited limits lost loses alleviate alleviates alleviated alleviating relieve relieves relieved ease
-    eases eased mitigate mitigates mitigated protect protects protected protective protecting protection avert
-    averts averted dampen dampened dampens minimise minimize downward rarer scarcer plummeted blunt blunted
-    blunts counteract ameliorate ameliorates ameliorated eliminate eliminated eliminates eradicate eradicated
-    decrement tapered spared spares impede impedes impeded hinder hindered hinders discourage
+    decrease decreases decreased decreasing lower lowers lowered lowering reduce reduces reduced reducing reduction
+    reductions fell fall drop drops dropped decline declines declined declining diminish diminishes diminished fewer
+    less smaller downregulate downregulates downregulated downregulation suppress suppresses suppressed suppression
+    inhibit inhibits inhibited inhibiting inhibition attenuate attenuates attenuated attenuation prevent prevents
+    prevented preventing abolish abolishes abolished weaken weakens weakened impair impairs impaired impede impedes
+    repress represses repressed shorter shorten shortens shortened alleviate alleviates alleviated mitigate
+    mitigates mitigated block blocks blocked blocking lessen lessens lessened protect protects protected deactivate
+    deactivates inactivate inactivates disrupt disrupts disrupted ameliorate ameliorates ameliorated
     """
 )
-GOOD = _words(
+GOOD = _words("improve improves improved improving improvement improvements better superior")
+BAD = _words("worsen worsens worsened worsening worse inferior deteriorate deteriorates deteriorated deterioration")
+PLACES = _words(
     """
-    improve improves improved improving improvement improvements better best superior superiority beneficial
-    benefit benefits benefited benefitted favourable favorable outperformed outperforms outperform helped helps
-    help effective efficacious useful advantageous safer healthier
-    """
-)
-BAD = _words(
-    """
-    worsen worsens worsened worsening worse worst inferior inferiority harmful harm harms harmed detrimental
-    deteriorate deteriorates deteriorated deterioration unfavourable unfavorable impair impairs impaired
-    impairment underperformed damaging damages damaged ineffective useless disadvantageous adversely poorer hurt
-    hurts undermine undermines undermined deleterious poisoned unsafe
+    esophageal oesophageal limb limbs extremity extremities leg legs back body respiratory airway airways urinary
+    abdominal abdomen gastrointestinal gi tract jaw lip lobe lobes eyelid third pole
     """
 )
-LONG = _words("""
-    prolong prolongs prolonged prolonging longer lengthen lengthens lengthened extend extends extended delay
-    delays delayed slow slows slowed slower later slowing postponed postpone postpones longest slowly delaying
-    prolongation
-    """)
-SHORT = _words("""
-    shorten shortens shortened shortening shorter shortest accelerate accelerates accelerated faster quicker
-    sooner hasten hastens hastened speeded sped earlier quickly quickened fastest rapidly accelerating
-    """)
-POSITIVE = _words("positively directly positive direct")
-NEGATIVE = _words("inversely negatively inverse negative indirectly")
-
-BAD_OUTCOMES = _words(
+"""Words before which "lower" says where something is."""
+NEGATIVE = _words("inversely negatively inverse negative")
+"""Words that turn a link round."""
+LINKS = _words("associated association associations correlated correlates correlation linked related relationship")
+CHANGES = _words(
     """
-    =mortality =mi =stroke =bleeding =hypertension =cancer =admission =stay =hypoglycaemia =fracture =fall =ldl
-    =pain =relapse =infection =adverse =itch =vomiting =nausea =fever =diarrhoea =breathless =clot =premature
-    =depression =anxiety =anaemia =inflammation =seizure =symptom =asthma =migraine =hba1c fatigue complicat
-    ulcer toxic event fail failur diseas disabil viral exacerbat exacerb cough rash edem dement insomn
-    readmission injur lesion cholesterol hospital crash attack sever damag dropout wors stress suicid delir
-    sepsi pneumonia arrhythm
+    effect effects affect affects affected influence influences influenced impact alter alters altered change changes
+    changed difference differences differ differs differed
     """
 )
-GOOD_OUTCOMES = _words(
+UNCHANGED = _words("unaffected unchanged unaltered")
+ALIKE = _words("similar similarly comparable same equal equally equivalent identical alike")
+"""Words that deny a difference without a negator."""
+_NOUNS = _words(
     """
-    =survival =kidneyfunction =remission =quality of life =cognition =tolerate function capac adherenc recov recovery
-    healing heal complianc satisfact mobil strength fertil birthweight efficac efficacy accuracy sensitiv specific healt
-    eject lifespan longev
+    increase increases decrease decreases reduction reductions rise rises fall drop decline declines elevation
+    elevations enhancement suppression inhibition attenuation upregulation downregulation improvement improvements
+    deterioration change changes difference differences
     """
 )
+_ON = _words("effect effects influence impact")
+_AGAINST = _words("protect protects protected")
+LEADING = (
+    dict.fromkeys(_NOUNS, ("in", "of")) | dict.fromkeys(_ON, ("on",)) | dict.fromkeys(_AGAINST, ("against", "from"))
+)
+"""Prepositions between a word of direction and what it speaks of."""
+BOUNDS = _words(
+    """
+    in with among by after during when while who that which under within through from at for on than compared versus
+    vs and or but to as is was were are has have had across throughout upon without associated
+    """
+)
+"""Words that end the phrase a word of direction speaks of."""
 NEGATORS = _words(
     """
-    not no never without neither nor cannot didn't doesn't don't wasn't weren't isn't aren't hasn't haven't
-    hadn't can't won't couldn't wouldn't shouldn't none non fail fails failed failing lack lacks lacked lacking
-    absence absent nobody nothing hardly unable unlikely instead nowhere free little minimal negligible barely
-    scarcely
+    not no never without neither nor cannot didn't doesn't don't wasn't weren't isn't aren't hasn't haven't hadn't
+    can't won't couldn't none fail fails failed failing lack lacks lacked lacking absence unable
     """
 )
-NULL = _words(
+INVERTERS = _words(
     """
-    unchanged unaffected similar similarly comparable equal equally equivalent same unaltered indistinguishable
-    identical unrelated stable alike constant irrespective regardless
+    knockdown knockout silencing silenced silences deletion deleted loss lost lack lacking deficiency deficient
+    deficiencies depletion depleted absence antagonist antagonists antagonism inhibitor inhibitors inhibiting
+    inhibition blockade blocking ablation knocked withdrawal discontinuation low poor null disruption suppressing
+    avoidance abstinence cessation nonusers without insufficiency
     """
 )
+"""Words that make the cause of something its opposite."""
+FINITE = _words("have has had was were is are who that which")
+UNDECIDED = _words(
+    """
+    whether if unclear unknown hypothesized hypothesised hypothesis aim aimed investigate investigated evaluate
+    evaluated assess assessed examine examined determine
+    """
+)
+"""Words of a clause that only asks."""
 
 
-def magnitude(lower: str) -> int:
-    """1 for a word of growth, -1 for one of decline, 0 for others."""
-    return (lower in UP) - (lower in DOWN)
+def direction(lower: str) -> tuple[str, int]:
+    """What a word of direction is about, and which way it goes; 0 for other words."""
+    size = (lower in UP) - (lower in DOWN)
+    worth = (lower in GOOD) - (lower in BAD)
+    if size or worth:
+        return ("size", size) if size else ("worth", worth)
+    if lower in LINKS:
+        return "link", 1
+    return "change", int(lower in CHANGES or lower in UNCHANGED)
 
 
-def valence(lower: str) -> int:
-    """1 for a word of good effect, -1 for one of harm, 0 for others."""
-    return (lower in GOOD) - (lower in BAD)
-
-
-def pace(lower: str) -> int:
-    """1 for a word of longer times, -1 for one of shorter times, 0 for others."""
-    return (lower in LONG) - (lower in SHORT)
-
-
-def correlation(lower: str) -> int:
-    """1 for a word of going along, -1 for one of going against, 0 for others."""
-    return (lower in POSITIVE) - (lower in NEGATIVE)
+def directs(lower: str) -> bool:
+    """Whether a word says which way something went, or that it did."""
+    return direction(lower)[1] != 0

@@ -1,276 +1,220 @@
-"""Numbers of a claim that its source does not give and that do not follow from it."""
+"""Numbers of a claim that its source gives otherwise."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
 
-from vericite.verify.checks.agreement import agrees, compatible, derivable
-from vericite.verify.checks.binding import Bound, bound
-from vericite.verify.checks.changes import change_findings
-from vericite.verify.checks.derivation import derived
 from vericite.verify.checks.finding import Finding, Kind
-from vericite.verify.checks.intervals import interval_findings, same_ends
-from vericite.verify.checks.labels import labels
 from vericite.verify.checks.quantities import Quantity, quantities
-from vericite.verify.checks.rates import frequency_findings, same_rate
-from vericite.verify.checks.significance import p_agrees, significance_findings
-from vericite.verify.checks.standing import Candidate, borne_out, misplaced, standings
+from vericite.verify.checks.words import sentences, shared, stems, words
 
-_TYPED = re.compile(
-    r"\b(?P<word>ha?emophilia|influenza|allele|diet|type|phase|grade|stage|class|interleukin|il|cd|hpv"
-    r"|hepatitis|factor|vitamin|omega|serotype"
-    r"|genotype|trisomy)"
-    r"[ -]?(?P<name>[0-9]{1,3}[a-z]?|iv|i{1,3}|[a-e])(?![\w.]|\s?%)(?:(?:\s?[-/]\s?|,? (?:and|or"
-    r"|to) )(?P<more>[0-9]{1,2}|iv|i{1,3}|[a-e])(?!\w))?",
+_SHARED = 0.4
+_VERBATIM = 0.6
+_MOST = 60  # quantities of a source that are looked at; what keeps the work bounded
+_HOURLY = re.compile(r"\bevery (0*[1-9][0-9]?)[ -](?:hours?|h)\b", re.IGNORECASE)
+_TWICE = re.compile(r"\b(?:twice|bid|b\.i\.d)\b", re.IGNORECASE)
+_REST = re.compile(
+    r"\b(?:no[tnr]?|none|never|neither|without|free|fail\w*|rest|remain\w*|stay\w*|other|except|un\w+|only|wom[ae]n|m[ae]n"
+    r"|females?|males?|withdr\w+|drop\w*|complet\w*|surviv\w*|alive|die[ds]?|dea\w+|absen\w+|lack\w*|lost)\b|n't\b",
     re.IGNORECASE,
 )
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
-_MOST = 24  # quantities of a claim that are looked at; what keeps the work linear
-_BY = re.compile(r"\bby(?: (?:about|around|some|roughly|nearly|almost|just|over|under|a))* $", re.IGNORECASE)
-_ALL_BUT = re.compile(r"\b(?:all but|all except|except|other than|apart from)(?: the| for)? $", re.IGNORECASE)
-_FROM_TO = re.compile(
-    r"\bfrom(?: (?:about|around|just|roughly|nearly|almost|some|over|under|a))* $"
-    r"|[0-9][^ ]*(?: [^ ]+){0,3} to(?: [a-z]+)? $"
-)
-_LASTING = re.compile(
-    r"\b(?:over|for|lasting|lasted|ran for|spanned|took)(?: about| some| roughly| a total of)? $", re.IGNORECASE
-)
-_WORDS = re.compile(r"[^\W\d_]{3,}")
+"""What makes a share the rest of another: "did not stop", "survived"."""
+_MEASURES = frozenset("mass volume time length amount molarity pressure energy celsius international percent".split())
+_KINDS: dict[str, Kind] = {"interval": "interval", "p": "p-value"}
+
+
+class _Told(NamedTuple):
+    """A sentence of the source: what part of the claim's words it has, its text and its quantities."""
+
+    overlap: float
+    text: str
+    given: list[Quantity]
 
 
 def number_findings(claim: str, source: str) -> Iterator[Finding]:
-    """Findings about the numbers of a claim; both texts are plain."""
-    given = quantities(source)
-    said = _around_values(quantities(claim)[:_MOST])
-    told = bound(source, given)
-    made = derived(source, told, given)
-    paced, whole = False, labels(claim)
-    known = labels(source)
-    for item in _bound_claim(claim, said):
-        quantity = item.quantity
-        found = standings(quantity, claim, source, _with_rest(told, given), made)
-        steps = {one.step for one in found if one.bears_out}
-        paced = paced or ("pace" in steps and "direct" not in steps)
-        others = [one for one in given if one.role != "p"]
-        borne = borne_out(found)
-        if quantity.role != "fraction" and not _ratio_for_change(quantity, others, claim):
-            borne = borne or derivable(quantity, others, claim, source)
-        halved = quantity.role == "fraction" and quantity.low == 50 and quantity.sign != ">"
-        borne = borne or (halved and "median" in source.lower())
-        borne = borne or same_rate(quantity, claim, source)
-        finding = _finding(quantity, given, claim, source, borne)
-        finding = finding or _placed(claim, item, whole, known, found)
-        if finding:
-            yield finding
-    yield from interval_findings(claim, said, source, given)
-    yield from change_findings(claim, said, source, given)
-    yield from significance_findings(claim, source, told)
-    yield from _name_findings(claim, source)
-    if not paced:
-        yield from frequency_findings(claim, source)
+    """A quantity of the claim that its source gives otherwise where it says the same."""
+    said = [item for item in quantities(claim) if item.kind != "bare"][:_MOST]
+    if not said:
+        return
+    told = stems(claim)
+    near = [_Told(shared(told, stems(text)), text, quantities(text)[:_MOST]) for text in sentences(source)]
+    given = quantities(source)[:_MOST]
+    for item in said:
+        rival = _misplaced(item, claim, near)
+        if not rival and not any(agrees(item, other) for other in given) and not _derived(item, given, claim, source):
+            rival = _rival(item, said, near)
+        if rival:
+            yield Finding(_KINDS.get(item.kind, "number"), f"claim says {_shown(item)}, the source {_shown(rival)}")
 
 
-def _with_rest(told: list[Bound], given: list[Quantity]) -> list[Bound]:
-    """The values that stand for something, and those that do not, so that both can bear out a claim."""
-    bound_at = {item.quantity.start for item in told}
-    empty = frozenset[str]()
-    return told + [Bound(item, empty, empty, 0) for item in given if item.start not in bound_at]
-
-
-def _bound_claim(claim: str, said: list[Quantity]) -> list[Bound]:
-    told = bound(claim, said)
-    told = [item for item in told if any(item.quantity == quantity for quantity in said)]
-    return _with_rest(told, said)
-
-
-def _placed(
-    claim: str, item: Bound, whole: frozenset[str], known: frozenset[str], found: list[Candidate]
-) -> Finding | None:
-    if item.quantity.role not in ("value", "portion", "fraction", "small", "interval", "p") or not item.about:
-        return None
-    if _ALL_BUT.search(claim, max(0, item.quantity.start - 24), item.quantity.start):
-        return None
-    if _FROM_TO.search(claim, max(0, item.quantity.start - 24), item.quantity.start):
-        return None
-    return misplaced(item.quantity.text, item.about & known, whole, found)
-
-
-def _around_values(said: list[Quantity]) -> list[Quantity]:
-    """The same quantities; a range that a value just before it lies in is taken for an interval of confidence."""
-    return [
-        replace(item, role="interval")
-        if item.ranged and last and last.unit.base == item.unit.base and item.low < last.low < item.high
-        else item
-        for last, item in zip([None, *said], said, strict=False)
+def _misplaced(item: Quantity, claim: str, near: list[_Told]) -> Quantity | None:
+    """The quantity between the same words of the source as the claim's, if none there is the claim's."""
+    if item.kind == "p":
+        return None  # p < 0.05 is true of p < 0.01
+    slot = _slot(item, claim)
+    found = [
+        replace(other, sign="=")
+        for sentence in near
+        if sentence.overlap >= _VERBATIM
+        for other in sentence.given
+        if (other.kind, other.sign) == (item.kind, item.sign) and _fits(slot, _slot(other, sentence.text))
     ]
-
-
-def _finding(quantity: Quantity, given: list[Quantity], claim: str, source: str, supported: bool) -> Finding | None:
-    if quantity.role == "p":
-        return _p_finding(quantity, given)
-    if quantity.role == "loose":
-        return _lasting_finding(quantity, given, claim, source)
-    if _passed_over(quantity, given):
+    exact = replace(item, sign="=")
+    if item.base == "percent" and any(_close(exact, exact.low, 100 - other.low) for other in found):
+        return None  # 38 % did not, 62 % did
+    if any(agrees(exact, other) or other.ranged != item.ranged for other in found):
         return None
-    if quantity.role == "small" or _is_zero(quantity):
-        return _small_finding(quantity, given, claim, source, supported) if quantity.role == "small" else None
-    if quantity.role == "year":
-        years = [item for item in given if item.role == "year"]
-        if not years or any(item.low == quantity.low for item in given):
-            return None
-        return Finding("number", f"claim says {quantity.text}, the source {years[0].text}")
-    others = [item for item in given if item.role != "p"]
-    if quantity.role == "interval" and any(same_ends(quantity, item) for item in others):
-        return None
-    if supported or any(agrees(quantity, item) for item in others):
-        return None
-    return None if quantity.ranged and _range_given(quantity, others) else _unmatched(quantity, others)
+    return found[0] if found else None
 
 
-def _passed_over(quantity: Quantity, given: list[Quantity]) -> bool:
-    """Whether a part of a whole is none that the source could speak against."""
-    if quantity.role == "portion":
-        return _counted_out(quantity, given)
-    return quantity.role == "fraction" and not any(item.unit.base in ("", "percent", "times") for item in given)
+def _slot(item: Quantity, text: str) -> tuple[list[str], list[str]]:
+    """The words before and after a quantity."""
+    before = [word.lower for word in words(text[max(0, item.start - 60) : item.start])][-3:]
+    return before, [word.lower for word in words(text[item.end : item.end + 60])][:3]
 
 
-def _range_given(quantity: Quantity, given: list[Quantity]) -> bool:
-    """Whether a range is given as one, in whatever unit, or by its two ends apart."""
-    bare = not quantity.unit.base and any(item.ranged and same_ends(quantity, item) for item in given)
-    return bare or _ends_given(quantity, given)
+def _fits(one: tuple[list[str], list[str]], other: tuple[list[str], list[str]]) -> bool:
+    """Whether two slots are the same: a word or the text's end on either side of the quantity, and three in all."""
+    before = _alike(one[0][::-1], other[0][::-1])
+    after = _alike(one[1], other[1])
+    return before >= 1 and after >= 1 and before + after >= 3
 
 
-def _ratio_for_change(quantity: Quantity, given: list[Quantity], claim: str) -> bool:
-    """Whether a claim takes a ratio for the change that it means: "60 % lower" of a ratio of 0.60."""
-    if quantity.unit.base != "percent" or not _BY.search(claim, max(0, quantity.start - 30), quantity.start):
+def _alike(one: list[str], other: list[str]) -> int:
+    """How many words two lists begin with alike; all three where both end there."""
+    return next((at for at in range(3) if one[at : at + 1] != other[at : at + 1]), 3)
+
+
+def _shown(item: Quantity) -> str:
+    return (item.sign if item.sign != "=" else "") + item.text.strip()
+
+
+def _rival(item: Quantity, said: list[Quantity], near: list[_Told]) -> Quantity | None:
+    """The quantity that the sentence of the source which says most of the claim gives instead."""
+    best, rival = _SHARED, None
+    for sentence in near:
+        if sentence.overlap < best:
+            continue
+        others = [
+            other for other in sentence.given if _instead(item, other) and not any(agrees(mine, other) for mine in said)
+        ]
+        if others:
+            best, rival = sentence.overlap, min(others, key=lambda other: abs(other.low - item.low))
+    return rival
+
+
+def _instead(item: Quantity, other: Quantity) -> bool:
+    """Whether a quantity of the source may stand where the claim's does: of one kind, or the same in another unit."""
+    if item.kind == other.kind or (item.kind, other.kind) == ("percent change", "ratio"):
+        return True
+    units = _MEASURES >= {item.base, other.base}
+    return units and item.written == other.written and not (item.ranged or other.ranged)
+
+
+def agrees(item: Quantity, other: Quantity) -> bool:
+    """Whether a quantity of a source is what a claim's says, as exactly as the claim says it."""
+    if item.kind != other.kind:
+        return item.kind != "interval" and _same_number(item, other)
+    ends = sorted((abs(item.low), abs(item.high))), sorted((abs(other.low), abs(other.high)))
+    if item.ranged and other.ranged:
+        return all(_close(item, one, two) for one, two in zip(*ends, strict=True))
+    if item.kind == "interval":
         return False
-    ratios = [item for item in given if item.unit.base == "" and 0 < item.low < 1 and not item.ranged]
-    return any(abs(100 * item.low - quantity.low) <= 1 for item in ratios)
+    if item.ranged:
+        return ends[0][0] <= ends[1][0] <= ends[0][1]
+    return _holds(item, other)
 
 
-def _lasting_finding(quantity: Quantity, given: list[Quantity], claim: str, source: str) -> Finding | None:
-    """A duration of a single unit is held against the source only where that says how long a thing lasts."""
-    before = claim[max(0, quantity.start - 20) : quantity.start]
-    lasting = [item for item in given if _LASTING.search(source, max(0, item.start - 24), item.start)]
-    lasting = [item for item in lasting if item.unit.base == quantity.unit.base == "time" and not item.unit.per]
-    times = [item for item in given if item.unit.base == "time"]
-    if not _LASTING.search(before) or not lasting or any(_as_long(quantity, item) for item in times):
-        return None
-    return Finding("unit", f"claim says {quantity.text}, the source {lasting[0].text}")
+def _same_number(item: Quantity, other: Quantity) -> bool:
+    """Whether two quantities of different kinds are the same number: one may go without its unit."""
+    if item.base == other.base:
+        return _near(item.written * item.size, other.written * other.size, item)
+    if "bare" not in (item.base, other.base):
+        return {item.base, other.base} == {"age", "time"} and _holds(item, other)
+    return _near(item.written, other.written, item)
 
 
-def _as_long(one: Quantity, other: Quantity) -> bool:
-    lasted, given = one.low * one.unit.size, other.low * other.unit.size
-    return 0.8 * given <= lasted <= 1.25 * given
+def _near(one: float, two: float, item: Quantity) -> bool:
+    return one == two or abs(one - two) <= 0.5001 * 10 ** -_decimals(item) * item.size
 
 
-def _counted_out(quantity: Quantity, given: list[Quantity]) -> bool:
-    """Whether a claim counts a few of a number that its source gives, but of which it counts none."""
-    part, whole = (float(number) for number in (re.findall("[0-9]+", quantity.text) * 2)[:2])
-    counts = [
-        item.low for item in given if item.unit.base in ("", "percent") and item.role not in ("p", "interval", "year")
-    ]
-    if whole <= 3:
-        return True  # "one of the two": no share
-    return part <= 5 and whole in counts and not any(1 <= count < whole for count in counts)
+def _decimals(item: Quantity) -> int:
+    return len(item.text.strip().partition(".")[2].partition(" ")[0].rstrip("%"))
 
 
-def _is_zero(quantity: Quantity) -> bool:
-    return quantity.low == 0 == quantity.high
+def _holds(item: Quantity, other: Quantity) -> bool:
+    low, least, most = abs(item.low), *sorted((abs(other.low), abs(other.high)))
+    if item.kind == "p" and other.sign in "<>" and item.sign == "=":
+        return low <= most if other.sign == "<" else low >= least
+    if item.sign == "<":
+        return least <= low * 1.02 and other.sign != ">"
+    if item.sign == ">":
+        return most >= low * 0.98 and other.sign != "<"
+    return least <= low <= most or _close(item, low, least)
 
 
-def _ends_given(quantity: Quantity, given: list[Quantity]) -> bool:
-    """Whether both ends of a range are given, apart; a range of confidence must be given as one."""
-    ends = [
-        any(abs(abs(item.low) - abs(end)) <= quantity.step / 2 + 1e-9 for item in given if not item.ranged)
-        for end in (quantity.low, quantity.high)
-    ]
-    return all(ends) and quantity.role != "interval"
+def _close(item: Quantity, value: float, other: float) -> bool:
+    """Whether a value is another's as rounded in the claim."""
+    gap, size = abs(value - other), max(abs(value), abs(other))
+    if gap <= 0.5001 * item.step or gap <= 0.01 * size:
+        return True
+    part = 0.1 if item.sign == "~" else 0.05 if item.kind == "time" else 0.0
+    return gap <= part * size or (item.sign == "~" and gap <= 1.5 * item.step)
 
 
-def _p_finding(quantity: Quantity, given: list[Quantity]) -> Finding | None:
-    values = [item for item in given if item.role == "p"]
-    if any(p_agrees(quantity, item) for item in values):
-        return None
-    if not values:
-        return (
-            None
-            if quantity.sign != "="
-            else Finding("p-value", f"claim says {quantity.text}, the source gives no p-value")
-        )
-    return Finding("p-value", f"claim says {quantity.text}, the source {values[0].text}")
+def _derived(item: Quantity, given: list[Quantity], claim: str, source: str) -> bool:
+    """Whether a quantity follows from those of the source by one step of arithmetic."""
+    if item.kind in ("p", "interval") or item.ranged:
+        return False
+    single = [replace(other, low=end, high=end) for other in given for end in dict.fromkeys((other.low, other.high))]
+    values = [*_of_one(item, single, claim), *_of_two(item, single), *_times(item, single, source)]
+    if item.sign in "<>":
+        return any(value <= item.low if item.sign == "<" else value >= item.low for value in values)
+    return any(_close(item, abs(item.low), abs(value)) for value in values)
 
 
-def _small_finding(
-    quantity: Quantity, given: list[Quantity], claim: str, source: str, supported: bool
-) -> Finding | None:
-    """A small count is held against the source only where the source counts the same thing otherwise."""
-    if supported or any(agrees(quantity, item) for item in given):
-        return None
-    counted = _counted(claim, quantity)
-    rivals = [item for item in given if item.role == "small" and counted and _counted(source, item) == counted]
-    if not rivals:
-        return None
-    return Finding("number", f"claim says {quantity.text} {counted}, the source {rivals[0].text}")
+def _of_one(item: Quantity, given: list[Quantity], claim: str) -> Iterator[float]:
+    share, rest = item.base == "percent", bool(_REST.search(claim))
+    for other in given:
+        if share and rest and other.base == "percent":
+            yield 100 - other.low
+        elif share and other.kind in ("ratio", "times", "bare"):
+            yield from (100 * (1 - other.low), 100 * (other.low - 1))
+            if item.kind == "percent" or other.kind == "bare":
+                yield 100 * other.low
+        elif item.kind == "times" and (other.kind == "ratio" or other.base == "percent"):
+            yield from (other.low, 1 + other.low / 100)
 
 
-def _counted(text: str, quantity: Quantity) -> str:
-    word = _WORDS.match(text, quantity.end + 1)
-    return word[0].lower().rstrip("s") if word and text[quantity.end : quantity.end + 1] in " -" else ""
+def _of_two(item: Quantity, given: list[Quantity]) -> Iterator[float]:
+    share = item.base == "percent"
+    alike = [other for other in given if other.kind == item.kind or (share and other.base == "percent")]
+    for one, two in combinations(alike, 2):
+        yield from (one.low - two.low, one.low + two.low)
+    if share or item.kind == "times":
+        for one, two in combinations([other for other in given if other.low > 0], 2):
+            if one.base == two.base:
+                yield from _compared(share, *sorted((one.low, two.low)))
 
 
-def _unmatched(quantity: Quantity, given: list[Quantity]) -> Finding:
-    same = [item for item in given if item.low == quantity.low and item.unit.base]
-    if same and quantity.unit.base:
-        return Finding("unit", f"claim says {quantity.text}, the source {same[0].text}")
-    kind: Kind = "interval" if quantity.ranged or quantity.role == "interval" else "number"
-    rivals = [item for item in given if item.role == "interval"] if quantity.role == "interval" else []
-    rivals = rivals or [item for item in given if compatible(item.unit, quantity.unit) and item.role == quantity.role]
-    rivals = rivals or [item for item in given if compatible(item.unit, quantity.unit)]
-    if not rivals:
-        return Finding(kind, f"claim says {quantity.text}, which the source does not")
-    nearest = min(rivals, key=lambda item: abs(item.low - quantity.low))
-    return Finding(kind, f"claim says {quantity.text}, the source {nearest.text}")
+def _compared(share: bool, low: float, high: float) -> Iterator[float]:
+    if share:
+        yield from (100 * low / high, 100 * (high - low) / high, 100 * (high - low) / low)
+    else:
+        yield high / low
 
 
-def _names(text: str) -> dict[str, dict[str, str]]:
-    """The numbers that are names, by what they number: {"type": {"2": "type 2"}}."""
-    found: dict[str, dict[str, str]] = {}
-    for match in _TYPED.finditer(text):
-        word = {"interleukin": "il"}.get(match["word"].lower(), match["word"].lower())
-        for name in (match["name"], match["more"]):
-            if name and (
-                name.isdigit()
-                or word
-                in (
-                    "hepatitis",
-                    "vitamin",
-                    "haemophilia",
-                    "hemophilia",
-                    "influenza",
-                    "allele",
-                    "diet",
-                    "class",
-                    "phase",
-                    "grade",
-                    "stage",
-                    "type",
-                    "factor",
-                )
-            ):
-                found.setdefault(word, {})[_ROMAN.get(name.lower(), name.lower())] = match[0]
-    return found
-
-
-def _name_findings(claim: str, source: str) -> Iterator[Finding]:
-    given = _names(source)
-    for word, named in _names(claim).items():
-        others = given.get(word, {})
-        for name, shown in named.items():
-            if others and name not in others and not (word in ("grade", "stage") and len(others) > 1):
-                kind: Kind = (
-                    "population" if word in ("type", "stage", "hepatitis", "haemophilia", "hemophilia") else "number"
-                )
-                yield Finding(kind, f"claim says '{shown}', the source '{next(iter(others.values()))}'")
+def _times(item: Quantity, given: list[Quantity], source: str) -> Iterator[float]:
+    """What is given so many times: 90 minutes in two sessions, 15 mg every 12 hours, 9 g a day for a week."""
+    often = {other.written for other in given if other.kind == "bare" and 2 <= other.written <= 12 and other.step == 1}
+    often |= {24 / float(hours) for hours in _HOURLY.findall(source)} | ({2.0} if _TWICE.search(source) else set())
+    base = item.base
+    if base not in ("mass", "volume", "time", "amount"):
+        return
+    for other in given:
+        if other.base == base:
+            yield from (other.low * times for times in often)
