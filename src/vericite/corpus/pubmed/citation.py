@@ -1,0 +1,275 @@
+"""The parts of a MedlineCitation, as fields of ``PubMedRecord``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vericite.corpus.pubmed.dates import date_in, iso_date
+from vericite.corpus.pubmed.gather import Fields, Table, append_to, date_into, gather, texts_into
+from vericite.corpus.pubmed.markup import plain_text
+from vericite.corpus.pubmed.people import people
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+_PMCID = re.compile(r"PMC\d+")
+# NLM's word for a part it sorts under nothing.
+_NO_CATEGORY = frozenset({"UNASSIGNED", "UNLABELLED", "UNLABELED"})
+
+
+def take_pmid(element: _Element, fields: Fields) -> None:
+    """The record's own id and the version of it."""
+    fields["pmid"] = (element.text or "").strip()
+    version = element.get("Version") or ""
+    if version.isascii() and version.isdigit():
+        fields["version"] = int(version)
+
+
+def take_pub_date(element: _Element, fields: Fields) -> None:
+    """When the issue or the book came out, in any of the forms that PubMed has for it."""
+    parts = {child.tag: child.text for child in element}
+    if words := parts.get("MedlineDate"):
+        fields["date_text"] = " ".join(words.split())
+        date = date_in(fields["date_text"])
+    else:
+        year = parts.get("Year")
+        date = iso_date(year, parts.get("Month"), parts.get("Day"))
+        if season := parts.get("Season"):
+            fields["date_text"] = " ".join(f"{year or ''} {season}".split())
+    if date:
+        fields["date"] = date
+
+
+def take_abstract(element: _Element, fields: Fields) -> None:
+    """The abstract's sections, but for such as have no text; and, kept apart from them, whose it is."""
+    sections: list[Fields] = []
+    for child in element:
+        text = plain_text(child)
+        if not text:
+            continue
+        if child.tag == "AbstractText":
+            sections.append(_section(text, child))
+        elif child.tag == "CopyrightInformation":
+            fields["copyright"] = text
+    fields["sections"] = tuple(sections)
+
+
+def _section(text: str, element: _Element) -> Fields:
+    section: Fields = {"text": text}
+    category, label = element.get("NlmCategory"), element.get("Label")
+    if category and category not in _NO_CATEGORY:
+        section["category"] = section["label"] = category
+    if label and (label := " ".join(label.split())):
+        section["label"] = None if label in _NO_CATEGORY else label
+    return section
+
+
+def _take_other_abstract(element: _Element, fields: Fields) -> None:
+    other: Fields = {"kind": element.get("Type"), "language": element.get("Language")}
+    take_abstract(element, other)
+    if other["sections"]:
+        fields["other_abstracts"] = (*fields.get("other_abstracts", ()), other)
+
+
+def take_pages(element: _Element, fields: Fields) -> None:
+    """The pages as printed, or from the first to the last."""
+    parts: Fields = {child.tag: plain_text(child) for child in element}
+    ends = "-".join(filter(None, (parts.get("StartPage"), parts.get("EndPage"))))
+    if pages := parts.get("MedlinePgn") or ends:
+        fields.setdefault("journal", {})["pages"] = pages
+
+
+def take_location(element: _Element, fields: Fields) -> None:
+    """A DOI or publisher's id, unless it is marked as wrong."""
+    if element.get("ValidYN") != "N":
+        take_id(element.get("EIdType"), element, fields)
+
+
+def take_id(kind: str | None, element: _Element, fields: Fields) -> None:
+    """An id of the article, the first of its kind where there is room for one."""
+    value = plain_text(element)
+    if not value or not kind or kind == "pubmed":
+        return
+    if kind == "doi":
+        fields.setdefault("doi", value)
+    elif kind in ("pmc", "pmcid"):
+        if found := _PMCID.search(value):
+            fields.setdefault("pmcid", found[0])
+    else:
+        known = fields.get("other_ids", ())
+        entry = {"kind": kind, "value": value}
+        fields["other_ids"] = known if entry in known else (*known, entry)
+
+
+def _take_other_id(element: _Element, fields: Fields) -> None:
+    # "PMC4380289 [Available on 12/01/15]": so before PubMed's own ids came with the citation.
+    value = (element.text or "").strip()
+    take_id("pmc" if value.startswith("PMC") else element.get("Source"), element, fields)
+
+
+def take_authors(element: _Element, fields: Fields) -> None:
+    """The authors, or the editors where the list says so."""
+    fields["editors" if element.get("Type") == "editors" else "authors"] = people(element)
+    if element.get("CompleteYN") == "N":
+        fields["authors_complete"] = False
+
+
+def take_investigators(element: _Element, fields: Fields) -> None:
+    """The people of the groups among the authors."""
+    fields["investigators"] = people(element)
+
+
+def _take_subjects(element: _Element, fields: Fields) -> None:
+    fields["subjects"] = people(element)
+
+
+_GRANT = {"GrantID": "id", "Acronym": "acronym", "Agency": "agency", "Country": "country"}
+
+
+def take_grants(element: _Element, fields: Fields) -> None:
+    """What paid for the work."""
+    grants = ({_GRANT[part.tag]: plain_text(part) or None for part in grant if part.tag in _GRANT} for grant in element)
+    fields["grants"] = tuple(grant for grant in grants if grant)
+
+
+_DATA_BANK: Table = {"DataBankName": "name", "AccessionNumberList": texts_into("accessions")}
+
+
+def _take_data_banks(element: _Element, fields: Fields) -> None:
+    banks: list[Fields] = []
+    for child in element:
+        bank: Fields = {}
+        gather(child, _DATA_BANK, bank)
+        if bank:
+            banks.append(bank)
+    fields["data_banks"] = tuple(banks)
+
+
+def _take_chemicals(element: _Element, fields: Fields) -> None:
+    chemicals: list[Fields] = []
+    for child in element:
+        chemical: Fields = {}
+        for part in child:
+            if part.tag == "NameOfSubstance":
+                chemical["name"], chemical["ui"] = plain_text(part), part.get("UI")
+            elif part.tag == "RegistryNumber":
+                chemical["registry_number"] = part.text
+        if chemical.get("name"):
+            chemicals.append(chemical)
+    fields["chemicals"] = tuple(chemicals)
+
+
+def _take_mesh(element: _Element, fields: Fields) -> None:
+    headings: list[Fields] = []
+    for child in element:
+        heading: Fields = {}
+        qualifiers: list[Fields] = []
+        for part in child:
+            tag = part.tag
+            if tag == "DescriptorName":
+                heading = _heading(part)
+            elif tag == "QualifierName":
+                qualifiers.append(_heading(part))
+        if heading:
+            if qualifiers:
+                heading["qualifiers"] = tuple(qualifiers)
+            headings.append(heading)
+    fields["mesh"] = tuple(headings)
+
+
+def _heading(part: _Element) -> Fields:
+    return {"name": plain_text(part), "ui": part.get("UI"), "major": part.get("MajorTopicYN") == "Y"}
+
+
+_LINK = {"PMID": "pmid", "RefSource": "source", "Note": "note"}
+
+
+def _take_corrections(element: _Element, fields: Fields) -> None:
+    links: list[Fields] = []
+    cited: list[str] = []
+    for child in element:
+        kind = child.get("RefType")
+        if kind == "Cites":
+            # Before 2019 the references stood among the corrections.
+            cited += [pmid for part in child if part.tag == "PMID" and (pmid := plain_text(part))]
+        elif kind and (link := {_LINK[part.tag]: plain_text(part) or None for part in child if part.tag in _LINK}):
+            links.append({"kind": kind, **link})
+    fields["corrections"] = tuple(links)
+    if cited:
+        fields["references"] = (*fields.get("references", ()), *cited)
+
+
+_JOURNAL: Table = {
+    "ISSN": "issn",
+    "Title": "title",
+    "ISOAbbreviation": "abbreviation",
+    "Country": "country",
+    "MedlineTA": "medline_abbreviation",
+    "NlmUniqueID": "nlm_id",
+    "ISSNLinking": "linking_issn",
+}
+
+
+def _take_journal(element: _Element, fields: Fields) -> None:
+    gather(element, _JOURNAL, fields.setdefault("journal", {}))
+    for issue in element.iterchildren("JournalIssue"):
+        gather(issue, _ISSUE, fields)
+
+
+def _take_volume(element: _Element, fields: Fields) -> None:
+    fields["journal"]["volume"] = plain_text(element) or None
+
+
+def _take_issue(element: _Element, fields: Fields) -> None:
+    fields["journal"]["issue"] = plain_text(element) or None
+
+
+_ISSUE: Table = {"Volume": _take_volume, "Issue": _take_issue, "PubDate": take_pub_date}
+
+_ARTICLE: Table = {
+    "Journal": _take_journal,
+    "ArticleTitle": "title",
+    "VernacularTitle": "vernacular_title",
+    "Pagination": take_pages,
+    "ELocationID": take_location,
+    "Abstract": take_abstract,
+    "AuthorList": take_authors,
+    "Language": append_to("languages"),
+    "DataBankList": _take_data_banks,
+    "GrantList": take_grants,
+    "PublicationTypeList": texts_into("publication_types"),
+    "ArticleDate": date_into("electronic_date"),
+}
+
+
+def _take_article(element: _Element, fields: Fields) -> None:
+    fields["publication_model"] = element.get("PubModel")
+    gather(element, _ARTICLE, fields)
+
+
+_CITATION: Table = {
+    "PMID": take_pmid,
+    "DateCreated": date_into("created_date"),
+    "DateCompleted": date_into("completed_date"),
+    "DateRevised": date_into("revised_date"),
+    "Article": _take_article,
+    "MedlineJournalInfo": _take_journal,
+    "ChemicalList": _take_chemicals,
+    "SupplMeshList": texts_into("supplementary_mesh"),
+    "CommentsCorrectionsList": _take_corrections,
+    "GeneSymbolList": texts_into("genes"),
+    "MeshHeadingList": _take_mesh,
+    "OtherID": _take_other_id,
+    "OtherAbstract": _take_other_abstract,
+    "KeywordList": texts_into("keywords"),
+    "CoiStatement": "conflict_of_interest",
+    "InvestigatorList": take_investigators,
+    "PersonalNameSubjectList": _take_subjects,
+}
+
+
+def take_citation(element: _Element, fields: Fields) -> None:
+    """All of a MedlineCitation."""
+    fields["status"] = element.get("Status")
+    gather(element, _CITATION, fields)
