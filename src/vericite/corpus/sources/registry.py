@@ -1,0 +1,147 @@
+"""The forms by name, and the one way from a file to its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from vericite.corpus.sources.form import Item, Numbered, SourceForm
+from vericite.corpus.sources.jats import JATS
+from vericite.corpus.sources.json_lines import JSON_LINES
+from vericite.corpus.sources.markdown import MARKDOWN
+from vericite.corpus.sources.nbib import NBIB
+from vericite.corpus.sources.opening import SourceFile, opened
+from vericite.corpus.sources.plain_text import TEXT
+from vericite.corpus.sources.pmids import lists_pmids
+from vericite.corpus.sources.pubmed import PUBMED
+from vericite.corpus.sources.ris import RIS
+from vericite.corpus.sources.table import CSV, TSV
+from vericite.corpus.sources.xml_root import root_of
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.records import Document
+
+AUTO = "auto"
+PMIDS = "pmids"
+"""What ``form_of`` says of a list of PMIDs; it holds no documents."""
+
+SOURCES: dict[str, SourceForm] = {
+    "pubmed": PUBMED,
+    "jats": JATS,
+    "nbib": NBIB,
+    "ris": RIS,
+    "jsonl": JSON_LINES,
+    "tsv": TSV,
+    "csv": CSV,
+    # Last, because any text can be read as one.
+    "markdown": MARKDOWN,
+    "text": TEXT,
+}
+"""The forms in the order in which ``auto`` tries them."""
+
+
+def documents_in(
+    path: Path,
+    format: str = AUTO,
+    on_format: Callable[[str], None] | None = None,
+    name: str | None = None,
+) -> Iterator[Item]:
+    """Stream what a file holds; a record that cannot be used comes out as its error.
+
+    Two documents of one id are an error of the second, but in PubMed's own forms, where it is the newer one.
+    Where a file breaks off, or goes on as something else, what came before stands and an error comes last.
+
+    Args:
+        path: The file, packed with gzip or not.
+        format: A name of ``SOURCES``; ``auto`` goes by the file's beginning, then by its name.
+        on_format: Told which form ``auto`` took, once it is known.
+        name: What a document is named by that has no id of its own; the file's name without its ending otherwise.
+
+    Raises:
+        InputError: The file cannot be read, is empty, is of no form known, or holds nothing that could be read.
+    """
+    if format != AUTO and format not in SOURCES:
+        raise UnknownNameError("format", format, [AUTO, *SOURCES])
+    return _documents(path, format, on_format, name)
+
+
+def form_of(path: Path) -> str:
+    """The form that a file is of: a name of ``SOURCES``, or ``pmids``.
+
+    Raises:
+        InputError: The file cannot be read, is empty, or is of no form known.
+    """
+    with opened(path) as file:
+        return _recognised(file)
+
+
+def _documents(path: Path, format: str, on_format: Callable[[str], None] | None, name: str | None) -> Iterator[Item]:
+    with opened(path, name) as file:
+        chosen = _recognised(file) if format == AUTO else format
+        if file.is_empty:
+            raise InputError(f"expected {SOURCES[chosen].summary}; found {path}, which is empty")
+        if format == AUTO and on_format:
+            on_format(chosen)
+        if chosen == PMIDS:
+            raise InputError(f"expected documents; found {path}, a list of PMIDs. Fetch them from PubMed first")
+        form = SOURCES[chosen]
+        items = _to_the_end(path, form.read(file))
+        empty = True
+        for item in items if form.updates else _each_id_once(path, items):
+            empty = False
+            yield item[1]
+        if empty:
+            raise InputError(f"expected {form.summary}; found {path} with no document in it")
+
+
+def _to_the_end(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
+    """The items; what ends a file before its end is an item too, if any came before."""
+    line = 0
+    try:
+        for item in items:
+            line = max(line, item[0])
+            yield item
+    except RecordError as error:
+        if not line:
+            raise
+        yield error.line, error
+    except OSError as error:
+        if not line:
+            raise InputError(f"expected a readable file; found {path}: {error}") from None
+        yield line, RecordError(path, line, None, f"{error}. What follows this line was not read")
+
+
+def _each_id_once(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
+    seen: set[str] = set()
+    for line, item in items:
+        if isinstance(item, Document) and item.id in seen:
+            yield line, RecordError(path, line, "id", f"expected an id of its own; {item.id!r} came before")
+            continue
+        if isinstance(item, Document):
+            seen.add(item.id)
+        yield line, item
+
+
+def _recognised(file: SourceFile) -> str:
+    if file.is_empty:
+        raise InputError(f"expected documents; found {file.path}, which is empty")
+    if kind := file.known_kind:
+        raise InputError(f"expected a text; found {file.path}, {kind}")
+    if lists_pmids(file):
+        return PMIDS
+    for name, form in SOURCES.items():
+        if form.matches(file):
+            return name
+    raise InputError(f"expected a file of documents; found {file.path}, {_told(file)}. {_expected()}")
+
+
+def _told(file: SourceFile) -> str:
+    if "\x00" in file.opening:
+        return "which is no text"
+    if root := root_of(file.opening):
+        return f"XML or HTML whose first element is {root[:40]!r}"
+    return f"of no form that is known, and whose name ends in {file.suffix!r}"
+
+
+def _expected() -> str:
+    forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
+    return f"Name the form with --format if it is one of these. {forms}"

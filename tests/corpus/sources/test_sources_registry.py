@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vericite.corpus.sources import PMIDS, SOURCES, Source, documents_in, form_of, pmids_in, sources_in
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.records import Document
+
+SAMPLES = {
+    "pubmed": "<?xml version='1.0'?>\n<!DOCTYPE PubmedArticleSet PUBLIC 'a' 'b'>\n<PubmedArticleSet><PubmedArticle>"
+    "<MedlineCitation><PMID>1</PMID><Article><ArticleTitle>T</ArticleTitle><Abstract><AbstractText>Words."
+    "</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>",
+    "jats": "<!-- ours --><article><front><article-meta><article-id pub-id-type='pmid'>1</article-id></article-meta>"
+    "</front><body><p>Words.</p></body></article>",
+    "nbib": "\nPMID- 1\nTI  - T\nAB  - Words.\n",
+    "ris": "TY  - JOUR\nTI  - T\nAB  - Words.\nID  - 1\nER  - \n",
+    "jsonl": '{"id": "1", "text": "Words."}\n',
+    "tsv": "id\ttext\n1\tWords.\n",
+    "csv": "id,text\n1,Words.\n",
+    "markdown": "# T\n\nWords.\n",
+    "text": "T\n\nWords.\n",
+}
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("format", SOURCES)
+@pytest.mark.parametrize("pack", [lambda raw: raw, gzip.compress], ids=["plain", "packed"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["", "bom"])
+def test_every_form_is_told_by_its_beginning_whatever_the_file_is_called(tmp_path: Path, format: str, pack, bom: bytes):
+    path = write(tmp_path / "file.txt", pack(bom + SAMPLES[format].encode()))
+    told: list[str] = []
+    [document] = documents_in(path, on_format=told.append)
+    assert isinstance(document, Document)
+    assert told == [form_of(path)] == [format]
+    assert document.text == "Words."
+    assert list(documents_in(path, format)) == [document]
+
+
+@pytest.mark.parametrize("name", ["file.txt.gz", "file.txt", "FILE.TXT.GZ"])
+def test_a_packed_file_is_named_without_its_endings(tmp_path: Path, name: str):
+    [document] = documents_in(write(tmp_path / name, gzip.compress(b"T\n\nWords.")))
+    assert document.id == name.split(".")[0]
+
+
+@pytest.mark.parametrize("format", SOURCES)
+def test_a_file_that_is_empty_is_refused_with_what_was_expected(tmp_path: Path, format: str):
+    for content in (b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"")):
+        path = write(tmp_path / "a.txt", content)
+        with pytest.raises(InputError, match="which is empty") as caught:
+            list(documents_in(path, format))
+        assert SOURCES[format].summary in str(caught.value)
+        with pytest.raises(InputError, match="which is empty"):
+            list(documents_in(path))
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path):
+    for path in (tmp_path, tmp_path / "none.txt", Path("a\x00b")):
+        for format in ("auto", "jsonl"):
+            with pytest.raises(InputError, match="expected a readable file"):
+                list(documents_in(path, format))
+        if path != tmp_path:
+            with pytest.raises(InputError, match="expected a readable file"):
+                list(sources_in(path))
+
+
+def test_an_unknown_form_is_refused_at_once():
+    with pytest.raises(UnknownNameError, match="'jsonl'"):
+        documents_in(Path("a"), "jsonlines")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.pdf", b"%PDF-1.7 ...", "a PDF"),
+        ("a.txt", b"PK\x03\x04...", "a ZIP archive"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "Office"),
+        ("a.bz2", b"BZh91AY&SY", "bzip2"),
+        ("a.txt", b"\x00\x01\x02" * 50, "no text"),
+        ("a.md", b"\x00\x01\x02" * 50, "no text"),
+        ("a.html", b"<!DOCTYPE html><html><body>Words", "'html'"),
+        ("a.xml", b"<TaxaSet><Taxon/></TaxaSet>", "'TaxaSet'"),
+        ("a.py", b"import os\n", r"'\.py'"),
+    ],
+)
+def test_what_is_of_no_form_is_told_for_what_it_is(tmp_path: Path, name: str, content: bytes, told: str):
+    path = write(tmp_path / name, content)
+    with pytest.raises(InputError, match=told):
+        list(documents_in(path))
+    with pytest.raises(InputError, match=told):
+        form_of(path)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "ris", "nbib", "pubmed", "jats", "text"])
+def test_a_file_that_was_cut_keeps_what_came_before_and_says_so(tmp_path: Path, format: str):
+    random = os.urandom(40_000).hex()
+    records = {
+        "jsonl": [json.dumps({"id": str(n), "text": random[n * 70 : n * 70 + 600]}) + "\n" for n in range(1000)],
+        "csv": ["id,text\n", *(f"{n},{random[n * 70 : n * 70 + 600]}\n" for n in range(1000))],
+        "tsv": ["id\ttext\n", *(f"{n}\t{random[n * 70 : n * 70 + 600]}\n" for n in range(1000))],
+        "ris": [f"TY  - JOUR\nTI  - {random[n * 70 : n * 70 + 600]}\nID  - {n}\nER  - \n" for n in range(1000)],
+        "nbib": [f"PMID- {n + 1}\nTI  - {random[n * 70 : n * 70 + 600]}\n\n" for n in range(1000)],
+        "pubmed": [
+            "<PubmedArticleSet>",
+            *(
+                f"<PubmedArticle><MedlineCitation><PMID>{n + 1}</PMID><Article><ArticleTitle>"
+                f"{random[n * 70 : n * 70 + 600]}</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
+                for n in range(1000)
+            ),
+        ],
+        "jats": [
+            "<pmc-articleset>",
+            *(
+                f"<article><front><article-meta><article-id pub-id-type='pmc'>{n + 1}</article-id></article-meta>"
+                f"</front><body><p>{random[n * 70 : n * 70 + 600]}</p></body></article>"
+                for n in range(1000)
+            ),
+        ],
+        "text": [random],
+    }[format]
+    packed = gzip.compress("".join(records).encode())
+    path = write(tmp_path / "a.gz", packed[: len(packed) // 2])
+    if format == "text":
+        with pytest.raises(InputError, match="expected a whole gzip file"):
+            list(documents_in(path, format))
+        return
+    *documents, error = documents_in(path, format)
+    assert len(documents) > 100
+    assert all(isinstance(item, Document) for item in documents)
+    assert isinstance(error, RecordError)
+    assert "gzip" in str(error)
+    with pytest.raises(InputError):
+        list(documents_in(write(tmp_path / "b.gz", packed[:12]), format))
+
+
+def test_a_line_of_a_megabyte_is_read(tmp_path: Path):
+    text = "word " * 250_000
+    for format in SOURCES:
+        path = write(tmp_path / "a.txt", SAMPLES[format].replace("Words.", text))
+        [document] = documents_in(path, format)
+        assert len(document.text) == len(text) - (format != "jsonl"), format
+
+
+def test_a_packed_file_of_one_endless_line_does_not_fill_the_memory(tmp_path: Path):
+    path = write(tmp_path / "a.gz", gzip.compress(b'{"id": "' + b" " * (1 << 27), compresslevel=1))
+    with pytest.raises(InputError, match="longer"):
+        list(documents_in(path, "jsonl"))
+    with pytest.raises(InputError, match="longer"):
+        list(documents_in(path, "text"))
+
+
+@given(st.binary(max_size=400), st.sampled_from([*SOURCES, "auto"]), st.sampled_from([None, *SOURCES]), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400, deadline=None)
+def test_nothing_but_an_input_error_comes_out_of_any_bytes(tmp_path: Path, raw, format, sample, packed: bool):
+    # In the midst of a file of some form, for from nothing but chance no form would come.
+    whole = SAMPLES[sample].encode()[: len(raw) % 200] + raw + SAMPLES[sample].encode()[10:] if sample else raw
+    path = write(tmp_path / "a", gzip.compress(whole)[: len(raw) + 40] if packed else whole)
+    try:
+        items = list(documents_in(path, format))
+    except InputError as error:
+        assert "found" in str(error)
+        return
+    finally:
+        try:
+            pmids_in(path)
+        except InputError:
+            pass
+    assert items
+    for item in items:
+        if isinstance(item, Document):
+            item.model_dump_json()
+            Document.model_validate(item.model_dump())
+        else:
+            str(item).encode()
+
+
+# Folders
+
+
+def test_a_folder_is_its_files_in_order_with_their_forms(tmp_path: Path):
+    for name, content in {
+        "b/two.md": "# T\n\nWords.",
+        "a.csv": SAMPLES["csv"],
+        "b/one.txt.gz": gzip.compress(b"T\n\nWords."),
+        "b/two.txt": "T\n\nWords.",
+        ".hidden.txt": "T\n\nWords.",
+        ".git/a.txt": "T\n\nWords.",
+        "c/picture.png": b"\x89PNG\r\n\x1a\n\x00\x00",
+        "c/list.txt": "1\n2\n",
+        "c/empty.txt": "",
+    }.items():
+        write(tmp_path / name, content)
+    os.mkfifo(tmp_path / "pipe.txt")
+    found = list(sources_in(tmp_path))
+    assert [item for item in found if isinstance(item, Source)] == [
+        Source(tmp_path / "a.csv", "csv", "a"),
+        Source(tmp_path / "b/one.txt.gz", "text", "b/one"),
+        Source(tmp_path / "b/two.md", "markdown", "b/two.md"),
+        Source(tmp_path / "b/two.txt", "text", "b/two.txt"),
+        Source(tmp_path / "c/list.txt", PMIDS, "c/list"),
+    ]
+    errors = [str(item) for item in found if isinstance(item, InputError)]
+    assert len(errors) == 2
+    assert "empty.txt" in errors[0] and "picture.png" in errors[1]
+    source = found[1]
+    [document] = documents_in(source.path, source.format, name=source.name)
+    assert document.id == "b/one"
+
+
+def test_a_file_alone_is_itself_and_a_folder_of_nothing_is_refused(tmp_path: Path):
+    path = write(tmp_path / "a.csv", SAMPLES["csv"])
+    assert list(sources_in(path)) == [Source(path, "csv", "a")]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="without any"):
+        list(sources_in(tmp_path / "none"))
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path):
+    reading, writing = os.pipe()
+    os.write(writing, SAMPLES["jsonl"].encode())
+    os.close(writing)
+    with os.fdopen(reading):
+        [document] = documents_in(Path(f"/dev/fd/{reading}"))
+    assert document.id == "1"
+
+
+# Lists of PMIDs
+
+
+@pytest.mark.parametrize(
+    ("content", "pmids"),
+    [
+        ("1\n2\n3\n", ("1", "2", "3")),
+        ("1, 2,3", ("1", "2", "3")),
+        ("\ufeff00012\r\n12\r\n34", ("12", "34")),
+        ("PMID: 1\nPMID:2\npmid 3\n", ("1", "2", "3")),
+        ("pmid\n1\n2\n", ("1", "2")),
+        ("PMIDs: 1; 2", ("1", "2")),
+        ("PMID,Title,Authors,Citation,First Author,Create Date\n7,T,D,C,D,2020\n8,T,D,C,D,2020\n", ("7", "8")),
+        ("1 and 2", None),
+        ("123456789\n", None),
+        ("PMID- 1\nTI  - T\n", None),
+        ("id,text\n1,Words.\n", None),
+        ("", None),
+        ("1.5\n", None),
+        (b"\x00\x01", None),
+        ("\n".join(map(str, range(1, 40_001))), tuple(map(str, range(1, 40_001)))),
+    ],
+)
+def test_a_list_of_pmids_is_recognised(tmp_path: Path, content, pmids):
+    path = write(tmp_path / "list.txt", content)
+    assert pmids_in(path) == pmids
+    if pmids and "Title" not in content:
+        assert form_of(path) == PMIDS
+        with pytest.raises(InputError, match="a list of PMIDs"):
+            list(documents_in(path))
+
+
+def test_a_long_list_that_goes_on_as_something_else_is_told_by_the_line(tmp_path: Path):
+    content = "\n".join(map(str, range(10_000_000, 10_020_000))) + "\nand some words\n"
+    with pytest.raises(RecordError, match="line 20001: expected a PMID; found 'and some words'"):
+        pmids_in(write(tmp_path / "list.txt", content))
+
+
+ROWS = [
+    " ",
+    "\n",
+    "\t",
+    "<",
+    "&",
+    "(",
+    "[",
+    ":",
+    "A",
+    "A: ",
+    ".",
+    '"',
+    ",",
+    "1 ",
+    "- ",
+    "PMID- 1\n",
+    "TY  - JOUR\n",
+    "<p>",
+    "{",
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("format", [name for name in SOURCES if name not in ("markdown", "text")])
+def test_a_long_row_of_anything_within_a_record_takes_no_time(tmp_path: Path, format: str, row: str):
+    text = row * 20_000
+    if format in ("pubmed", "jats"):
+        text = text.replace("&", "&amp;").replace("<", "&lt;")
+    elif format == "jsonl":
+        text = json.dumps(text)[1:-1]
+    path = write(tmp_path / "a", SAMPLES[format].replace("Words.", f"Words. {text} end"))
+    begun = time.perf_counter()
+    try:
+        assert list(documents_in(path, format))
+    finally:
+        assert time.perf_counter() - begun < 5
