@@ -13,6 +13,8 @@ VeriCiteError
 ├── LLMError                a language model cannot be asked
 │   ├── LLMAccessError      every call would fail alike: the key, the credit, the model's name or its address
 │   └── LLMStreamError      a streamed reply that could not be had to its end
+├── EntrezError             NCBI's E-utilities gave no usable reply
+│   └── EntrezAccessError   every call would fail alike: the API key, a block, or VERICITE_OFFLINE
 ├── JudgementError          a judge could not judge the one pair it was asked about
 ├── PluginError             what another package brings cannot be used
 └── MissingExtraError       an optional dependency is not installed
@@ -115,6 +117,14 @@ class LLMAccessError(LLMError):
 
 class LLMStreamError(LLMError):
     """A streamed reply could not be had to its end; what came before the error is all there is."""
+
+
+class EntrezError(VeriCiteError):
+    """NCBI's E-utilities gave no usable reply, however often they were asked."""
+
+
+class EntrezAccessError(EntrezError):
+    """Every call would fail alike: the API key is refused, the network is blocked, or VERICITE_OFFLINE is set."""
 
 
 class MissingExtraError(VeriCiteError):

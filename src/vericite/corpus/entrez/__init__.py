@@ -1,0 +1,33 @@
+"""PubMed over the network: NCBI's E-utilities, asked politely.
+
+    with Entrez() as entrez:
+        found = entrez.search("aspirin[tiab] AND hasabstract", most=20)
+        documents = entrez.fetch(found.ids).documents
+
+The client loads when it is first used; the values alone need neither the HTTP client nor the XML parser.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from vericite.corpus.entrez.results import PubMedSummary, SearchResult, Summaries
+from vericite.corpus.entrez.settings import EntrezSettings
+
+if TYPE_CHECKING:
+    from vericite.corpus.entrez.client import Entrez
+    from vericite.corpus.entrez.fetched import Fetched
+
+__all__ = ["Entrez", "EntrezSettings", "Fetched", "PubMedSummary", "SearchResult", "Summaries"]
+
+_HOMES = {"Entrez": "vericite.corpus.entrez.client", "Fetched": "vericite.corpus.entrez.fetched"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vericite.corpus.entrez' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

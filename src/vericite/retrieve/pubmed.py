@@ -1,0 +1,141 @@
+"""Live PubMed, asked as the VeriCite paper asks it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from itertools import dropwhile
+from typing import TYPE_CHECKING
+
+from vericite.corpus.entrez.query import STOPWORDS, all_in_title_or_abstract, mapped, query_words
+from vericite.errors import InputError
+from vericite.records import Document, Evidence, Question
+
+if TYPE_CHECKING:
+    from vericite.corpus.entrez import Entrez
+
+CANDIDATES = 200
+"""Articles of a search that are looked at, as in the paper."""
+
+MOST_WORDS = 40
+"""Of a question: the longest of BioASQ's has about half as many, and no abstract has all words of a longer one."""
+
+_OPENINGS = STOPWORDS | frozenset(
+    "who whom whose where why will shall many much list name describe explain give".split()
+)
+"""Words that only say what kind of answer is wanted, where a question begins with them."""
+
+_FEWEST_AT_ONCE = 20
+"""Records asked for at once; most are complete, so the first of them often suffice."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class PubMedRetriever:
+    """Finds articles by three searches, each wider than the one before, until there are ``k``.
+
+    ``tiab`` asks for every word of the question in title or abstract, without the words it opens with ("What is the
+    ...") and those PubMed does not look up; ``atm`` leaves the same words to PubMed's Automatic Term Mapping; ``raw``
+    asks for all words of the question as they stand. The first two ask for articles with an abstract only. What an
+    earlier search found stays in front. Each search is in PubMed's order of relevance, and of its first ``candidates``
+    articles those count that are complete (``is_complete``).
+
+    An ``Evidence`` says which search found it (``retriever="pubmed(tiab)"``) and at which rank of it
+    (``scores["search_rank"]``). PubMed gives no scores: ``score`` is 1 / rank.
+
+    Args:
+        entrez: The client.
+        candidates: Articles of each search that are looked at.
+    """
+
+    def __init__(self, entrez: Entrez, candidates: int = CANDIDATES) -> None:
+        if candidates < 1:
+            raise InputError(f"expected candidates of at least 1; found {candidates}. Raise it.")
+        self._entrez = entrez
+        self._candidates = candidates
+
+    @property
+    def signature(self) -> str:
+        """Which searches, over how many candidates, of whom."""
+        return f"pubmed(tiab>atm>raw, candidates={self._candidates}, {self._entrez.signature})"
+
+    def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        """At most ``k`` articles, the best first.
+
+        Raises:
+            InputError: The question has no word that PubMed looks up.
+            EntrezError: NCBI cannot be asked, or gave no usable reply.
+        """
+        found: list[Evidence] = []
+        seen: set[str] = set()
+        for stage, query in searches(question.text):
+            if len(found) >= k:
+                break
+            for position, document in self._articles(query, k - len(found), seen):
+                rank = len(found) + 1
+                found.append(
+                    Evidence(
+                        document=document,
+                        rank=rank,
+                        score=1 / rank,
+                        retriever=f"pubmed({stage})",
+                        scores={"search_rank": float(position)},
+                    )
+                )
+                if len(found) >= k:
+                    break
+        return tuple(found)
+
+    def _articles(self, query: str, wanted: int, seen: set[str]) -> Iterator[tuple[int, Document]]:
+        """Complete articles that were not seen before, with their positions in the search."""
+        places = {pmid: place for place, pmid in enumerate(self._entrez.search(query, self._candidates).ids, start=1)}
+        fresh = [pmid for pmid in places if pmid not in seen]
+        seen.update(fresh)
+        at_once = max(_FEWEST_AT_ONCE, 2 * wanted)
+        for start in range(0, len(fresh), at_once):
+            fetched = self._entrez.fetch(fresh[start : start + at_once])
+            for pmid, problem in fetched.problems.items():
+                _LOG.warning("left out PMID %s: %s", pmid, problem)
+            for document in fetched.documents:
+                if is_complete(document):
+                    yield places[document.id], document
+
+
+def is_complete(document: Document) -> bool:
+    """Whether a citation of it can be printed and checked: title, abstract, journal, year and authors are known."""
+    known = (document.title, document.text, document.journal, document.year, document.authors)
+    return all(known)
+
+
+def searches(question: str) -> tuple[tuple[str, str], ...]:
+    """The searches of a question in their order, each with its name. No part of the question is read as syntax.
+
+    Raises:
+        InputError: It has no word that PubMed looks up.
+    """
+    words = _capped(query_words(question))
+    plain = [word for word in words if word not in STOPWORDS]
+    if not plain:
+        raise InputError(
+            f"expected a question with a word that PubMed looks up; found {question[:80]!r}. Name what it is about."
+        )
+    asked = [word for word in dropwhile(_opens, words) if word not in STOPWORDS]
+    # A question of openings only ("Why list?") is about one of them.
+    asked = asked or plain
+    return ("tiab", all_in_title_or_abstract(asked)), ("atm", mapped(asked)), ("raw", " ".join(words))
+
+
+def _opens(word: str) -> bool:
+    return word.removesuffix("'s") in _OPENINGS
+
+
+def _capped(words: tuple[str, ...]) -> tuple[str, ...]:
+    if len(words) > MOST_WORDS:
+        _LOG.warning(
+            "expected a question of at most %d different words; found %d. PubMed is asked for the first %d: no "
+            "abstract has them all. Shorten the question.",
+            MOST_WORDS,
+            len(words),
+            MOST_WORDS,
+        )
+    return words[:MOST_WORDS]

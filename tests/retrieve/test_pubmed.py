@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from entrez_server import Article, EntrezServer, page
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.corpus.entrez import Entrez, EntrezSettings
+from vericite.errors import EntrezAccessError, EntrezError, InputError
+from vericite.records import Evidence, Question
+from vericite.retrieve import Retriever
+from vericite.retrieve.pubmed import MOST_WORDS, PubMedRetriever, is_complete, searches
+
+JET_LAG = Article("11", "Melatonin in jet lag.", "Melatonin shortened jet lag. Melatonin was safe.")
+ARTICLES = [
+    JET_LAG,
+    Article("12", "Jet lag.", "Jet lag was shorter with melatonin."),
+    Article("13", "Circadian hormones.", "Travellers felt better.", keywords=("melatonin", "jet", "lag")),
+    Article("14", "Jet lag and melatonin: is it the light?", "", keywords=("does", "shorten", "the")),
+    Article("15", "Salt and blood pressure.", "Less salt lowered blood pressure."),
+]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EntrezServer]:
+    for name in ("NCBI_API_KEY", "NCBI_EMAIL", "VERICITE_OFFLINE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with EntrezServer(ARTICLES) as running:
+        yield running
+
+
+@pytest.fixture
+def entrez(server: EntrezServer) -> Iterator[Entrez]:
+    with Entrez(settings_of(server)) as client:
+        yield client
+
+
+def settings_of(server: EntrezServer) -> EntrezSettings:
+    return EntrezSettings(base_url=server.url, requests_per_second=1000, backoff=0.005, attempts=3, cache=None)
+
+
+def question(text: str) -> Question:
+    return Question(id="q", text=text)
+
+
+def told(found: tuple[Evidence, ...]) -> list[tuple[str, str]]:
+    return [(evidence.document.id, evidence.retriever) for evidence in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "tiab", "atm", "raw"),
+    [
+        (
+            "What is the effect of melatonin on jet lag?",
+            "effect[tiab] AND melatonin[tiab] AND jet[tiab] AND lag[tiab] AND hasabstract",
+            "(effect melatonin jet lag) AND hasabstract",
+            "what is the effect of melatonin on jet lag",
+        ),
+        (
+            "Does IL-6 rise in Crohn's disease?",
+            "il-6[tiab] AND rise[tiab] AND crohn's[tiab] AND disease[tiab] AND hasabstract",
+            "(il-6 rise crohn's disease) AND hasabstract",
+            "does il-6 rise in crohn's disease",
+        ),
+        (
+            "How many genes list TNF-α?",
+            "genes[tiab] AND list[tiab] AND tnf-α[tiab] AND hasabstract",
+            "(genes list tnf-α) AND hasabstract",
+            "how many genes list tnf-α",
+        ),
+        (
+            "List kinases that bind p53.",
+            "kinases[tiab] AND bind[tiab] AND p53[tiab] AND hasabstract",
+            "(kinases bind p53) AND hasabstract",
+            "list kinases that bind p53",
+        ),
+        (
+            "Who's Hirschsprung?",
+            "hirschsprung[tiab] AND hasabstract",
+            "(hirschsprung) AND hasabstract",
+            "who's hirschsprung",
+        ),
+        ("Why?", "why[tiab] AND hasabstract", "(why) AND hasabstract", "why"),
+    ],
+)
+def test_the_three_searches_of_a_question(text: str, tiab: str, atm: str, raw: str):
+    assert searches(text) == (("tiab", tiab), ("atm", atm), ("raw", raw))
+
+
+def test_a_retriever_is_one(entrez: Entrez):
+    retriever: Retriever = PubMedRetriever(entrez)
+    assert retriever.signature.startswith("pubmed(tiab>atm>raw, candidates=200, entrez(http://127.0.0.1")
+
+
+def test_the_first_search_is_enough_where_it_finds_enough(server: EntrezServer, entrez: Entrez):
+    found = PubMedRetriever(entrez).retrieve(question("What does melatonin do for jet lag?"), 2)
+    assert told(found) == [("11", "pubmed(tiab)"), ("12", "pubmed(tiab)")]
+    assert server.queries == ["melatonin[tiab] AND jet[tiab] AND lag[tiab] AND hasabstract"]
+    assert server.arrivals[0].fields["retmax"] == "200"
+    assert server.arrivals[0].fields["sort"] == "relevance"
+
+
+def test_each_wider_search_fills_up_behind_the_one_before(server: EntrezServer, entrez: Entrez):
+    server.articles = [*ARTICLES, Article("16", "A question.", "Jet, lag.", keywords=("melatonin", "to"))]
+    found = PubMedRetriever(entrez).retrieve(question("What is melatonin to jet lag?"), 9)
+    assert told(found) == [
+        ("11", "pubmed(tiab)"),
+        ("12", "pubmed(tiab)"),
+        ("13", "pubmed(atm)"),
+        ("16", "pubmed(atm)"),
+    ]
+    assert [evidence.rank for evidence in found] == [1, 2, 3, 4]
+    assert [evidence.score for evidence in found] == [1, 1 / 2, 1 / 3, 1 / 4]
+    assert len(server.queries) == 3
+
+
+def test_the_rank_in_its_own_search_is_kept(entrez: Entrez):
+    found = PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 3)
+    assert [dict(evidence.scores) for evidence in found] == [
+        {"search_rank": 1.0},
+        {"search_rank": 2.0},
+        {"search_rank": 3.0},
+    ]
+
+
+def test_the_raw_question_is_the_last_resort(server: EntrezServer, entrez: Entrez):
+    # It has an abstract that PubMed's own filter does not know of: the words alone find it.
+    server.filtered = {"11"}
+    found = PubMedRetriever(entrez).retrieve(question("What is melatonin to jet lag?"), 9)
+    assert told(found) == [("12", "pubmed(tiab)"), ("13", "pubmed(atm)"), ("11", "pubmed(raw)")]
+
+
+def test_term_mapping_finds_what_the_words_alone_do_not(server: EntrezServer, entrez: Entrez):
+    server.synonyms = {"sodium": ("salt",)}
+    found = PubMedRetriever(entrez).retrieve(question("Is sodium about pressure?"), 1)
+    assert told(found) == [("15", "pubmed(atm)")]
+
+
+@pytest.mark.parametrize("lacking", [{"abstract": ""}, {"title": ""}, {"journal": ""}, {"year": ""}, {"authors": ()}])
+def test_an_article_that_is_not_complete_is_passed_over(
+    server: EntrezServer, entrez: Entrez, lacking: dict[str, object]
+):
+    server.articles = [
+        replace(JET_LAG, **lacking, keywords=("melatonin", "jet", "lag")),
+        Article("12", "Jet lag.", "Melatonin and jet lag."),
+    ]
+    found = PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 2)
+    assert [evidence.document.id for evidence in found] == ["12"]
+    assert all(is_complete(evidence.document) for evidence in found)
+    assert found[0].rank == 1
+
+
+def test_no_article_comes_twice_and_none_is_fetched_twice(server: EntrezServer, entrez: Entrez):
+    found = PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 50)
+    ids = [evidence.document.id for evidence in found]
+    assert len(set(ids)) == len(ids) == 3
+    asked = [id for arrival in server.arrivals if arrival.tool == "efetch" for id in arrival.ids]
+    assert len(set(asked)) == len(asked)
+
+
+def test_more_records_are_fetched_only_as_they_are_needed(server: EntrezServer, entrez: Entrez):
+    server.articles = [
+        Article(str(number), "Salt.", "Salt." if number <= 250 else "", authors=("Doe",) if number > 30 else ())
+        for number in range(1, 300)
+    ]
+    found = PubMedRetriever(entrez).retrieve(question("salt"), 5)
+    assert [evidence.document.id for evidence in found] == ["31", "32", "33", "34", "35"]
+    assert [evidence.scores["search_rank"] for evidence in found] == [31, 32, 33, 34, 35]
+    assert [len(arrival.ids) for arrival in server.arrivals if arrival.tool == "efetch"] == [20, 20]
+
+
+def test_only_so_many_candidates_are_looked_at(server: EntrezServer, entrez: Entrez):
+    server.articles = [
+        Article(str(number), "Salt.", "Salt.", authors=("Doe",) if number > 3 else ()) for number in range(1, 9)
+    ]
+    found = PubMedRetriever(entrez, candidates=4).retrieve(question("salt"), 5)
+    assert [evidence.document.id for evidence in found] == ["4"]
+
+
+def test_a_record_that_pubmed_withholds_is_passed_over_with_a_warning(
+    server: EntrezServer, entrez: Entrez, caplog: pytest.LogCaptureFixture
+):
+    server.withheld.add("11")
+    assert [found.document.id for found in PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 1)] == ["12"]
+    assert "left out PMID 11" in caplog.text
+
+
+def test_nothing_found_is_nothing_and_no_error(entrez: Entrez):
+    assert PubMedRetriever(entrez).retrieve(question("zyxwv"), 3) == ()
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_asked_for_none_it_asks_nothing(server: EntrezServer, entrez: Entrez, k: int):
+    assert PubMedRetriever(entrez).retrieve(question("melatonin"), k) == ()
+    assert not server.arrivals
+
+
+def test_a_failure_is_an_error_and_no_empty_evidence(server: EntrezServer, entrez: Entrez):
+    server.script([page(502)] * 3)
+    with pytest.raises(EntrezError):
+        PubMedRetriever(entrez).retrieve(question("melatonin"), 3)
+
+
+@pytest.mark.parametrize("text", [" ", "?", '[]()"*', "What is it?", "AND OR NOT", "the and of", "…"])
+def test_a_question_without_a_word_to_look_up_is_refused_before_pubmed_is_asked(
+    server: EntrezServer, entrez: Entrez, text: str
+):
+    with pytest.raises(InputError, match="expected a question with a word that PubMed looks up"):
+        PubMedRetriever(entrez).retrieve(question(text), 3)
+    assert not server.arrivals
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'melatonin[au] OR "jet lag"[majr] NOT (salt)',
+        "melatonin* AND (jet OR lag))) [[[",
+        "melatonin:jet[dp] #1 lag~3",
+        "melatonin' \" jet \\ lag %5B &db=pmc",
+    ],
+)
+def test_syntax_in_a_question_is_not_pubmeds(server: EntrezServer, entrez: Entrez, text: str):
+    PubMedRetriever(entrez).retrieve(question(text), 99)
+    for query in server.queries:
+        bare = query.replace("[tiab]", "").replace(" AND ", " ")
+        assert not set(bare.removesuffix(" hasabstract").strip("()")) & set('[]()"*:#~/\\%&')
+        assert not {"OR", "NOT", "AND"} & set(bare.split())
+    assert {arrival.fields["db"] for arrival in server.arrivals} == {"pubmed"}
+
+
+@given(st.text(min_size=1))
+def test_any_text_gives_searches_or_a_clear_error(text: str):
+    try:
+        (_, tiab), (_, atm), (_, raw) = searches(text)
+    except InputError:
+        return
+    assert tiab.endswith("[tiab] AND hasabstract")
+    assert atm.endswith(") AND hasabstract")
+    assert raw.strip()
+
+
+def test_a_question_of_ten_thousand_characters_is_cut_with_the_reason(
+    server: EntrezServer, entrez: Entrez, caplog: pytest.LogCaptureFixture
+):
+    text = " ".join(f"word{number}" for number in range(1_300))
+    assert len(text) > 10_000
+    assert PubMedRetriever(entrez).retrieve(question(text), 3) == ()
+    assert f"at most {MOST_WORDS} different words; found 1300" in caplog.text
+    assert server.queries[0].count("[tiab]") == MOST_WORDS
+
+
+def test_a_usual_question_is_not_cut(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.WARNING)
+    searches("Which long non-coding RNAs have been linked to the progression of triple negative breast cancer in mice?")
+    assert not caplog.text
+
+
+def test_offline_a_question_that_was_asked_before_is_answered(server: EntrezServer, monkeypatch, tmp_path):
+    settings = replace(settings_of(server), cache=tmp_path)
+    with Entrez(settings) as client:
+        found = PubMedRetriever(client).retrieve(question("melatonin jet lag"), 3)
+    monkeypatch.setenv("VERICITE_OFFLINE", "1")
+    with Entrez(settings) as client:
+        assert PubMedRetriever(client).retrieve(question("melatonin jet lag"), 3) == found
+        with pytest.raises(EntrezAccessError, match="VERICITE_OFFLINE"):
+            PubMedRetriever(client).retrieve(question("salt"), 3)
+
+
+def test_candidates_of_none_are_refused(entrez: Entrez):
+    with pytest.raises(InputError, match="expected candidates of at least 1"):
+        PubMedRetriever(entrez, candidates=0)
