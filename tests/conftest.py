@@ -5,8 +5,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from vericite.cli import main
+
+# A slow machine is no failure: what must be fast is in benchmarks/.
+settings.register_profile("vericite", deadline=None)
+settings.load_profile("vericite")
 
 
 class Printed(NamedTuple):

@@ -70,7 +70,8 @@ def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli):
         assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
     text = run_cli("doctor").out
     assert VERIFIER in text
-    assert "pip install 'vericite[store]'" in text
+    # What brings gigabytes is in no test's environment but that of the checkpoints.
+    assert "pip install 'vericite[ray]'" in text
 
 
 def test_doctor_knows_every_extra_that_the_package_declares():

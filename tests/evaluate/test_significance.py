@@ -133,7 +133,7 @@ def test_questions_left_out_are_counted_and_said():
     assert (found.compared, found.unmatched, found.failed) == (1, 3, 3)
     assert found.sentence == (
         "No difference between A and B is shown in ROUGE-L: 25.0 points "
-        "(no interval, p = 1, n = 1 question; left out: 3 that only one of the two has, 3 failed)."
+        "(no interval, p = 1, n = 1 question; left out: 3 that only one of the two has, 3 not scored)."
     )
 
 

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from vericite.cli.agree import agree, rankings
 from vericite.cli.ask import ask
 from vericite.cli.calibrate import calibrate
-from vericite.cli.catalogue import judges, protocols
+from vericite.cli.catalogue import judges, measures, protocols
 from vericite.cli.check import check
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
+from vericite.cli.score import compare, score
 from vericite.cli.split import split
 from vericite.cli.train import train
 from vericite.version import __version__
@@ -49,7 +51,21 @@ def root(
         os.environ["VERICITE_OFFLINE"] = "1"
 
 
-for command in (ask, check, judge, calibrate, split, protocols, judges, doctor):
+for command in (
+    ask,
+    check,
+    score,
+    compare,
+    agree,
+    rankings,
+    judge,
+    calibrate,
+    split,
+    protocols,
+    judges,
+    measures,
+    doctor,
+):
     app.command()(command)
 # Its steps have options of their own, and their own help.
 app.command(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vericite.cli.extras import EXTRAS, install_line, missing
+
+if TYPE_CHECKING:
+    from vericite.evaluate.measures.named import Named
 
 
 def protocols(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
@@ -24,6 +27,17 @@ def judges(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     """List the judges: what each is, what it needs, and how to install what is missing."""
     found = examine()
     typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("needs", "from")))
+
+
+def measures(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the measures: what each counts over what, its parameters, and the files that it needs.
+
+    `vericite score` and `compare` take those of answers, `vericite agree` those of agreement.
+    """
+    from vericite.evaluate.measures.registry import ALL
+
+    found = [_measure(kind) for kind in ALL.values()]
+    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("reads", "needs")))
 
 
 def examine() -> list[dict[str, Any]]:
@@ -55,6 +69,21 @@ def _protocol(name: str) -> dict[str, Any]:
     return (
         {**told, "papers": f"the paper's judges: {', '.join(preset.papers_judges)}"} if preset.papers_judges else told
     )
+
+
+def _measure(kind: type[Named]) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": kind.usage(), "family": kind.family, "summary": kind.summary()}
+    reads = getattr(kind, "needs", None)
+    if reads:
+        told["reads"] = f"{kind.family}; reads {', '.join(reads)}"
+    else:
+        told["reads"] = (
+            f"{kind.family}; reads ratings" if kind.extra is None else f"{kind.family}; reads scores of systems"
+        )
+    if kind.extra:
+        ready = not missing(EXTRAS[kind.extra])
+        told["needs"] = f"needs [{kind.extra}] {'installed' if ready else install_line(kind.extra)}"
+    return told
 
 
 def _judge(name: str) -> dict[str, Any]:

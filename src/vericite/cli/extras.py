@@ -18,7 +18,7 @@ EXTRAS = {
     "store": Extra("a local store for large corpora", ("lancedb", "pyarrow")),
     "llm": Extra("language models over an OpenAI-compatible service", ("openai",)),
     "local": Extra("language models in process, through llama.cpp", ("xllamacpp",)),
-    "eval": Extra("answer measures", ("rouge_score", "bert_score", "mauve", "ir_measures", "scipy", "sklearn")),
+    "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
     "report": Extra("reports and plots", ("jinja2", "altair", "vl_convert")),
     "serve": Extra("the HTTP service and web page", ("fastapi", "uvicorn")),
     "mcp": Extra("the MCP server", ("mcp",)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import asin, isnan, sqrt
+from math import asin, isfinite, isnan, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from vericite.errors import InputError
-from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, ratio
+from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Statistic, ratio
 
 ALPHA = 0.05
 """A difference is said to be there where p is below this."""
@@ -30,16 +30,21 @@ class Part(NamedTuple):
     of: float
 
 
-Score = float | Part | None
-"""Of one question; None where it failed or could not be scored."""
+Score = float | tuple[float, ...] | None
+"""Of one question: a score of its own, or a ``Part``, or what it adds to the sums of any other statistic; None where it
+failed or could not be scored."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A system's name, and what each question got, by its id: scores, whose mean is compared, or parts of a rate."""
+    """A system's name, and what each question got, by its id.
+
+    These are scores, whose mean is compared, or parts, of whose sums ``statistic`` is: by default a rate.
+    """
 
     name: str
     by_question: Mapping[str, Score]
+    statistic: Statistic = ratio
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,9 @@ class Matched:
     """The questions that both systems were scored on, by id.
 
     Attributes:
-        first: Counted and counted out of [questions, 2]; of a score, itself and 1.
+        first: What each question adds to the sums [questions, parts]; of a score, itself and 1.
         second: Likewise.
-        rates: Whether these are parts of a rate.
+        rates: Whether these are parts, and not scores of questions.
         unmatched: Questions that only one of the two has.
         failed: Questions that both have and one could not be scored on.
     """
@@ -98,6 +103,7 @@ class Matched:
     rates: bool
     unmatched: int
     failed: int
+    statistic: Statistic = ratio
 
     @property
     def identical(self) -> bool:
@@ -108,6 +114,11 @@ class Matched:
     def n(self) -> int:
         """Questions compared."""
         return len(self.first)
+
+    @property
+    def width(self) -> int:
+        """Sums that the figure is one of."""
+        return self.first.shape[1]
 
 
 def match(first: Scored, second: Scored) -> Matched:
@@ -120,25 +131,27 @@ def match(first: Scored, second: Scored) -> Matched:
     unmatched = len(first.by_question.keys() ^ second.by_question.keys())
     pairs = [(first.by_question[one], second.by_question[one]) for one in shared]
     known = [(a, b) for a, b in pairs if not _failed(a) and not _failed(b)]
-    kinds = {isinstance(score, Part) for pair in known for score in pair}
-    if len(kinds) == 2:
+    kinds = {len(score) if isinstance(score, tuple) else 0 for pair in known for score in pair}
+    if len(kinds) > 1:
         raise InputError(
             f"expected scores of one kind from {first.name} and {second.name}; found single scores beside parts of a "
-            "rate. Compare the same measure of both."
+            "rate, or parts of two measures. Compare the same measure of both."
         )
-    sides = [np.array([_part(pair[side]) for pair in known], dtype=np.float64).reshape(-1, 2) for side in (0, 1)]
-    return Matched(sides[0], sides[1], kinds == {True}, unmatched, len(pairs) - len(known))
+    kind = kinds.pop() if kinds else 0
+    sides = [np.array([_parts(pair[side]) for pair in known], dtype=np.float64) for side in (0, 1)]
+    one, other = (side.reshape(len(known), kind or 2) for side in sides)
+    return Matched(one, other, kind > 0, unmatched, len(pairs) - len(known), first.statistic)
 
 
 def _failed(score: Score) -> bool:
     if score is None:
         return True
-    return any(isnan(value) for value in (score if isinstance(score, Part) else (score,)))
+    return any(isnan(value) for value in (score if isinstance(score, tuple) else (score,)))
 
 
-def _part(score: Score) -> tuple[float, float]:
-    if isinstance(score, Part):
-        return score.counted, score.of
+def _parts(score: Score) -> tuple[float, ...]:
+    if isinstance(score, tuple):
+        return score
     return (float("nan") if score is None else float(score)), 1.0
 
 
@@ -233,7 +246,7 @@ class Comparison:
         said = f"n = {self.difference.n} question{'' if self.difference.n == 1 else 's'}"
         left = {
             "only one of the two has": self.unmatched,
-            "failed": self.failed,
+            "not scored": self.failed,
             "with nothing to count": self.difference.empty,
         }
         told = [f"{count} {'that ' if why.startswith('only') else ''}{why}" for why, count in left.items() if count]
@@ -267,7 +280,7 @@ def compare(
         first.name,
         second.name,
         wording,
-        (_pooled(matched.first), _pooled(matched.second)),
+        (_pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)),
         difference,
         permutation_test(matched, permutations) if difference.value is not None else Test(None, True),
         _effect(matched),
@@ -283,12 +296,14 @@ def _difference(matched: Matched, bootstrap: Bootstrap) -> Estimate:
         # Of the differences themselves, so that where all are 0 the sums are, too.
         return bootstrap.means(matched.first[:, :1] - matched.second[:, :1])[0]
     parts = np.concatenate([matched.first, matched.second], axis=1)[:, None]
-    return bootstrap.pooled(parts, lambda sums: ratio(sums[..., :2]) - ratio(sums[..., 2:]))[0]
+    each, width = matched.statistic, matched.width
+    return bootstrap.pooled(parts, lambda sums: each(sums[..., :width]) - each(sums[..., width:]))[0]
 
 
-def _pooled(parts: Floats) -> float | None:
-    count, of = parts.sum(axis=0).tolist()
-    return count / of if of else None
+def _pooled(parts: Floats, statistic: Statistic) -> float | None:
+    with np.errstate(all="ignore"):
+        value = float(statistic(parts.sum(axis=0)))
+    return value if isfinite(value) else None
 
 
 def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: int = SEED) -> Test:
@@ -299,14 +314,15 @@ def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: i
     which a rate is out of nothing counts as large. p is 1 where no question differs, and None where there is no
     difference to test.
     """
-    total = np.concatenate([matched.first.sum(axis=0), matched.second.sum(axis=0)])
-    if not total[1] or not total[3]:
+    one, other = matched.first.sum(axis=0), matched.second.sum(axis=0)
+    figures = _pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)
+    if figures[0] is None or figures[1] is None:
         return Test(None, True)
     moved = matched.second - matched.first
     moved = moved[(moved != 0).any(axis=1)]
     exact = len(moved) <= EXACT
-    found = abs(total[0] / total[1] - total[2] / total[3])
-    near = _SAME * (abs(total[0] / total[1]) + abs(total[2] / total[3]))
+    found = abs(figures[0] - figures[1])
+    near = _SAME * (abs(figures[0]) + abs(figures[1]))
     count, drawn, generator = 2 ** len(moved) if exact else permutations, 0, np.random.default_rng(seed)
     extreme = 0
     step = max(1, _AT_ONCE // max(1, len(moved)))
@@ -315,7 +331,7 @@ def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: i
         swaps = _every(drawn, size, len(moved)) if exact else generator.random((size, len(moved))) < 0.5
         shift: Floats = swaps.astype(np.float64) @ moved
         with np.errstate(all="ignore"):
-            gap = np.abs(ratio(total[:2] + shift) - ratio(total[2:] - shift))
+            gap = np.abs(matched.statistic(one + shift) - matched.statistic(other - shift))
         extreme += int((~(gap < found - near)).sum())
         drawn += size
     return Test(extreme / count if exact else (extreme + 1) / (count + 1), exact)
@@ -332,7 +348,7 @@ def _effect(matched: Matched) -> Effect:
     if matched.identical:
         return Effect(name, 0.0)
     if matched.rates:
-        rates = _pooled(matched.first), _pooled(matched.second)
+        rates = _pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)
         if any(rate is None or not 0 <= rate <= 1 for rate in rates):
             return Effect(name, None)
         one, other = (2 * asin(sqrt(rate or 0.0)) for rate in rates)

@@ -71,6 +71,18 @@ def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
     yield RawRecord(str(path), 1, 1, to_json({"id": storable(path.stem), "markdown": text}).decode())
 
 
+def first_fields(path: Path) -> frozenset[str]:
+    """The fields of the first line of a JSON Lines file that is an object: what tells its form; none where none is.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    for _, line in number_lines(path):
+        if isinstance(line, str) and (fields := fields_of(line)) is not None:
+            return frozenset(fields)
+    return frozenset()
+
+
 def fields_of(json: str) -> Fields | None:
     """The fields of a record, if it is an object."""
     try:

@@ -24,7 +24,7 @@ class Document(Record):
     The title is kept apart, because most protocols do not take it as evidence.
 
     ``date`` is as exact as is known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``; ``languages`` are codes of
-    three letters as PubMed has them (``eng``). Of a PMID ``version`` is that of the record, which only a few journals count.
+    three letters as PubMed has them (``eng``). ``version`` is that of a PMID's record, which only a few journals count.
     """
 
     id: str = Field(min_length=1)

@@ -1,0 +1,184 @@
+"""What is known of a question beside what a system says to it: gold, labels by people or models, model scores.
+
+Each is a line of a JSON Lines file and belongs to a question by its ``id``. None needs all its fields: a measure that
+misses one leaves the question out and counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Discriminator, Field, RootModel, Tag, field_validator, model_validator
+
+from vericite.records import Floats, Question, QuestionType, Record
+from vericite.records.base import FrozenDict, Names
+
+CitationLabel = Literal["supports", "contradicts", "neutral", "irrelevant"]
+"""What an assessor says of a citation, as BioGen's assessors do; neutral and irrelevant are counted alike."""
+SentenceLabel = Literal["required", "borderline", "unnecessary", "inappropriate"]
+"""What an assessor says of a sentence of an answer, as BioGen's assessors do."""
+
+_TOP_GRADE = 100
+"""What nDCG is computed with counts documents of each whole grade."""
+
+
+class GoldSentence(Record):
+    """The documents that a sentence of an answer ought to cite; ``sentence`` is its number in the answer, from 0."""
+
+    sentence: int = Field(ge=0)
+    documents: tuple[str, ...]
+
+
+class GoldNugget(Record):
+    """A piece of information that a good answer has; ``vital`` ones it must have."""
+
+    id: str = Field(min_length=1)
+    text: str = ""
+    vital: bool = True
+
+
+class Gold(Record):
+    """The right answer to a question, as far as it is known.
+
+    Attributes:
+        documents: Documents that answer it, by id, each with its grade; 0 is judged irrelevant, negative harmful.
+        exact: One entry an item of the answer, each with its synonyms, as in ``Question.gold_exact``.
+        ideal: Reference answers.
+        citations: What each sentence of the answer ought to cite.
+        nuggets: What a good answer says.
+        category: The category of the whole answer, where there is a closed set of them (yes, no, maybe).
+        groups: What scores may be shown by, such as ``{"specialty": "cardiology"}``.
+    """
+
+    id: str = Field(min_length=1)
+    question: str | None = None
+    type: QuestionType | None = None
+    documents: Annotated[Floats, Field()] = FrozenDict()
+    exact: tuple[tuple[str, ...], ...] = ()
+    ideal: tuple[str, ...] = ()
+    citations: tuple[GoldSentence, ...] | None = None
+    nuggets: tuple[GoldNugget, ...] | None = None
+    category: str | None = None
+    groups: Names = FrozenDict()
+
+    @field_validator("documents", mode="before")
+    @classmethod
+    def _graded(cls, value: object) -> object:
+        """A plain list of documents has all of the grade 1."""
+        return {str(id): 1.0 for id in value} if isinstance(value, list | tuple) else value  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+
+    @field_validator("documents")
+    @classmethod
+    def _whole(cls, value: Mapping[str, float]) -> Mapping[str, float]:
+        for id, grade in value.items():
+            if grade != int(grade) or abs(grade) > _TOP_GRADE:
+                raise ValueError(
+                    f"expected grades of documents to be whole numbers up to {_TOP_GRADE}; found {grade} for {id!r}"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Self:
+        sentences = [str(gold.sentence) for gold in self.citations or ()]
+        nuggets = [nugget.id for nugget in self.nuggets or ()]
+        for what, found in (("sentence", sentences), ("nugget", nuggets)):
+            if len(set(found)) < len(found):
+                twice = next(it for it in found if found.count(it) > 1)
+                raise ValueError(f"expected each {what} once; found {twice!r} twice")
+        return self
+
+    @classmethod
+    def of(cls, question: Question) -> Self:
+        """What a question record knows itself."""
+        return cls(
+            id=question.id,
+            question=question.text,
+            type=question.type,
+            documents=dict.fromkeys(question.gold_documents, 1.0),
+            exact=question.gold_exact,
+            ideal=question.gold_ideal,
+        )
+
+
+class CitationJudgement(Record):
+    """An assessor's word on one citation: that sentence of the answer (from 0) and that document."""
+
+    sentence: int = Field(ge=0)
+    document: str
+    label: CitationLabel
+
+
+class NuggetMatch(Record):
+    """An answer's nugget (by number, from 0) that says the same as a gold one (by id); may be one of several pairs."""
+
+    answer: int = Field(ge=0)
+    gold: str
+
+
+class Labels(Record):
+    """What people or models said of an answer.
+
+    Attributes:
+        citations: Assessors' words on its citations.
+        sentences: Their words on its sentences, in order; None for one not judged.
+        correct: Whether each sentence is correct; None for one not judged.
+        nuggets: How many nuggets the answer was split into.
+        matches: Which of these say the same as a gold nugget.
+        entailed: Whether the answer entails each gold claim (claim recall).
+        rationale: The category of each statement of the rationale, by Reason and Verify's names.
+    """
+
+    id: str = Field(min_length=1)
+    citations: tuple[CitationJudgement, ...] | None = None
+    sentences: tuple[SentenceLabel | None, ...] | None = None
+    correct: tuple[bool | None, ...] | None = None
+    nuggets: int | None = Field(default=None, ge=0)
+    matches: tuple[NuggetMatch, ...] | None = None
+    entailed: tuple[bool | None, ...] | None = None
+    rationale: tuple[str | None, ...] | None = None
+
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        for match in self.matches or ():
+            if self.nuggets is None or match.answer >= self.nuggets:
+                raise ValueError(
+                    f"expected matches of the answer's {self.nuggets or 0} nuggets, counted from 0; found "
+                    f"{match.answer}"
+                )
+        judged = [(one.sentence, one.document) for one in self.citations or ()]
+        if len(set(judged)) < len(judged):
+            sentence, document = next(it for it in judged if judged.count(it) > 1)
+            raise ValueError(f"expected one label a citation; found two of {document!r} in sentence {sentence}")
+        return self
+
+
+class ModelScores(Record):
+    """Figures that a model computed of an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
+
+    ``failed`` names those that could not be computed.
+    """
+
+    id: str = Field(min_length=1)
+    scores: Floats = FrozenDict()
+    failed: tuple[str, ...] = ()
+
+
+def _form(line: object) -> str:
+    return "<question>" if isinstance(line, dict) and "text" in line else "<gold>"
+
+
+class GoldLine(
+    RootModel[
+        Annotated[
+            Annotated[Question, Tag("<question>")] | Annotated[Gold, Tag("<gold>")],
+            Discriminator(_form),
+        ]
+    ]
+):
+    """A line of a gold file: gold, or a question that knows its own."""
+
+    @property
+    def gold(self) -> Gold:
+        """It as gold."""
+        return Gold.of(self.root) if isinstance(self.root, Question) else self.root

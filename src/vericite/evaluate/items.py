@@ -1,0 +1,101 @@
+"""Questions with all that is known of each: what measures are functions of, and how files are brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vericite.errors import InputError
+from vericite.evaluate.gold import Gold, Labels
+from vericite.evaluate.resampling import Floats
+from vericite.records import Answer, CheckedAnswer
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Vectors that a model made of an answer and of a reference to it, of one length.
+
+    Raises:
+        InputError: They are no two rows of finite numbers of one length.
+    """
+
+    answer: Floats
+    reference: Floats
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        shapes = [self.answer.shape, self.reference.shape]
+        if shapes[0] != shapes[1] or len(shapes[0]) != 1 or not shapes[0][0]:
+            raise InputError(f"expected the vectors of an answer and a reference to be of one length; found {shapes}")
+        if not (np.isfinite(self.answer).all() and np.isfinite(self.reference).all()):
+            raise InputError("expected vectors of finite numbers; found NaN or infinity. Compute the features again.")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question and what one system made of it. What is None is not known, and never counted as 0.
+
+    Attributes:
+        answer: None where the system gave none.
+        checked: The verdicts on the answer's citations.
+        ranked: The documents found, by id, the best first.
+        exact: The exact answer, the best first, each with its synonyms as in ``Gold.exact``: ``(("yes",),)``. Empty
+            where the system said that it has none, None where it said nothing.
+        scores: Figures that models computed beforehand, by name.
+        features: What a model made of the answer and of a reference beforehand.
+        failed: Why there is no answer, where that is known.
+    """
+
+    id: str
+    answer: Answer | None = None
+    checked: CheckedAnswer | None = None
+    ranked: tuple[str, ...] | None = None
+    gold: Gold | None = None
+    labels: Labels | None = None
+    exact: tuple[tuple[str, ...], ...] | None = None
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    features: Features | None = None
+    failed: str | None = None
+
+    @property
+    def given(self) -> Answer | None:
+        """The answer, where there is one that says something: not a refusal for want of evidence."""
+        return None if self.answer is None or self.answer.insufficient else self.answer
+
+    def group(self, by: str) -> str:
+        """The group that scores are shown by: a field of the gold's ``groups``, or its ``type``."""
+        if self.gold is None:
+            return "(none)"
+        known = {"type": self.gold.type, **self.gold.groups}
+        return known.get(by) or "(none)"
+
+
+def joined(
+    answers: Iterable[Item],
+    gold: Mapping[str, Gold] | None = None,
+    labels: Mapping[str, Labels] | None = None,
+    scores: Mapping[str, Mapping[str, float]] | None = None,
+    features: Mapping[str, Features] | None = None,
+) -> list[Item]:
+    """Items with their gold, labels, scores and features, in the order of their ids.
+
+    A question of the gold that has no answer becomes an item without one: it is missing, and is counted as such.
+    """
+    from dataclasses import replace
+
+    given = {item.id: item for item in answers}
+    ids = sorted(given.keys() | (gold or {}).keys())
+    found: list[Item] = []
+    for id in ids:
+        item = given.get(id) or Item(id, failed="no answer to this question")
+        found.append(
+            replace(
+                item,
+                gold=(gold or {}).get(id, item.gold),
+                labels=(labels or {}).get(id, item.labels),
+                scores={**item.scores, **(scores or {}).get(id, {})},
+                features=(features or {}).get(id, item.features),
+            )
+        )
+    return found

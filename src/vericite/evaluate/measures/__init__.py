@@ -1,0 +1,1 @@
+"""Measures by name; each is a value whose repr names it everywhere."""

@@ -1,0 +1,386 @@
+"""Whether the exact answer of a system is right: yes or no, a name, a list of names, a category.
+
+A system's exact answer is its file's field ``exact``. A question of another type than a measure asks for has nothing to
+count in it. Where the system gave no exact answer the question is missing, as in BioASQ's program; where it said that
+it has none (``[]``), that is wrong.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from vericite.errors import InputError
+from vericite.evaluate.gold import Gold
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.answer_text import prose
+from vericite.evaluate.measures.exactness import (
+    CLOSED,
+    Entries,
+    closed_answer,
+    closed_gold,
+    exact_answer,
+    is_asked,
+    label,
+    normalised,
+    synonyms,
+)
+from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
+from vericite.evaluate.measures.named import Family
+from vericite.evaluate.measures.parameters import expect_count
+from vericite.evaluate.resampling import Floats
+from vericite.records import QuestionType
+
+
+@dataclass(frozen=True, repr=False)
+class Exact(Measure):
+    """A mean over questions that have an exact answer."""
+
+    family: ClassVar[Family] = "answer"
+    needs: ClassVar[tuple[Need, ...]] = ("answer", "gold")
+    pooled: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, repr=False)
+class OfType(Exact):
+    """A measure of the questions of one type; others have nothing to count in it."""
+
+    type: ClassVar[QuestionType]
+
+    def parts(self, item: Item) -> Parts | None:
+        """What the question adds; missing without an exact answer, or where its type is not known."""
+        asked = None if item.gold is None else is_asked(item.gold, self.type)
+        if asked is False:
+            return (0.0,) * self.width
+        return self.judged(item, item.gold) if asked and item.gold and item.gold.exact else None
+
+    @abstractmethod
+    def judged(self, item: Item, gold: Gold) -> Parts | None:
+        """What a question of this type adds, whose right answer is known."""
+
+
+class ExactMatch(Exact):
+    """Answers that are, word for word, one of the right ones.
+
+    After SQuAD's normalisation (Rajpurkar et al. 2016): without case, punctuation, articles. The first exact answer
+    of the system counts with any of its synonyms; without one, the yes, no or maybe that its text begins with, where
+    that is asked; else its whole text. It is compared with all names of the gold's exact answer or, where there is
+    none, with its reference answers. Questions for a list have nothing to count (see ``ListF1``).
+    """
+
+    name = "ExactMatch"
+
+    def parts(self, item: Item) -> Parts | None:
+        """1 where they are the same, else 0."""
+        if item.gold is None:
+            return None
+        if item.gold.type == "list":
+            return NOTHING
+        right = [name for entry in item.gold.exact for name in entry] or item.gold.ideal
+        said = self._said(item, item.gold)
+        if said is None or not right:
+            return None
+        return one(float(not {normalised(name) for name in said}.isdisjoint(map(normalised, right))))
+
+    @staticmethod
+    def _said(item: Item, gold: Gold) -> Sequence[str] | None:
+        exact = exact_answer(item)
+        if exact is not None:
+            return exact[0] if exact else ()
+        text = (closed_answer(item) if is_asked(gold, "yesno") else None) or prose(item)
+        return None if text is None else (text,)
+
+
+class YesNoAccuracy(OfType):
+    """Yes/no questions that are answered right.
+
+    As in BioASQ's Task B. The answer is the exact one, or the first word of the text where that is yes, no or maybe and
+    a mark or the end of the line follows ("No evidence was found" does not say no).
+    """
+
+    name = "YesNoAccuracy"
+    type = "yesno"
+
+    def judged(self, item: Item, gold: Gold) -> Parts | None:
+        """1 where it is right."""
+        said, right = closed_answer(item), closed_gold(gold)
+        return None if said is None or right is None else one(float(said == right))
+
+
+@dataclass(frozen=True, repr=False)
+class MacroF1(Measure):
+    """F1 of each class, pooled over all questions, and the mean of these. A class never asked nor said has none."""
+
+    family: ClassVar[Family] = "answer"
+    needs: ClassVar[tuple[Need, ...]] = ("answer", "gold")
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The classes."""
+
+    @property
+    def width(self) -> int:
+        """Three sums a class."""
+        return 3 * len(self.labels)
+
+    def counted(self, said: str, right: str) -> Parts:
+        """For each class whether it was said rightly, whether it was said, and whether it is right."""
+        return tuple(float(count) for it in self.labels for count in (said == right == it, said == it, right == it))
+
+    def statistic(self, sums: Floats) -> Floats:
+        """The mean over classes of twice what was said rightly, over what was said and what is right."""
+        out_of = sums[..., 1::3] + sums[..., 2::3]
+        known = out_of > 0
+        each = np.divide(2 * sums[..., 0::3], out_of, out=np.zeros_like(out_of), where=known)
+        return each.sum(axis=-1) / known.sum(axis=-1)
+
+
+class YesNoMacroF1(MacroF1, OfType):
+    """F1 of yes and F1 of no over yes/no questions, and the mean of the two.
+
+    As in BioASQ's Task B, where it is the official measure, and the answer is read as in ``YesNoAccuracy``. Where one
+    of the two is neither right nor said in any question, it has no F1 and is left out (BioASQ's program counts 0).
+    """
+
+    name = "YesNoMacroF1"
+    type = "yesno"
+    pooled = True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Yes and no."""
+        return ("yes", "no")
+
+    def judged(self, item: Item, gold: Gold) -> Parts | None:
+        """What it adds to the counts."""
+        said, right = closed_answer(item), closed_gold(gold)
+        return None if said is None or right is None else self.counted(said, right)
+
+
+@dataclass(frozen=True, repr=False)
+class Factoid(OfType):
+    """What BioASQ's measures of factoid questions have in common."""
+
+    type: ClassVar[QuestionType] = "factoid"
+
+    def judged(self, item: Item, gold: Gold) -> Parts | None:
+        """The score of the answer's rank."""
+        said = exact_answer(item)
+        return None if said is None else one(self.score(_rank(said, gold.exact)))
+
+    @abstractmethod
+    def score(self, rank: int | None) -> float:
+        """What the first right answer is worth, at a rank from 1; None where there is none."""
+
+
+class FactoidStrict(Factoid):
+    """Factoid questions whose first answer is right.
+
+    Strict accuracy of BioASQ's Task B: any synonym of the answer is any of the gold's, whatever the case.
+    """
+
+    name = "FactoidStrict"
+
+    def score(self, rank: int | None) -> float:
+        """1 for the first."""
+        return float(rank == 1)
+
+
+@dataclass(frozen=True, repr=False)
+class FactoidCut(Factoid):
+    """A measure of the first few answers to a factoid question; BioASQ takes five."""
+
+    cutoff: int = 5
+
+    def __post_init__(self) -> None:
+        expect_count(self.name, "cutoff", self.cutoff)
+
+
+class FactoidLenient(FactoidCut):
+    """Factoid questions of whose first five answers one is right.
+
+    Lenient accuracy of BioASQ's Task B; compared as in ``FactoidStrict``.
+    """
+
+    name = "FactoidLenient"
+
+    def score(self, rank: int | None) -> float:
+        """1 within the cutoff."""
+        return float(rank is not None and rank <= self.cutoff)
+
+
+class FactoidMRR(FactoidCut):
+    """One over the rank of the first right answer to a factoid question, among five.
+
+    Mean reciprocal rank of BioASQ's Task B, 0 where none is right; compared as in ``FactoidStrict``.
+    """
+
+    name = "FactoidMRR"
+
+    def score(self, rank: int | None) -> float:
+        """One over it, within the cutoff."""
+        return 1 / rank if rank is not None and rank <= self.cutoff else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class ListMeasure(OfType):
+    """What BioASQ's measures of list questions have in common.
+
+    Answers are taken in order; each is right where one of its synonyms is one of a gold entry not yet found, so an
+    entry said twice is right once.
+    """
+
+    type: ClassVar[QuestionType] = "list"
+
+    def judged(self, item: Item, gold: Gold) -> Parts | None:
+        """The score of the whole list."""
+        said = exact_answer(item)
+        return None if said is None else one(self.score(_found(said, gold.exact), len(said), len(gold.exact)))
+
+    @abstractmethod
+    def score(self, found: int, said: int, right: int) -> float:
+        """From the number found, said and right."""
+
+
+class ListPrecision(ListMeasure):
+    """Right entries of an answer's list, over its entries.
+
+    Mean precision of BioASQ's Task B, the mean over list questions; 0 for an empty list.
+    """
+
+    name = "ListPrecision"
+
+    def score(self, found: int, said: int, right: int) -> float:
+        """Found over said."""
+        return found / said if said else 0.0
+
+
+class ListRecall(ListMeasure):
+    """Entries of the right list that an answer has, over those of the right list.
+
+    Mean recall of BioASQ's Task B, the mean over list questions; compared as in ``ListPrecision``.
+    """
+
+    name = "ListRecall"
+
+    def score(self, found: int, said: int, right: int) -> float:
+        """Found over right."""
+        return found / right
+
+
+class ListF1(ListMeasure):
+    """F1 of an answer's list.
+
+    Mean F-measure of BioASQ's Task B, its official measure: the mean over list questions of each one's F1.
+    """
+
+    name = "ListF1"
+
+    def score(self, found: int, said: int, right: int) -> float:
+        """Twice what was found over what was said and what is right."""
+        return 2 * found / (said + right)
+
+
+class CategoryAccuracy(Exact):
+    """Questions whose answer is of the right category, such as yes, no or maybe.
+
+    As in PubMedQA (Jin et al. 2019). The right one is the gold's ``category``, or its exact answer where that is yes,
+    no or maybe; a question with another exact answer has nothing to count. The system's is its exact answer or, for
+    yes, no and maybe, the first word of its text (see ``YesNoAccuracy``).
+    """
+
+    name = "CategoryAccuracy"
+
+    def parts(self, item: Item) -> Parts | None:
+        """1 where they are the same."""
+        right = _category(item.gold)
+        if not right:
+            return None if right is None else NOTHING
+        said = _category_said(item, right)
+        return None if said is None else one(float(said == right))
+
+
+@dataclass(frozen=True, repr=False)
+class CategoryMacroF1(MacroF1):
+    """F1 of each category over all questions, and the mean of these.
+
+    PubMedQA's second measure; right answers and the system's are read as in ``CategoryAccuracy``. A category that is
+    neither right nor said in any question has no F1 and is left out.
+
+    Attributes:
+        classes: The categories, with commas between them.
+    """
+
+    name = "CategoryMacroF1"
+
+    classes: str = ",".join(CLOSED)
+
+    def __post_init__(self) -> None:
+        if not all(self.labels) or len(set(self.labels)) < len(self.labels):
+            raise InputError(f"expected classes of {self.name} as in 'yes,no,maybe', each once; found {self.classes!r}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The categories."""
+        return tuple(map(label, self.classes.split(",")))
+
+    def parts(self, item: Item) -> Parts | None:
+        """What it adds to the counts."""
+        right = _category(item.gold)
+        if not right:
+            return None if right is None else (0.0,) * self.width
+        said = _category_said(item, right)
+        return None if said is None else self.counted(said, right)
+
+
+ANSWER_EXACT_MEASURES: tuple[type[Measure], ...] = (
+    ExactMatch,
+    YesNoAccuracy,
+    YesNoMacroF1,
+    FactoidStrict,
+    FactoidLenient,
+    FactoidMRR,
+    ListPrecision,
+    ListRecall,
+    ListF1,
+    CategoryAccuracy,
+    CategoryMacroF1,
+)
+
+
+def _rank(said: Entries, right: Entries) -> int | None:
+    names = synonyms(right)
+    return next((rank for rank, entry in enumerate(said, 1) if not names.isdisjoint(synonyms([entry]))), None)
+
+
+def _found(said: Entries, right: Entries) -> int:
+    left = [synonyms([entry]) for entry in right]
+    for entry in said:
+        names = synonyms([entry])
+        hit = next((place for place, known in enumerate(left) if not known.isdisjoint(names)), None)
+        if hit is not None:
+            del left[hit]
+    return len(right) - len(left)
+
+
+def _category(gold: Gold | None) -> str | None:
+    """The right category; empty for a question that has none, None where it is not known."""
+    if gold is None:
+        return None
+    if gold.category is not None:
+        return label(gold.category)
+    closed = closed_gold(gold)
+    if closed is None:
+        return "" if gold.exact or gold.type not in (None, "yesno") else None
+    return closed
+
+
+def _category_said(item: Item, right: str) -> str | None:
+    """The system's category; its text is read only where the right one is a word that texts begin with."""
+    exact = exact_answer(item)
+    return closed_answer(item) if exact is not None or right in CLOSED else None

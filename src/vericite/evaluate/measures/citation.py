@@ -1,0 +1,284 @@
+"""Whether citations hold, counted of the verdicts of ``vericite check``, and how much an answer cites."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.counted import Averaged, Counted, Counts
+from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
+from vericite.evaluate.measures.named import Family
+from vericite.evaluate.rates import SHARES
+from vericite.evaluate.resampling import Floats, ratio
+from vericite.records import CheckedAnswer, Summary
+from vericite.verify import LeaveOneOut
+
+
+def leaves_one_out(checked: CheckedAnswer) -> bool:
+    """Whether documents were left out one at a time, so that ALCE's rates can be told."""
+    # An answer that cites nothing has no verdict to tell it by.
+    made = f"aggregate={LeaveOneOut().signature}" in (checked.provenance.protocol or "")
+    return made or any(verdict.unneeded is not None for verdict in checked.verdicts)
+
+
+@dataclass(frozen=True, repr=False)
+class VerdictRate(Counted):
+    """A rate that ``vericite check`` prints: one definition for both."""
+
+    family: ClassVar[Family] = "citation"
+    needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
+    rate: ClassVar[str]
+    """Its name in ``SHARES``."""
+
+    by: Literal["pair", "question"] = "pair"
+
+    def counts(self, item: Item) -> Counts | None:
+        """What the verdicts on an answer add up to."""
+        if item.checked is None:
+            return None
+        share = SHARES[self.rate]
+        return share.count(item.checked.summary), share.of(item.checked.summary)
+
+
+class SupportRate(VerdictRate):
+    """Citations that support their sentence, over those judged.
+
+    As in VeriCite's paper each pair of a sentence and a document it cites counts once, over all answers; under
+    protocols that judge documents together each sentence does. Dangling citations, and those that were abstained from
+    or could not be judged, are not counted. By question: the mean of each answer's own rate.
+    """
+
+    name = "SupportRate"
+    said = ("supported citations", "supports", "more citations")
+    rate = "supported"
+
+
+class ContradictedRate(VerdictRate):
+    """Citations that contradict their sentence, over those judged.
+
+    Counted as in ``SupportRate``, with which it and ``IrrelevantRate`` add up to 1 where pairs are pooled.
+    """
+
+    name = "ContradictedRate"
+    said = ("contradicted citations", "has", "more contradicted citations")
+    rate = "contradicted"
+    higher_is_better = False
+
+
+class IrrelevantRate(VerdictRate):
+    """Citations that neither support nor contradict their sentence, over those judged.
+
+    Counted as in ``SupportRate``.
+    """
+
+    name = "IrrelevantRate"
+    said = ("irrelevant citations", "has", "more irrelevant citations")
+    rate = "irrelevant"
+    higher_is_better = False
+
+
+class AbstainedRate(VerdictRate):
+    """Cases that the judge was too unsure of to count, over all cases.
+
+    A case is a pair of a sentence and a document, or a sentence where documents are judged together.
+    """
+
+    name = "AbstainedRate"
+    rate = "abstained"
+    higher_is_better = None
+
+
+class FailedRate(VerdictRate):
+    """Cases that could not be judged, over all cases.
+
+    A case is a pair of a sentence and a document, or a sentence where documents are judged together.
+    """
+
+    name = "FailedRate"
+    rate = "failed"
+    higher_is_better = False
+
+
+class DanglingRate(VerdictRate):
+    """Citations of documents that do not exist, over all citations.
+
+    A citation is a pair of a sentence and a document, or a marker that points at none.
+    """
+
+    name = "DanglingRate"
+    said = ("dangling citations", "has", "more dangling citations")
+    rate = "dangling"
+    higher_is_better = False
+
+
+@dataclass(frozen=True, repr=False)
+class Made(Counted):
+    """What an answer cites, which takes no judge."""
+
+    family: ClassVar[Family] = "citation"
+    needs: ClassVar[tuple[Need, ...]] = ("answer",)
+
+    by: Literal["pair", "question"] = "pair"
+
+    def counts(self, item: Item) -> Counts | None:
+        """From the answer, or from what was counted when it was checked."""
+        if item.answer is not None:
+            return self.counted(Summary.of(item.answer, (), ()))
+        return None if item.checked is None else self.counted(item.checked.summary)
+
+    @abstractmethod
+    def counted(self, summary: Summary) -> Counts:
+        """What is counted, and out of what."""
+
+
+class UncitedRate(Made):
+    """Sentences that cite nothing, over all sentences.
+
+    A sentence that cites only documents that do not exist is not counted as uncited.
+    """
+
+    name = "UncitedRate"
+    said = ("uncited sentences", "leaves", "more sentences uncited")
+    higher_is_better = False
+
+    def counted(self, summary: Summary) -> Counts:
+        """As ``vericite check`` counts."""
+        share = SHARES["uncited"]
+        return share.count(summary), share.of(summary)
+
+
+class CitationsPerSentence(Made):
+    """Citations, over sentences.
+
+    A citation is a pair of a sentence and a document, or a marker that points at none.
+    """
+
+    name = "CitationsPerSentence"
+    share = False
+    unit = "citations a sentence"
+    higher_is_better = None
+
+    def counted(self, summary: Summary) -> Counts:
+        """All citations, dangling ones too."""
+        return summary.citations, summary.claims
+
+
+@dataclass(frozen=True, repr=False)
+class UniqueDocuments(Measure):
+    """Different documents that an answer cites, on average.
+
+    A document cited in several sentences counts once, and a marker that points at none does not count. An answer that
+    cites nothing has 0.
+    """
+
+    name = "UniqueDocuments"
+    family = "citation"
+    needs = ("answer",)
+    pooled = False
+    share = False
+    unit = "documents"
+    higher_is_better = None
+
+    def parts(self, item: Item) -> Parts | None:
+        """How many documents the answer cites."""
+        if item.answer is None:
+            return None
+        cited = {citation.document for claim in item.answer.claims for citation in claim.citations}
+        return one(len(cited - {None}))
+
+
+@dataclass(frozen=True, repr=False)
+class AlceRate(VerdictRate):
+    """A rate of verdicts that tell which citations a sentence does not need."""
+
+    def counts(self, item: Item) -> Counts | None:
+        """None where the protocol does not leave documents out."""
+        if item.checked is None or not leaves_one_out(item.checked):
+            return None
+        return super().counts(item)
+
+
+class AlceRecall(AlceRate):
+    """Sentences that all they cite together supports, over sentences (protocol alce).
+
+    ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627), which is the mean over answers: ``by='question'``.
+    Sentences that were abstained from or could not be judged are left out; those that cite nothing are not supported.
+    """
+
+    name = "AlceRecall"
+    rate = "citation recall"
+
+
+class AlcePrecision(AlceRate):
+    """Citations that their sentence needs or that support it alone, over citations (protocol alce).
+
+    ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627): a citation counts where all that its sentence cites
+    together supports it, unless it does not support the sentence alone and the others do without it. The paper
+    takes the mean over answers, ``by='question'``; its script gives an answer without citations 0, here it has
+    nothing to count.
+    """
+
+    name = "AlcePrecision"
+    rate = "citation precision"
+
+
+@dataclass(frozen=True, repr=False)
+class AlceF1(Averaged):
+    """Harmonic mean of ALCE's citation recall and precision (protocol alce).
+
+    Of the pooled rates, or with ``by='question'`` the mean of each answer's own. It is 0 where no sentence is
+    supported, also where nothing is cited.
+    """
+
+    name = "AlceF1"
+    family = "citation"
+    needs = ("verdicts",)
+
+    by: Literal["pair", "question"] = "pair"
+
+    @property
+    def width(self) -> int:
+        """What two rates count and are counted out of; of a question its own figure."""
+        return 2 if self.by == "question" else 4
+
+    def parts(self, item: Item) -> Parts | None:
+        """The parts of both rates."""
+        rates = AlceRecall().counts(item), AlcePrecision().counts(item)
+        if rates[0] is None or rates[1] is None:
+            return None
+        parts = (*rates[0], *rates[1])
+        if self.by == "pair":
+            return parts
+        found = float(_harmonic(np.array(parts)))
+        return NOTHING if np.isnan(found) else one(found)
+
+    def statistic(self, sums: Floats) -> Floats:
+        """From the parts of both rates, or as a mean."""
+        return ratio(sums) if self.by == "question" else _harmonic(sums)
+
+
+def _harmonic(sums: Floats) -> Floats:
+    with np.errstate(all="ignore"):
+        recall, precision = sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
+        mean = 2 * recall * precision / (recall + precision)
+    return np.where(recall == 0, 0.0, mean)
+
+
+CITATION_MEASURES: tuple[type[Measure], ...] = (
+    SupportRate,
+    ContradictedRate,
+    IrrelevantRate,
+    DanglingRate,
+    UncitedRate,
+    AbstainedRate,
+    FailedRate,
+    CitationsPerSentence,
+    UniqueDocuments,
+    AlceRecall,
+    AlcePrecision,
+    AlceF1,
+)

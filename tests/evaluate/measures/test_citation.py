@@ -1,0 +1,262 @@
+"""Rates of verdicts, by answers checked with a judge that looks for a word, and worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vericite.errors import InputError
+from vericite.evaluate import CitationRates
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.citation import (
+    CITATION_MEASURES,
+    AbstainedRate,
+    AlceF1,
+    AlcePrecision,
+    AlceRecall,
+    CitationsPerSentence,
+    ContradictedRate,
+    DanglingRate,
+    FailedRate,
+    IrrelevantRate,
+    SupportRate,
+    UncitedRate,
+    UniqueDocuments,
+)
+from vericite.evaluate.measures.measure import Measure
+from vericite.evaluate.resampling import Bootstrap
+from vericite.models import Pair
+from vericite.records import Answer, Document
+from vericite.text.citations import parse_answer
+from vericite.verify import Joint, Judgement, LeaveOneOut, Protocol, Verifier
+from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
+
+SOURCES = (
+    "Aspirin lowers the risk of stroke.",
+    "Aspirin does not lower the risk of stroke.",
+    "Zinc was measured in both groups.",
+    "The judge fails at this sentence.",
+    "Aspirin lowers the risk of stroke in men.",
+)
+"""What documents 1 to 5 say, and so what a judge says of citing them: yes, no, neither, fails, yes."""
+
+BARE = "Aspirin lowers the risk of a first stroke"
+RATES = {
+    SupportRate: "supported",
+    ContradictedRate: "contradicted",
+    IrrelevantRate: "irrelevant",
+    AbstainedRate: "abstained",
+    FailedRate: "failed",
+    DanglingRate: "dangling",
+    UncitedRate: "uncited",
+}
+ALCE_RATES = {AlceRecall: "citation recall", AlcePrecision: "citation precision"}
+
+
+class Worded:
+    """Goes by the words of ``SOURCES``, the first that comes in the premise; of several together the best."""
+
+    signature = "worded"
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for pair in pairs:
+            if "fails" in pair.premise:
+                yield Judgement.failed("the judge lost its voice", "mumble")
+            elif "lowers" in pair.premise:
+                yield Judgement.certain(ENTAILS, "1")
+            elif "does not" in pair.premise:
+                yield Judgement.certain(CONTRADICTS, "0")
+            else:
+                yield Judgement.certain(NEUTRAL, "0")
+
+
+PAIRWISE = Protocol(judge=Worded())
+ALCE = Protocol(premise=Joint(title=True, apart=True), judge=Worded(), aggregate=LeaveOneOut(), name="alce")
+
+
+def answered(id: str, *cited: tuple[int, ...]) -> Answer:
+    text = " ".join(f"{BARE} {''.join(f'[{marker}]' for marker in markers)}.".replace(" .", ".") for markers in cited)
+    documents = [Document.from_text(f"d{place}", said) for place, said in enumerate(SOURCES, start=1)]
+    return parse_answer(id, text, documents)
+
+
+def item(id: str, *cited: tuple[int, ...], protocol: Protocol = PAIRWISE) -> Item:
+    answer = answered(id, *cited)
+    assert len(answer.claims) == len(cited)
+    return Item(id, answer=answer, checked=next(Verifier(protocol).verify([answer])))
+
+
+def figure(measure: Measure, items: list[Item]) -> float | None:
+    """Over all items, without the interval that takes long to draw."""
+    known = [parts for parts in measure.of(items) if parts is not None]
+    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
+    with np.errstate(all="ignore"):
+        value = float(measure.statistic(sums))
+    return value if np.isfinite(value) else None
+
+
+def both(items: list[Item], protocol_rates: dict[type, str]) -> None:
+    rates = CitationRates()
+    for one in items:
+        assert one.checked
+        rates.add(one.checked.summary)
+    for kind, name in protocol_rates.items():
+        if name in rates.names:
+            assert figure(kind(), items) == rates[name].value, name
+
+
+THREE = [
+    item("a", (1, 3), (2, 9), ()),
+    item("b", (1,), (4, 5), (3,)),
+    item("c", ()),
+]
+"""Pairs judged: a has yes, neither, no and one dangling; b has yes, failed, yes, neither; c cites nothing."""
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (SupportRate(), 3 / 6),
+        (ContradictedRate(), 1 / 6),
+        (IrrelevantRate(), 2 / 6),
+        (AbstainedRate(), 0 / 7),
+        (FailedRate(), 1 / 7),
+        (DanglingRate(), 1 / 8),
+        (UncitedRate(), 2 / 7),
+        (CitationsPerSentence(), 8 / 7),
+        (SupportRate(by="question"), (1 / 3 + 2 / 3) / 2),
+        (ContradictedRate(by="question"), (1 / 3 + 0) / 2),
+        (IrrelevantRate(by="question"), (1 / 3 + 1 / 3) / 2),
+        (FailedRate(by="question"), (0 + 1 / 4) / 2),
+        (DanglingRate(by="question"), (1 / 4 + 0) / 2),
+        (UncitedRate(by="question"), (1 / 3 + 0 + 1) / 3),
+        (CitationsPerSentence(by="question"), (4 / 3 + 4 / 3 + 0) / 3),
+        (UniqueDocuments(), (3 + 4 + 0) / 3),
+    ],
+    ids=str,
+)
+def test_a_worked_example(measure: Measure, expected: float):
+    assert figure(measure, THREE) == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_answer_without_citations_has_nothing_to_count_and_one_without_verdicts_is_missing():
+    unchecked = Item("d", answer=answered("d", (1,)))
+    for by in ("pair", "question"):
+        estimate = SupportRate(by=by).estimate(SupportRate(by=by).of([*THREE, unchecked]), Bootstrap(draws=100))
+        assert (estimate.n, estimate.empty, estimate.missing) == (2, 1, 1)
+    assert SupportRate(by="question").parts(item("e", (3,))) == (0, 1)
+
+
+def test_what_an_answer_cites_is_known_without_verdicts_and_from_the_verdicts_alone():
+    alone = [Item(one.id, answer=one.answer) for one in THREE]
+    checked = [Item(one.id, checked=one.checked) for one in THREE]
+    for measure in (UncitedRate(), CitationsPerSentence()):
+        assert figure(measure, alone) == figure(measure, checked) == figure(measure, THREE)
+        assert measure.parts(Item("none")) is None
+    assert UniqueDocuments().parts(checked[0]) is None
+
+
+def test_a_document_cited_twice_is_one():
+    assert UniqueDocuments().parts(item("a", (1, 2), (1,), (1, 9))) == (2, 1)
+
+
+# Recall: the first sentence is supported (d1; d3 is not needed), the second not, the third has a dangling citation.
+ALCED = [
+    item("a", (1, 3), (2, 3), (1, 9), protocol=ALCE),
+    item("b", (1, 5), (), protocol=ALCE),
+    item("c", (), protocol=ALCE),
+]
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (AlceRecall(), (2 + 1 + 0) / (3 + 2 + 1)),
+        (AlceRecall(by="question"), (2 / 3 + 1 / 2 + 0) / 3),
+        # Needed are d1 twice in a, d1 and d5 in b: each suffices alone. Of a's citations one dangles.
+        (AlcePrecision(), (2 + 2) / (6 + 2)),
+        (AlcePrecision(by="question"), (2 / 6 + 2 / 2) / 2),
+        (AlceF1(), 2 * 0.5 * 0.5 / (0.5 + 0.5)),
+        (AlceF1(by="question"), (2 * (2 / 3) * (1 / 3) / (2 / 3 + 1 / 3) + 2 * 0.5 * 1 / 1.5 + 0) / 3),
+    ],
+    ids=str,
+)
+def test_alces_rates_by_hand(measure: Measure, expected: float):
+    assert figure(measure, ALCED) == pytest.approx(expected, abs=1e-9)
+
+
+def test_alces_rates_are_missing_where_no_document_was_left_out():
+    for kind in (AlceRecall, AlcePrecision, AlceF1):
+        for by in ("pair", "question"):
+            assert kind(by=by).parts(THREE[0]) is None
+            assert kind(by=by).parts(Item("none")) is None
+
+
+def test_f1_of_an_answer_that_cites_nothing_is_0_and_of_one_without_sentences_is_nothing():
+    assert AlceF1(by="question").parts(ALCED[2]) == (0, 1)
+    assert AlceF1(by="question").parts(item("e", protocol=ALCE)) == (0, 0)
+    assert figure(AlceF1(), [item("e", protocol=ALCE)]) is None
+
+
+def test_pooled_f1_has_an_interval_that_holds_it_and_can_be_compared():
+    found = AlceF1().estimate(AlceF1().of(ALCED * 5), Bootstrap(draws=200))
+    assert found.low is not None and found.high is not None and found.value is not None
+    assert found.low < found.value < found.high
+    assert AlceF1().compared(AlceF1().parts(ALCED[0])) == (2, 3, 2, 6)
+    assert AlceF1(by="question").compared((0.5, 1.0)) == 0.5
+    assert SupportRate().compared((2.0, 3.0)) == (2, 3)
+    assert SupportRate(by="question").compared((0.5, 1.0)) == 0.5
+
+
+def test_rates_are_those_that_check_prints():
+    both(THREE, RATES)
+    both(ALCED, ALCE_RATES | RATES)
+
+
+answers = st.lists(st.lists(st.lists(st.sampled_from((1, 2, 3, 4, 5, 9)), max_size=3), max_size=3), max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(answers, st.booleans())
+def test_whatever_is_cited_rates_are_those_that_check_prints_and_shares_lie_between_0_and_1(drawn, alce):
+    protocol = ALCE if alce else PAIRWISE
+    items = [item(f"q{place}", *map(tuple, cited), protocol=protocol) for place, cited in enumerate(drawn)]
+    both(items, RATES | (ALCE_RATES if alce else {}))
+    for kind in CITATION_MEASURES:
+        for by in ("pair", "question") if kind is not UniqueDocuments else (None,):
+            measure = kind(by=by) if by else kind()
+            value = figure(measure, items)
+            assert value is None or value >= 0
+            if measure.share and value is not None:
+                assert value <= 1
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=1, max_size=9))
+def test_pooled_f1_is_the_harmonic_mean_of_the_pooled_rates(rows):
+    sums = np.array([[min(a, b), b, min(c, d), d] for a, b, c, d in rows], dtype=float).sum(axis=0)
+    found = float(AlceF1().statistic(sums))
+    if sums[1] and sums[0] == 0:
+        assert found == 0
+    elif not sums[1] or not sums[3]:
+        assert np.isnan(found)
+    else:
+        recall, precision = sums[0] / sums[1], sums[2] / sums[3]
+        assert found == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-12)
+
+
+def test_a_measure_refuses_a_word_it_does_not_know():
+    with pytest.raises(InputError, match="expected by of SupportRate to be one of 'pair', 'question'; found 'answer'"):
+        SupportRate(by="answer")
+
+
+def test_names_are_strings_of_the_measures_and_each_has_a_summary():
+    assert str(SupportRate()) == "SupportRate"
+    assert str(AlceF1(by="question")) == "AlceF1(by='question')"
+    assert SupportRate() == SupportRate() != SupportRate(by="question")
+    assert SupportRate() != ContradictedRate()
+    for kind in CITATION_MEASURES:
+        assert kind.summary().endswith(".") and kind.family == "citation" and kind.needs

@@ -1,0 +1,200 @@
+"""Nuggets of answers against gold ones, and labels of sentences, by hand and by trying every pairing."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.errors import InputError
+from vericite.evaluate.gold import Gold, GoldNugget, Labels, NuggetMatch
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.measure import Measure
+from vericite.evaluate.measures.nuggets import (
+    NUGGET_MEASURES,
+    ClaimRecall,
+    Completeness,
+    Correctness,
+    Harmfulness,
+    NuggetCoverage,
+    NuggetF,
+    NuggetPrecision,
+    NuggetRecall,
+    NuggetRedundancy,
+    Redundancy,
+    one_to_one,
+)
+
+OF_NUGGETS = (NuggetPrecision, NuggetRecall, NuggetF, NuggetCoverage, NuggetRedundancy)
+OF_SENTENCES = (Completeness, Redundancy, Harmfulness)
+
+
+def item(gold: str, answer: int, same: dict[int, str]) -> Item:
+    """Gold nuggets by letter, vital ones in capitals; which of them each of the answer's says."""
+    nuggets = tuple(GoldNugget(id=letter, vital=letter.isupper()) for letter in gold)
+    matches = tuple(NuggetMatch(answer=place, gold=letter) for place, letters in same.items() for letter in letters)
+    return Item("a", gold=Gold(id="a", nuggets=nuggets), labels=Labels(id="a", nuggets=answer, matches=matches))
+
+
+def labelled(**told: tuple) -> Item:
+    return Item("a", labels=Labels(id="a", **told))
+
+
+def figure(measure: Measure, items: list[Item]) -> float | None:
+    """Over all items, without the interval that takes long to draw."""
+    known = [parts for parts in measure.of(items) if parts is not None]
+    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
+    with np.errstate(all="ignore"):
+        value = float(measure.statistic(sums))
+    return value if np.isfinite(value) else None
+
+
+TWO = [
+    # Pairs: 0-A or 1-A, 2-c. B is said by 3, which also says c; so 3-B, 2-c and one of 0, 1 with A: three pairs.
+    item("ABcD", 5, {0: "A", 1: "A", 2: "c", 3: "Bc"}),
+    # One nugget says both gold ones, and is paired with one of them.
+    item("bA", 2, {0: "bA"}),
+]
+F_FIRST = 2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (NuggetPrecision(), (3 / 5 + 1 / 2) / 2),
+        (NuggetRecall(), (3 / 4 + 1 / 2) / 2),
+        (NuggetRecall(vital=True), (2 / 3 + 1 / 1) / 2),
+        (NuggetF(), (F_FIRST + 1 / 2) / 2),
+        (NuggetF(beta=3), (10 * 0.6 * 0.75 / (9 * 0.6 + 0.75) + 0.5) / 2),
+        (NuggetF(vital=True), (2 * 0.6 * (2 / 3) / (0.6 + 2 / 3) + 2 * 0.5 * 1 / 1.5) / 2),
+        (NuggetCoverage(), (3 / 4 + 2 / 2) / 2),
+        (NuggetCoverage(vital=True), (2 / 3 + 1) / 2),
+        (NuggetRedundancy(), (1 / 5 + 0) / 2),
+    ],
+    ids=str,
+)
+def test_a_worked_example(measure: Measure, expected: float):
+    assert figure(measure, TWO) == pytest.approx(expected, abs=1e-9)
+
+
+def test_pairs_are_moved_where_that_makes_room_for_one_more():
+    # Taking what comes first, 0-a and 1-b, leaves c with nothing; c-1 moves b to 0 and a to 2.
+    assert sorted(one_to_one({"a": [0, 2], "b": [1, 0], "c": [1]}).values()) == ["a", "b", "c"]
+
+
+edges = st.sets(st.tuples(st.integers(0, 4), st.sampled_from("ABcde")), max_size=9)
+
+
+def most_pairs(pairs: set[tuple[int, str]]) -> int:
+    for size in range(min(5, len(pairs)), 0, -1):
+        for chosen in combinations(sorted(pairs), size):
+            if len({answer for answer, _ in chosen}) == len({gold for _, gold in chosen}) == size:
+                return size
+    return 0
+
+
+@given(edges)
+def test_there_are_as_many_pairs_as_any_pairing_has_and_as_many_of_vital_ones(pairs):
+    same = {letter: [answer for answer, gold in sorted(pairs) if gold == letter] for letter in "ABcde"}
+    found = one_to_one(same)
+    assert all((answer, gold) in pairs for answer, gold in found.items())
+    assert len(set(found.values())) == len(found) == most_pairs(pairs)
+    vital = {(answer, gold) for answer, gold in pairs if gold.isupper()}
+    assert sum(gold.isupper() for gold in found.values()) == most_pairs(vital)
+
+
+def test_many_nuggets_that_must_all_move_are_paired():
+    # Each gold nugget is said by its own and the next of the answer's; the last only by the first one.
+    count = 3000
+    same = {str(place): [place, place + 1] for place in range(count)} | {"last": [0]}
+    assert len(one_to_one(same)) == count + 1
+
+
+@given(edges, st.integers(0, 3))
+def test_figures_lie_between_0_and_1_and_hang_together(pairs, more):
+    one = item("ABcde", 5 + more, {at: "".join(gold for place, gold in pairs if place == at) for at in range(5)})
+    for kind in OF_NUGGETS:
+        value = figure(kind(), [one])
+        assert value is not None and 0 <= value <= 1
+    precision, recall, f1 = (figure(kind(), [one]) for kind in (NuggetPrecision, NuggetRecall, NuggetF))
+    assert min(precision, recall) - 1e-12 <= f1 <= max(precision, recall) + 1e-12
+    assert recall <= figure(NuggetCoverage(), [one])
+    assert precision + figure(NuggetRedundancy(), [one]) <= 1 + 1e-12
+
+
+def test_nuggets_missing_nothing_to_count_and_0_are_told_apart():
+    for kind in OF_NUGGETS:
+        assert kind().parts(Item("a", gold=Gold(id="a", nuggets=()))) is None
+        assert kind().parts(Item("a", labels=Labels(id="a", nuggets=1, matches=()))) is None
+        assert kind().parts(Item("a", gold=Gold(id="a"), labels=Labels(id="a", nuggets=1, matches=()))) is None
+        assert kind().parts(Item("a", gold=Gold(id="a", nuggets=()), labels=Labels(id="a", nuggets=1))) is None
+        assert kind().parts(item("", 2, {})) == (0, 0)
+        assert kind().parts(item("A", 2, {})) == (0, 1)
+    silent = item("A", 0, {})
+    assert NuggetPrecision().parts(silent) == NuggetRedundancy().parts(silent) == (0, 0)
+    assert NuggetRecall().parts(silent) == NuggetF().parts(silent) == (0, 1)
+    assert NuggetRecall(vital=True).parts(item("a", 1, {0: "a"})) == (0, 0)
+    assert NuggetF(vital=True).parts(item("a", 1, {0: "a"})) == (0, 0)
+
+
+def test_labels_of_another_gold_make_a_question_missing():
+    other = item("A", 2, {0: "Z"})
+    for kind in OF_NUGGETS:
+        assert kind().parts(other) is None
+
+
+def test_f_refuses_a_beta_that_is_no_weight():
+    for beta in (0, -1.0, float("inf"), float("nan"), True):
+        with pytest.raises(InputError, match="beta of NuggetF"):
+            NuggetF(beta=beta)
+    with pytest.raises(InputError, match="expected vital of NuggetRecall to be one of True, False; found 'yes'"):
+        NuggetRecall(vital="yes")
+
+
+SENTENCES = [
+    labelled(
+        sentences=("required", "required", "borderline", "unnecessary", None),
+        correct=(True, False, None, True, True),
+        entailed=(True, False),
+    ),
+    labelled(sentences=("inappropriate",), correct=(False,), entailed=(True, None)),
+]
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (Completeness(), (2 / 4 + 0) / 2),
+        (Completeness(by="sentence"), 2 / 5),
+        (Redundancy(), (1 / 4 + 0) / 2),
+        (Redundancy(by="sentence"), 1 / 5),
+        (Harmfulness(), (0 + 1) / 2),
+        (Harmfulness(by="sentence"), 1 / 5),
+        (Correctness(), (3 / 4 + 0) / 2),
+        (Correctness(by="sentence"), 3 / 5),
+        (ClaimRecall(), (1 / 2 + 1) / 2),
+        (ClaimRecall(by="claim"), 2 / 3),
+    ],
+    ids=str,
+)
+def test_labels_of_sentences_by_hand(measure: Measure, expected: float):
+    assert figure(measure, SENTENCES) == pytest.approx(expected, abs=1e-9)
+
+
+def test_sentences_missing_nothing_to_count_and_0_are_told_apart():
+    fields = {Correctness: "correct", ClaimRecall: "entailed"} | dict.fromkeys(OF_SENTENCES, "sentences")
+    for kind, field in fields.items():
+        no = False if field != "sentences" else "borderline"
+        assert kind().parts(Item("a")) is None
+        assert kind().parts(labelled()) is None
+        assert kind().parts(labelled(**{field: ()})) == (0, 0)
+        assert kind().parts(labelled(**{field: (None, None)})) == (0, 0)
+        assert kind().parts(labelled(**{field: (no, None)})) == (0, 1)
+
+
+def test_lower_is_better_of_what_is_a_fault():
+    worse = {kind.name for kind in NUGGET_MEASURES if kind.higher_is_better is False}
+    assert worse == {"Redundancy", "NuggetRedundancy", "Harmfulness"}

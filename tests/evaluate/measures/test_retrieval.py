@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import ir_measures
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from vericite.errors import InputError
+from vericite.evaluate.gold import Gold
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.measure import NOTHING
+from vericite.evaluate.measures.parsing import parse_measure
+from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, RETRIEVAL_MEASURES, Precision, Recall, Success
+from vericite.evaluate.resampling import Bootstrap
+
+MEASURES = [Recall(), Recall(3), Precision(5), Success(1), NDCG(), NDCG(10), MAP(), MAP(4), MRR(), MRR(2)]
+KNOWN = {kind.name: kind for kind in RETRIEVAL_MEASURES}
+
+
+def item(ranked, documents, id="q"):
+    return Item(id, ranked=None if ranked is None else tuple(ranked), gold=Gold(id=id, documents=documents))
+
+
+ids = st.sampled_from("abcdefghij")
+rankings = st.lists(ids, unique=True, max_size=10)
+judgements = st.dictionaries(ids, st.integers(-2, 3).map(float), min_size=1).filter(lambda it: max(it.values()) > 0)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.tuples(rankings, judgements), min_size=1, max_size=5))
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_figures_are_those_of_ir_measures_under_the_same_name(measure, drawn):
+    theirs = ir_measures.parse_measure(str(measure))
+    qrels = [ir_measures.Qrel(str(n), id, int(g)) for n, (_, gold) in enumerate(drawn) for id, g in gold.items()]
+    run = [
+        ir_measures.ScoredDoc(str(n), id, 100.0 - rank)
+        for n, (ranked, _) in enumerate(drawn)
+        for rank, id in enumerate(ranked)
+    ]
+    expected = {metric.query_id: metric.value for metric in ir_measures.iter_calc([theirs], qrels, run)}
+    found = measure.of([item(ranked, gold, "same id") for ranked, gold in drawn])
+    for place, parts in enumerate(found):
+        assert parts == pytest.approx((expected[str(place)], 1.0), abs=1e-9)
+        assert 0 <= parts[0] <= 1
+
+
+def test_a_ranking_worked_by_hand():
+    found = item("xaybz", {"a": 1.0, "b": 2.0, "c": 1.0, "z": 0.0})
+    hand = {
+        "Recall@2": 1 / 3,
+        "Recall@4": 2 / 3,
+        "Precision@4": 1 / 2,
+        "Precision@10": 1 / 5,
+        "Success@1": 0.0,
+        "Success@2": 1.0,
+        "MRR": 1 / 2,
+        "MRR@1": 0.0,
+        "MAP": (1 / 2 + 2 / 4) / 3,
+        # Gains 1 at rank 2 and 2 at rank 4; the best ranking has 2, 1, 1.
+        "nDCG": (1 / 1.584962500721156 + 2 / 2.321928094887362) / (2 + 1 / 1.584962500721156 + 1 / 2),
+    }
+    for text, expected in hand.items():
+        measure = parse_measure(text, KNOWN)
+        assert str(measure) == text
+        assert measure.parts(found) == pytest.approx((expected, 1.0), abs=1e-9), text
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_missing_nothing_and_0_are_told_apart(measure):
+    relevant = {"a": 1.0, "b": 0.0}
+    items = [
+        item(None, relevant),
+        Item("q", ranked=("a",)),
+        item("a", {}),
+        item("a", {"a": 0.0, "b": -1.0}),
+        item("", relevant),
+        item("b", relevant),
+    ]
+    assert measure.of(items) == [None, None, None, NOTHING, (0.0, 1.0), (0.0, 1.0)]
+    estimate = measure.estimate(measure.of(items), Bootstrap())
+    assert (estimate.value, estimate.n, estimate.missing, estimate.empty) == (0.0, 2, 3, 1)
+
+
+def test_all_rankings_empty_or_none_is_no_error():
+    assert Recall().of([item("", {"a": 1.0})]) == [(0.0, 1.0)]
+    assert Recall().of([]) == []
+
+
+def test_a_document_found_twice_counts_at_its_first_rank():
+    assert Precision(2).parts(item("aab", {"a": 1.0, "b": 1.0})) == (1.0, 1.0)
+    assert MRR().parts(item("xxa", {"a": 1.0})) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "5"])
+def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
+    for kind in RETRIEVAL_MEASURES:
+        with pytest.raises(InputError, match=f"expected cutoff of {kind.name} to be a whole number"):
+            kind(cutoff=cutoff)
+
+
+@pytest.mark.parametrize("grade", [0.5, 101.0, -200.0, 1e300])
+def test_a_grade_that_ndcg_cannot_be_computed_with_is_refused_with_its_line(grade):
+    with pytest.raises(ValidationError, match="expected grades of documents to be whole numbers up to 100"):
+        Gold(id="q", documents={"a": grade})

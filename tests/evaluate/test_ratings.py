@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import vericite
+from vericite.errors import InputError
+from vericite.evaluate.gold import Labels
+from vericite.evaluate.measures.agreement import (
+    CategoryF1,
+    CohenKappa,
+    FleissKappa,
+    Kendall,
+    KrippendorffAlpha,
+    Spearman,
+)
+from vericite.evaluate.rankings import rank_alike, read_scores
+from vericite.evaluate.ratings import Rating, agree, ratings_of_labels, ratings_of_verdicts, read_raters
+
+HUMAN = ["s", "s", "c", "i", "s", "c", "i", "i"]
+JUDGE = ["s", "i", "c", "i", "s", "s", "i", "c"]
+
+
+def rated(rater, labels, by=None):
+    return [Rating(item=str(place), rater=rater, label=label, by=by) for place, label in enumerate(labels)]
+
+
+def test_kappa_is_that_of_scikit_learn():
+    found = agree(rated("human", HUMAN) + rated("judge", JUDGE), [CohenKappa()], "human")
+    assert [(it.raters, it.found.n) for it in found] == [(("human", "judge"), 8)]
+    assert found[0].found.value == pytest.approx(cohen_kappa_score(HUMAN, JUDGE), abs=1e-12)
+
+
+def test_without_a_reference_each_pair_is_compared_and_all_together():
+    rows = rated("a", HUMAN) + rated("b", JUDGE) + rated("c", HUMAN)
+    found = agree(rows, [CohenKappa(), FleissKappa(), KrippendorffAlpha()])
+    assert [it.raters for it in found] == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c"), ("a", "b", "c")]
+    assert found[1].found.value == 1
+
+
+def test_a_person_who_saw_all_is_the_reference_of_every_context():
+    rows = rated("human", HUMAN) + rated("judge", JUDGE, "CONTEXT-1") + rated("judge", HUMAN, "CONTEXT-3")
+    found = agree(rows, [CohenKappa(), CategoryF1()], "human", by=True)
+    assert [it.by for it in found] == ["CONTEXT-1"] * 4 + ["CONTEXT-3"] * 4
+    assert found[0].found.value == pytest.approx(cohen_kappa_score(HUMAN, JUDGE), abs=1e-12)
+    assert [it.found.value for it in found[4:]] == [1, 1, 1, 1]
+    together = agree(rows, [CohenKappa()], "human")
+    assert together[0].found.n == 16
+    # The interval is drawn over items, each with both contexts.
+    assert together[0].found.estimate.n == 8
+
+
+def test_what_is_not_defined_is_said_to_be():
+    found = agree(rated("a", ["s", "s"]) + rated("b", ["s", "s"]), [CohenKappa()])
+    assert found[0].record["value"] is None
+    assert "undefined" in str(found[0].found)
+
+
+def test_verdicts_and_assessors_labels_meet_at_sentence_and_document():
+    answer = "Aspirin prevents strokes [1][2]. It is cheap. Aspirin causes strokes [1]."
+    documents = [{"id": "a", "text": "Aspirin prevents strokes."}, {"id": "b", "text": "The moon is far away."}]
+    checked = vericite.check(answer, documents, id="q", protocol="vericite")
+    labels = Labels.model_validate_json(
+        json.dumps(
+            {
+                "id": "q",
+                "citations": [
+                    {"sentence": 0, "document": "a", "label": "supports"},
+                    {"sentence": 0, "document": "b", "label": "neutral"},
+                    {"sentence": 2, "document": "a", "label": "contradicts"},
+                ],
+            }
+        )
+    )
+    ours, theirs = ratings_of_verdicts([checked], "judge"), ratings_of_labels([labels], "human")
+    assert {it.item for it in ours} == {it.item for it in theirs}
+    found = agree(ours + theirs, [CategoryF1()], "human", ["supported", "contradicted", "irrelevant"])
+    assert (found[0].found.n, found[0].found.missing) == (3, 0)
+
+
+def test_a_label_given_twice_is_refused_and_costs_itself_alone(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text(
+        '{"item": "1", "rater": "a", "label": "s"}\n{"item": "1", "rater": "a", "label": "c"}\n{"item": 1}\n'
+    )
+    found, problems = read_raters(path)
+    assert ([it.label for it in found], len(problems)) == (["s"], 2)
+
+
+def test_an_unknown_reference_and_a_single_rater_are_refused():
+    with pytest.raises(InputError, match="expected the reference to be one of"):
+        agree(rated("a", HUMAN) + rated("b", JUDGE), [CohenKappa()], "c")
+    with pytest.raises(InputError, match="two raters or more"):
+        agree(rated("a", HUMAN), [CohenKappa()])
+    with pytest.raises(InputError, match='a field "by"'):
+        agree(rated("a", HUMAN) + rated("b", JUDGE), [CohenKappa()], by=True)
+
+
+def test_rankings_are_correlated_over_the_systems_that_both_have(tmp_path):
+    rows = [
+        ("a", "x", 1.0),
+        ("b", "x", 2.0),
+        ("c", "x", 3.0),
+        ("a", "y", 10),
+        ("b", "y", 30),
+        ("c", "y", 20),
+        ("d", "y", 5),
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text(
+        "".join(json.dumps(dict(zip(("system", "measure", "value"), row, strict=True))) + "\n" for row in rows)
+    )
+    scores, problems = read_scores([path])
+    found = rank_alike(scores, [Spearman(), Kendall()], "x")
+    assert not problems
+    assert [(it.found.value, it.found.n, it.found.missing) for it in found] == [
+        (pytest.approx(0.5), 3, 1),
+        (pytest.approx(1 / 3), 3, 1),
+    ]
+    tied = rank_alike({"x": {"a": 1, "b": 1}, "y": {"a": 1, "b": 2}}, [Spearman()])
+    assert tied[0].record["value"] is None
