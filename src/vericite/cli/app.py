@@ -12,6 +12,7 @@ from vericite.cli.ask import ask
 from vericite.cli.calibrate import calibrate
 from vericite.cli.catalogue import judges, measures, protocols
 from vericite.cli.check import check
+from vericite.cli.corpus import corpus
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
 from vericite.cli.score import compare, score
@@ -67,6 +68,7 @@ for command in (
     doctor,
 ):
     app.command()(command)
+app.add_typer(corpus)
 # Its steps have options of their own, and their own help.
 app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -41,10 +41,13 @@ class Pipeline:
         """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
         embedder = Embedder.shared()
         if documents is None:
-            retriever = MemoryRetriever(demo_documents(), embedder, demo_vectors())
-        else:
-            retriever = MemoryRetriever(documents, embedder)
-        return cls(retriever, ExtractiveGenerator(embedder), protocol, judge)
+            return cls.on(MemoryRetriever(demo_documents(), embedder, demo_vectors()), protocol, judge)
+        return cls.on(MemoryRetriever(documents, embedder), protocol, judge)
+
+    @classmethod
+    def on(cls, retriever: Retriever, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None) -> Pipeline:
+        """A pipeline without a language model over what this retriever finds: a store, PubMed, another's."""
+        return cls(retriever, ExtractiveGenerator(Embedder.shared()), protocol, judge)
 
     def run(self, question: Question, k: int = DEFAULT_K) -> Run:
         """Retrieve, answer, verify."""

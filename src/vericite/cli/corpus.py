@@ -1,0 +1,302 @@
+"""``vericite corpus``: a store of documents of one's own, from a hundred abstracts to all of PubMed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.options import refuse_unwritable, report
+
+if TYPE_CHECKING:
+    from vericite.corpus.entrez import Entrez
+    from vericite.corpus.entrez.fetched import Fetched
+    from vericite.corpus.entrez.results import SearchResult
+    from vericite.corpus.gathering import Gathered
+    from vericite.corpus.store import BuildReport, Filters, Progress
+
+corpus = typer.Typer(
+    name="corpus",
+    help="Build and read a store of documents: a folder, or s3://bucket/prefix. Needs the extra \\[store].",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3://bucket/prefix.", metavar="STORE")]
+_FILTERS = "Which documents"
+FromYear = Annotated[int | None, typer.Option("--from", help="Of this year or later.", rich_help_panel=_FILTERS)]
+ToYear = Annotated[int | None, typer.Option("--to", help="Of this year or earlier.", rich_help_panel=_FILTERS)]
+Journals = Annotated[list[str] | None, typer.Option("--journal", help="May be repeated.", rich_help_panel=_FILTERS)]
+Mesh = Annotated[list[str] | None, typer.Option("--mesh", help="A MeSH heading.", rich_help_panel=_FILTERS)]
+Types = Annotated[list[str] | None, typer.Option("--type", help="A publication type.", rich_help_panel=_FILTERS)]
+Languages = Annotated[
+    list[str] | None, typer.Option("--language", help="A code such as eng.", rich_help_panel=_FILTERS)
+]
+Retracted = Annotated[
+    bool | None,
+    typer.Option("--retracted/--not-retracted", help="Only these; both if not said.", rich_help_panel=_FILTERS),
+]
+
+
+@corpus.command()
+def build(
+    to: Annotated[str, typer.Option("--to", help="The store to make or add to.", metavar="STORE")],
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files and folders: PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS articles, Markdown, "
+            "text, lists of PMIDs; .gz or not."
+        ),
+    ] = None,
+    pubmed: Annotated[
+        list[str] | None,
+        typer.Option(help="Add what PubMed finds for this query; goes to NCBI.", metavar="QUERY"),
+    ] = None,
+    pmids: Annotated[
+        str | None, typer.Option(help="Add these articles, with commas; goes to NCBI.", metavar="LIST")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, max=9999, help="Articles of a query, at most.")] = 1000,
+    format: Annotated[
+        str, typer.Option(help="What the files are; auto goes by their content.", metavar="NAME")
+    ] = "auto",
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Keep vectors of the documents, to be found by meaning; takes longer.")
+    ] = False,
+) -> None:
+    """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are carried out.
+
+    A build that was stopped, even by kill -9, goes on where it was when the same command is typed again; a source
+    that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone; the
+    exit code is then 2.
+    """
+    from vericite.corpus.gathering import gather
+    from vericite.corpus.store import build_store
+
+    asked = [pmid.strip() for pmid in (pmids or "").split(",") if pmid.strip()]
+    with _entrez() as entrez:
+        gathered = gather(sources or [], entrez, pubmed or [], asked, most, format)
+        for line in (*gathered.told, *gathered.passed_over):
+            typer.echo(f"vericite: {line}", err=True)
+        with _shown(gathered) as progress:
+            built = build_store(to, gathered.sources, vectors=vectors, progress=progress)
+    _tell(built, to)
+    report(built.problems)
+
+
+@corpus.command()
+def info(store: StoreArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Say what is in a store, and what it was built from."""
+    from dataclasses import asdict
+
+    from vericite.corpus.store import open_store
+
+    found = open_store(store).info()
+    if as_json:
+        typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        return
+    years = f"{found.years[0]} to {found.years[1]}" if found.years else "none known"
+    rows = {
+        "documents": f"{found.documents:,}",
+        "with abstract": f"{found.with_abstract:,}",
+        "years": years,
+        "retracted": f"{found.retracted:,}",
+        "size": f"{found.size / 1e6:,.1f} MB",
+        "not indexed yet": f"{found.unindexed:,}",
+        "vectors": found.embedder or "none",
+        "built": found.built or "never",
+        "sources": f"{len(found.sources):,}",
+    }
+    for name, value in rows.items():
+        typer.echo(f"{name:<16} {value}")
+    for source in found.sources[:20]:
+        state = "" if source.done else ", not read to its end"
+        refused = f", {source.refused:,} refused" if source.refused else ""
+        typer.echo(f"  {source.name}: {source.items:,} records{refused}{state}")
+    if len(found.sources) > 20:
+        typer.echo(f"  ... and {len(found.sources) - 20:,} more (--json lists all)")
+
+
+@corpus.command()
+def get(
+    store: StoreArgument,
+    ids: Annotated[list[str], typer.Argument(help="Ids of documents, such as PMIDs.")],
+) -> None:
+    """Print documents as JSON, a line each. Exits with 1 if one is not there."""
+    from vericite.corpus.store import open_store
+    from vericite.records import to_json
+
+    found = open_store(store).get(ids)
+    for document in found.documents:
+        typer.echo(to_json(document))
+    if found.missing:
+        typer.echo(f"vericite: not in {store}: {', '.join(found.missing)}", err=True)
+        raise typer.Exit(1)
+
+
+@corpus.command()
+def search(
+    store: StoreArgument,
+    query: Annotated[str, typer.Argument(help="A question or words; AND, quotes and brackets have no meaning.")],
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents to find.")] = 10,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    journal: Journals = None,
+    mesh: Mesh = None,
+    type: Types = None,
+    language: Languages = None,
+    retracted: Retracted = None,
+) -> None:
+    """Find documents by their words (BM25), the best first."""
+    from vericite.cli.show import clean
+    from vericite.corpus.store import open_store
+
+    filters = _filters(from_year, to_year, journal, mesh, type, language, retracted)
+    for hit in open_store(store).search(query, k, filters):
+        found = hit.document
+        told = [clean(found.title or found.text[:80]), *([f"({found.year})"] if found.year else [])]
+        typer.echo(f"{hit.score:7.2f}  {clean(found.id)}  {' '.join(told)}{'  RETRACTED' if found.retracted else ''}")
+
+
+@corpus.command()
+def export(
+    store: StoreArgument,
+    out: Annotated[Path | None, typer.Option(help="Write here; else to the terminal.")] = None,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    journal: Journals = None,
+    mesh: Mesh = None,
+    type: Types = None,
+    language: Languages = None,
+    retracted: Retracted = None,
+) -> None:
+    """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
+    from vericite.corpus.store import open_store
+    from vericite.errors import InputError
+    from vericite.records import write_jsonl
+
+    documents = open_store(store).scan(_filters(from_year, to_year, journal, mesh, type, language, retracted))
+    if out is None:
+        write_jsonl(documents, sys.stdout)
+        return
+    refuse_unwritable(out)
+    partial = out.with_name(out.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            write_jsonl(documents, file)
+        partial.replace(out)
+    except OSError as error:
+        raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
+
+
+@corpus.command()
+def verify(store: StoreArgument) -> None:
+    """Read every document and index of a store; exits with 1 if something is wrong."""
+    from vericite.corpus.store import open_store
+
+    problems = open_store(store).verify()
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo("nothing is wrong")
+
+
+@contextmanager
+def _entrez() -> Generator[_Lazy]:
+    lazy = _Lazy()
+    try:
+        yield lazy
+    finally:
+        lazy.close()
+
+
+class _Lazy:
+    """The client of PubMed, made when something is first asked of it."""
+
+    def __init__(self) -> None:
+        self._made: Entrez | None = None
+
+    @property
+    def _entrez(self) -> Entrez:
+        from vericite.corpus.entrez import Entrez
+
+        self._made = self._made or Entrez()
+        return self._made
+
+    def search(self, query: str, most: int = 200) -> SearchResult:
+        return self._entrez.search(query, most)
+
+    def batches(self, pmids: Iterable[str]) -> Iterator[Fetched]:
+        return self._entrez.batches(pmids)
+
+    def close(self) -> None:
+        if self._made:
+            self._made.close()
+
+
+def _filters(
+    from_year: int | None,
+    to_year: int | None,
+    journals: list[str] | None,
+    mesh: list[str] | None,
+    types: list[str] | None,
+    languages: list[str] | None,
+    retracted: bool | None,
+) -> Filters:
+    from vericite.corpus.store import Filters
+
+    return Filters(
+        year_from=from_year,
+        year_to=to_year,
+        journals=tuple(journals or ()),
+        mesh=tuple(mesh or ()),
+        publication_types=tuple(types or ()),
+        languages=tuple(languages or ()),
+        retracted=retracted,
+    )
+
+
+@contextmanager
+def _shown(gathered: Gathered) -> Generator[Callable[[Progress], None]]:
+    """A line that says how far a build is, with the time left by the size of the files that are still to be read."""
+    from rich.console import Console
+
+    order = [source.name for source in gathered.sources]
+    whole = sum(gathered.sizes.values())
+    with Console(stderr=True).status("reading") as status:
+
+        def tell(progress: Progress) -> None:
+            if progress.stage != "reading":
+                status.update(f"{progress.items:,} records read; indexing")
+                return
+            place = order.index(progress.source)
+            done = sum(gathered.sizes.get(name, 0) for name in order[:place])
+            left = f", about {_time(progress.seconds * (whole - done) / done)} left" if done else ""
+            where = f"{place + 1} of {len(order)}"
+            status.update(f"{progress.items:,} records, {progress.rate:,.0f} a second, source {where}{left}")
+
+        yield tell
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _tell(built: BuildReport, to: str) -> None:
+    counts = {
+        "added": built.added,
+        "replaced": built.replaced,
+        "older than what is there": built.outdated,
+        "deleted": built.deleted,
+        "refused": built.refused,
+        "sources unchanged": len(built.skipped),
+    }
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
+    typer.echo(f"{to}: {told} ({_time(built.seconds)})")

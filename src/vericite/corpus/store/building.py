@@ -1,0 +1,132 @@
+"""Building a store, and adding to one, in batches that survive whatever stops the build."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vericite.corpus.store.contract import BuildReport, Embedding, Progress, Source, SourceState
+from vericite.corpus.store.lock import only_builder
+from vericite.corpus.store.opening import existing_store, new_store, require_extra
+from vericite.corpus.store.place import place_of
+from vericite.errors import InputError
+
+if TYPE_CHECKING:
+    from vericite.corpus.store.lance import LanceStore
+    from vericite.corpus.store.writing import Writer
+
+BATCH, EMBEDDED = 25_000, 2_000
+"""Documents in a commit: large enough that its cost is small, small enough for a laptop's memory. Where vectors are
+made, which takes seconds for a hundred, there are fewer: what a build that is killed has to do again."""
+
+PROBLEMS = 20
+"""Refused items that a report keeps."""
+
+
+def build_store(
+    place: str | Path,
+    sources: Iterable[Source],
+    *,
+    vectors: bool = False,
+    embedder: Embedding | None = None,
+    batch: int | None = None,
+    problems: int = PROBLEMS,
+    total: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> BuildReport:
+    """Make a store of these sources, or add them to the store that is there.
+
+    Items come in their order, source after source. A document takes the place of the one with its id, unless its
+    ``version`` is lower; a ``Deletion`` removes the documents with its PMIDs that came before it. An item that is no
+    usable document is counted, and the rest goes on. A source that is in the store with the same fingerprint is
+    skipped; with another one it is read again from its start, and what it no longer has stays.
+
+    A build that was stopped, however, and is run again goes on after its last batch; the store it ends with is the
+    one it would have made in one go. It holds one batch in memory.
+
+    Args:
+        place: A folder, or an address such as ``s3://bucket/prefix``.
+        sources: What to read; no two of one name.
+        vectors: Whether to keep a vector of every document too, which takes an embedder's time. A store that was
+            made with vectors gets them of what is added in any case.
+        embedder: What makes them; the bundled one if None.
+        batch: Documents in one commit; a number that fits if None.
+        problems: How many of the refused items the report keeps.
+        total: How many items there are, where that is known, so that the time left can be told.
+        progress: Told after every batch, and when the indexing begins.
+
+    Raises:
+        InputError: The place cannot be used, another build writes there, or the disk is full.
+        MissingExtraError: LanceDB is not installed.
+    """
+    require_extra()
+    from vericite.corpus.store.writing import Writer
+
+    where = place_of(place)
+    with only_builder(where):
+        store = existing_store(where, embedder) or new_store(where, embedder, vectors)
+        _check_vectors(store, vectors)
+        clock = _Clock(total, progress)
+        writer = Writer(store, batch or (BATCH if store.embedder is None else EMBEDDED), problems, clock.tell)
+        skipped, resumed = _read_all(sources, writer)
+        clock.tell("indexing", "", writer.items)
+        store.index()
+        writer.finish()
+    return writer.report(tuple(skipped), tuple(resumed), clock.seconds)
+
+
+def _check_vectors(store: LanceStore, vectors: bool) -> None:
+    if vectors and store.embedder is None:
+        raise InputError(
+            f"expected a store with vectors; found {store.place.name}, which was made without. "
+            "Build it again in another place"
+        )
+
+
+def _read_all(sources: Iterable[Source], writer: Writer) -> tuple[list[str], list[str]]:
+    before = writer.claim()
+    seen: set[str] = set()
+    skipped: list[str] = []
+    resumed: list[str] = []
+    for source in sources:
+        if not source.name or source.name in seen:
+            raise InputError(f"expected every source to have a name of its own; found {source.name!r}")
+        seen.add(source.name)
+        state = before.get(source.name)
+        if state is None or state.fingerprint != source.fingerprint:
+            state = SourceState(source.name, source.fingerprint)
+        if state.done:
+            skipped.append(source.name)
+            continue
+        if state.items:
+            resumed.append(source.name)
+        writer.begin(state)
+        for item in islice(source.items(), state.items, None):
+            writer.take(item)
+        writer.end()
+    writer.flush()
+    return skipped, resumed
+
+
+class _Clock:
+    """How fast it goes, told to whoever wants to know."""
+
+    def __init__(self, total: int | None, progress: Callable[[Progress], None] | None) -> None:
+        self._total = total
+        self._progress = progress
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def tell(self, stage: str, source: str, items: int) -> None:
+        if self._progress is None:
+            return
+        seconds = self.seconds
+        rate = items / seconds if seconds > 0 else 0.0
+        left = None if self._total is None or not rate else max(0, self._total - items) / rate
+        self._progress(Progress(stage, source, items, seconds, rate, left))

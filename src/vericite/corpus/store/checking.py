@@ -1,0 +1,85 @@
+"""Whether a store is whole. Loads pyarrow and lancedb."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from vericite.corpus.store import tables
+from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
+
+_NAMED = 5
+"""Problems of one kind that are told one by one; the others are counted."""
+
+
+def problems_of(table: Any, embedder: str | None) -> Iterator[str]:
+    """What is wrong with the documents, the vectors and the indexes of a table, a sentence each."""
+    counts: Counter[str] = Counter()
+    # Of all of PubMed the ids themselves would not fit into a laptop's memory.
+    hashes = array("q")
+    columns = [*DOCUMENT_COLUMNS, *DESCRIBING_COLUMNS, *(["vector"] if embedder else [])]
+    for batch in tables.rows_where(table, None, columns):
+        for kind, problem in _problems_in(batch, hashes, embedder is not None):
+            counts[kind] += 1
+            if counts[kind] <= _NAMED:
+                yield problem
+    for kind, count in counts.items():
+        if count > _NAMED:
+            yield f"expected every {kind} to be whole; found {count - _NAMED} more that are not"
+    rows = table.count_rows()
+    if rows != len(hashes):
+        yield f"expected to read the {rows} documents that are counted; found {len(hashes)}"
+    yield from _repeated(table, hashes)
+    for column, missing in tables.unindexed(table).items():
+        if missing:
+            yield f"expected the index of {column} to cover all documents; found {missing} outside. Index the store"
+
+
+def _problems_in(batch: Any, hashes: array[int], vectors: bool) -> Iterator[tuple[str, str]]:
+    for row in batch.select([*DOCUMENT_COLUMNS, *DESCRIBING_COLUMNS]).to_pylist():
+        hashes.append(hash(row["id"]))
+        if problem := _problem_of(row):
+            yield "row", problem
+    if vectors:
+        yield from _unfit_vectors(batch)
+
+
+def _problem_of(row: dict[str, Any]) -> str | None:
+    try:
+        document = document_of(row)
+    except (LookupError, TypeError, ValueError) as error:
+        return f"expected a document in the row {row['id']!r}; found {' '.join(str(error).split())[:200]}"
+    for column in DESCRIBING_COLUMNS:
+        expected = description_of(document, column)
+        if row[column] != (list(expected) if isinstance(expected, tuple) else expected):
+            return f"expected {column} of {document.id!r} to be {expected!r}; found {row[column]!r} in its column"
+    return None
+
+
+def _unfit_vectors(batch: Any) -> Iterator[tuple[str, str]]:
+    column = batch.column("vector")
+    rows = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32).reshape(len(column), -1)
+    # float16 keeps three digits.
+    unfit = ~(np.abs(np.linalg.norm(rows, axis=1) - 1) < 0.01)
+    for id in batch.column("id").filter(unfit).to_pylist():
+        yield "vector", f"expected a vector of length 1 for {id!r}; found another"
+
+
+def _repeated(table: Any, hashes: array[int]) -> Iterator[str]:
+    values, times = np.unique(np.frombuffer(hashes, dtype=np.int64), return_counts=True)
+    suspects = {int(value) for value in values[times > 1]}
+    if not suspects:
+        return
+    # Two ids can have one hash: those that have are compared by their letters.
+    ids: Counter[str] = Counter()
+    for batch in tables.rows_where(table, None, ["id"], batch=65_536):
+        ids.update(id for id in batch.column("id").to_pylist() if hash(id) in suspects)
+    for id, count in ids.items():
+        if count > 1:
+            yield f"expected every id once; found {id!r} {count} times"

@@ -1,0 +1,137 @@
+"""Documents as rows of Arrow tables, and back without loss.
+
+A document is read from three columns, because what a search costs is the columns it reads of every hit: ``id``;
+``body``, the title, a newline and the abstract, of which the index is made; and ``about``, the rest as JSON, with
+where to cut the body. The other columns repeat what documents are filtered and counted by. Loads pyarrow.
+"""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from vericite.records import Document, Section
+
+SCHEMA = 1
+"""Version of the store's form. A store of a later one is refused, not guessed at."""
+
+VERSION_KEY = "vericite.store"
+EMBEDDER_KEY = "vericite.embedder"
+
+PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
+"""Of a column: two writers that add the same value at once conflict, and one of them tries again."""
+
+_DESCRIBING = (
+    pa.field("characters", pa.int64(), nullable=False),
+    pa.field("version", pa.int64(), nullable=False),
+    pa.field("year", pa.int64()),
+    pa.field("retracted", pa.bool_(), nullable=False),
+    pa.field("pmid", pa.string()),
+    pa.field("journal", pa.string()),
+    pa.field("languages", pa.list_(pa.string()), nullable=False),
+    pa.field("mesh", pa.list_(pa.string()), nullable=False),
+    pa.field("publication_types", pa.list_(pa.string()), nullable=False),
+)
+
+_FIELDS = (
+    pa.field("id", pa.string(), nullable=False, metadata=PRIMARY),
+    pa.field("body", pa.string(), nullable=False),
+    pa.field("about", pa.string(), nullable=False),
+    *_DESCRIBING,
+)
+
+DOCUMENT_COLUMNS = ("id", "body", "about")
+"""The columns that a document is read from."""
+
+DESCRIBING_COLUMNS = tuple(field.name for field in _DESCRIBING)
+"""The columns that repeat what a document is filtered by."""
+
+BATCH_ERRORS: tuple[type[Exception], ...] = (pa.ArrowException, UnicodeError, OverflowError)
+"""What ``document_table`` raises on a document that no file can hold."""
+
+
+def schema(embedder: str | None, width: int | None) -> Any:
+    """The columns of a store, with vectors of this width where an embedder is named."""
+    about = {VERSION_KEY: str(SCHEMA)}
+    if embedder is None or width is None:
+        return pa.schema(_FIELDS, metadata=about)
+    # LanceDB searches no vectors of int8 (0.40: "the query vector is Float32"), so these are of the next best size.
+    vector = pa.field("vector", pa.list_(pa.float16(), width), nullable=False)
+    return pa.schema([*_FIELDS, vector], metadata={**about, EMBEDDER_KEY: embedder})
+
+
+def document_table(documents: Sequence[Document], form: Any, vectors: NDArray[np.float32] | None = None) -> Any:
+    """Documents as a table of this schema.
+
+    Raises:
+        pyarrow.ArrowException, UnicodeError, OverflowError: One of them has a half of a surrogate pair in it, or a
+            number of more than 64 bits.
+    """
+    columns: dict[str, Any] = {
+        "id": [document.id for document in documents],
+        "body": [f"{document.title}\n{document.text}" for document in documents],
+        "about": [_about(document) for document in documents],
+    }
+    for name in DESCRIBING_COLUMNS:
+        columns[name] = [description_of(document, name) for document in documents]
+    arrays = [pa.array(columns[field.name], field.type) for field in form if field.name != "vector"]
+    if vectors is not None:
+        width = form.field("vector").type.list_size
+        flat = pa.array(vectors.astype(np.float16).ravel())
+        arrays.append(pa.FixedSizeListArray.from_arrays(flat, width))
+    return pa.Table.from_arrays(arrays, schema=form)
+
+
+def description_of(document: Document, column: str) -> Any:
+    """What a document has in one of ``DESCRIBING_COLUMNS``."""
+    return len(document.text) if column == "characters" else getattr(document, column)
+
+
+def _about(document: Document) -> str:
+    rest = document.model_dump(exclude={"id", "title", "sections"}, exclude_defaults=True)
+    # Lengths are in characters, Python's, which are Unicode's code points.
+    sections = [[section.label, len(section.text)] for section in document.sections]
+    return json.dumps({**rest, "title": len(document.title), "sections": sections}, ensure_ascii=False)
+
+
+def documents_of(batch: Any) -> Iterator[Document]:
+    """The documents of a table or a batch that has ``DOCUMENT_COLUMNS``.
+
+    Raises:
+        ValueError: A row is no document.
+    """
+    for row in batch.select(DOCUMENT_COLUMNS).to_pylist():
+        yield document_of(row)
+
+
+def document_of(row: Mapping[str, Any]) -> Document:
+    """The document of a row.
+
+    Raises:
+        ValueError: The row is none.
+    """
+    body: str = row["body"]
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(row["about"]).items()
+    }
+    title = values.pop("title", -1)
+    if body[title : title + 1] != "\n":
+        raise ValueError(f"expected the title of {row['id']!r} to end after {title} characters; found {body[:80]!r}")
+    parts = _sections(row["id"], body[title + 1 :], values.pop("sections"))
+    return Document(**values, id=row["id"], title=body[:title], sections=tuple(parts))
+
+
+def _sections(id: str, text: str, parts: Sequence[tuple[str | None, int]]) -> Iterator[Section]:
+    start = 0
+    for label, length in parts:
+        yield Section(label=label, text=text[start : start + length])
+        start += length + 1
+    if start != (len(text) + 1 if parts else 0):
+        raise ValueError(f"expected the sections of {id!r} to fill {len(text)} characters; found {start - 1}")

@@ -1,0 +1,217 @@
+"""What a store is, whatever keeps it, and what is told about one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.corpus.pubmed.record import Deletion
+from vericite.corpus.store.filters import Filters
+from vericite.errors import RecordError
+from vericite.records import Document
+
+Item = Document | Deletion | RecordError
+"""What a source yields: a document, the PMIDs of documents to delete, or what was wrong with a record."""
+
+
+class Embedding(Protocol):
+    """Makes vectors of unit length, as ``vericite.models.Embedder`` does."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance: two embedders with one signature make the same vectors."""
+        ...
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        ...
+
+
+class Hit(NamedTuple):
+    """A document that was found, and how well it fits: BM25's score, or the cosine of the vectors."""
+
+    document: Document
+    score: float
+
+
+class Found(NamedTuple):
+    """The documents there are, in the order in which they were asked for, and the ids of the others."""
+
+    documents: tuple[Document, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to build from that can be read again from its start, in the same order.
+
+    Attributes:
+        name: What the store remembers it by.
+        fingerprint: Another one where its content is another: a file's hash, or its size and time.
+        items: Begins to read it. Later items win over earlier ones of the same id.
+    """
+
+    name: str
+    fingerprint: str
+    items: Callable[[], Iterator[Item]]
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What a store knows of a source it was built from.
+
+    Attributes:
+        name: The source's.
+        fingerprint: The source's, when it was read.
+        items: How many of its items are in the store.
+        done: Whether that is all of them.
+        refused: How many items were no usable document.
+        at: When it was last written, in ISO form (UTC).
+    """
+
+    name: str
+    fingerprint: str
+    items: int = 0
+    done: bool = False
+    refused: int = 0
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class StoreInfo:
+    """What is in a store.
+
+    Attributes:
+        documents: How many.
+        with_abstract: How many of them have an abstract.
+        years: The first and the last year, or None where no document has one.
+        retracted: How many are retracted.
+        size: Bytes that the documents and their indexes take; earlier states that are still kept are not counted.
+        unindexed: Documents that the index does not cover yet. They are found all the same, more slowly, and their
+            scores are not quite those they will have: ``index()`` takes them in.
+        embedder: The signature of the embedder that made the vectors, or None where there are none.
+        schema: Version of the store's form.
+        sources: What it was built from, in the order in which they were first read.
+    """
+
+    documents: int
+    with_abstract: int
+    years: tuple[int, int] | None
+    retracted: int
+    size: int
+    unindexed: int
+    embedder: str | None
+    schema: int
+    sources: tuple[SourceState, ...]
+
+    @property
+    def built(self) -> str | None:
+        """When a source was last read into it, in ISO form (UTC)."""
+        return max((source.at for source in self.sources), default=None)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is.
+
+    Attributes:
+        stage: ``reading`` or ``indexing``.
+        source: The source that is being read.
+        items: Items read in this run, those skipped not counted.
+        seconds: Since this run began.
+        rate: Items a second in this run.
+        remaining: Seconds until all is read, where the caller said how many items there are; an estimate.
+    """
+
+    stage: str
+    source: str
+    items: int
+    seconds: float
+    rate: float
+    remaining: float | None
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did.
+
+    Attributes:
+        added: Documents whose id was new.
+        replaced: Documents that took the place of one with their id.
+        outdated: Documents that were left out, for one of their id and a later version was there, or came with them.
+        deleted: Documents that a source took back.
+        refused: Items that were no usable document.
+        problems: The first of those.
+        skipped: Sources that were in the store already, with the same fingerprint.
+        resumed: Sources that an earlier build had begun and this one ended.
+        seconds: How long it took, with the index.
+    """
+
+    added: int
+    replaced: int
+    outdated: int
+    deleted: int
+    refused: int
+    problems: tuple[RecordError, ...]
+    skipped: tuple[str, ...]
+    resumed: tuple[str, ...]
+    seconds: float
+
+
+class Store(Protocol):
+    """Documents, kept and found.
+
+    What is written in one call is seen by readers as a whole or not at all. A reader sees what others wrote a few
+    seconds later.
+    """
+
+    def put(self, documents: Iterable[Document]) -> None:
+        """Keep documents. One takes the place of the document with its id, unless its ``version`` is lower."""
+        ...
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Remove the documents with these ids; how many there were."""
+        ...
+
+    def get(self, ids: Iterable[str]) -> Found:
+        """The documents with these ids, in their order, and the ids that are not there."""
+        ...
+
+    def scan(self, filters: Filters | None = None) -> Iterator[Document]:
+        """Stream all documents, or those that pass, in the order they lie in: the same until the store is written to.
+
+        The whole stream is of the moment it began.
+        """
+        ...
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
+        """The ``k`` documents that fit a question's words best (BM25); equal scores in order of their ids.
+
+        The query is plain words: quotes, brackets and AND have no meaning. Words beyond its first 10,000 characters
+        do not count. A document that shares no word with it is not found.
+        """
+        ...
+
+    def search_vectors(self, vector: NDArray[np.float32], k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
+        """The ``k`` documents whose vectors are closest to this one (cosine); equal scores in order of their ids.
+
+        Raises:
+            InputError: The store has no vectors, or of another width.
+        """
+        ...
+
+    def index(self) -> None:
+        """Make the indexes, or bring them up to date with what was written since."""
+        ...
+
+    def info(self) -> StoreInfo:
+        """What is in it."""
+        ...
+
+    def verify(self) -> tuple[str, ...]:
+        """What is wrong with it, a sentence each; nothing where all is well. Reads every document."""
+        ...

@@ -1,0 +1,301 @@
+"""A store kept by LanceDB. Loads lancedb and pyarrow."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.corpus.store import tables
+from vericite.corpus.store.columns import (
+    BATCH_ERRORS,
+    DOCUMENT_COLUMNS,
+    EMBEDDER_KEY,
+    SCHEMA,
+    VERSION_KEY,
+    document_table,
+    documents_of,
+)
+from vericite.corpus.store.contract import Embedding, Found, Hit, StoreInfo
+from vericite.corpus.store.filters import Filters, is_in
+from vericite.corpus.store.journal import Journal
+from vericite.corpus.store.place import Place, told
+from vericite.errors import InputError
+from vericite.records import Document
+from vericite.records.base import storable
+
+LONGEST_QUERY = 10_000
+"""Characters of a query that count."""
+
+FRESH = 5.0
+"""Seconds after which a reader looks for what others have written."""
+
+_SPARE = 16
+"""Rows asked for beyond those wanted, so that equal scores at the cut are seen."""
+
+_IDS_AT_ONCE, _DELETED_AT_ONCE = 1000, 5000
+"""In one condition. Every part of a deletion is a commit."""
+
+
+class LanceStore:
+    """A ``Store`` in tables of LanceDB.
+
+    Args:
+        place: Where it lies.
+        database: LanceDB's, at that place.
+        embedder: Makes the vectors of what is put; None for the bundled one, which is loaded when it is needed.
+    """
+
+    def __init__(self, place: Place, database: Any, embedder: Embedding | None = None) -> None:
+        self.place = place
+        self.database = database
+        self._given = embedder
+        self._lock = Lock()
+        self._opened = -FRESH
+        self._table: Any = None
+        self.form = self.snapshot().schema
+        self._check_version()
+
+    def _check_version(self) -> None:
+        said = (self.form.metadata or {}).get(VERSION_KEY.encode(), b"").decode()
+        if not said.isdigit():
+            raise InputError(f"expected a store of documents; found {self.place.name}, a database of something else")
+        if int(said) != SCHEMA:
+            raise InputError(
+                f"expected a store of form {SCHEMA}; found {self.place.name} of form {said}. "
+                "Upgrade vericite, or build the store again in another place"
+            )
+
+    @property
+    def embedder(self) -> str | None:
+        """The signature of the embedder that made the vectors, or None where there are none."""
+        said = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
+        return said.decode() if said else None
+
+    def snapshot(self) -> Any:
+        """The table in one state, a few seconds old at most: what is read of it fits together."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._opened >= FRESH:
+                with told("read", self.place):
+                    # Another handle, because one that is brought up to date changes under those who read from it.
+                    self._table = self.database.open_table(tables.DOCUMENTS)
+                self._opened = now
+            return self._table
+
+    def _latest(self) -> Any:
+        with self._lock:
+            self._opened = -FRESH
+        return self.snapshot()
+
+    def put(self, documents: Iterable[Document]) -> None:
+        """See ``Store.put``; all of them are held in memory for a moment.
+
+        Raises:
+            InputError: A document cannot be stored, or the place not be written to.
+        """
+        latest: dict[str, Document] = {}
+        for document in documents:
+            keep_latest(latest, document)
+        try:
+            rows = self.rows_of(list(latest.values()))
+        except BATCH_ERRORS as error:
+            raise InputError(f"expected documents that a file can hold; found {error}") from None
+        self.merge(rows)
+
+    def rows_of(self, documents: list[Document]) -> Any:
+        """Documents as rows of this store, with vectors where it has them.
+
+        Raises:
+            pyarrow.ArrowException, UnicodeError, OverflowError: One of them cannot be stored.
+        """
+        if self.embedder is None:
+            return document_table(documents, self.form)
+        embedder = self._own_embedder()
+        return document_table(documents, self.form, embedder.embed(document.titled_text for document in documents))
+
+    def _own_embedder(self) -> Embedding:
+        if self._given is None:
+            self._given = bundled_embedder()
+        if self._given.signature != self.embedder:
+            raise InputError(
+                f"expected the embedder of the store's vectors, {self.embedder}; found {self._given.signature}. "
+                "Build the store again in another place"
+            )
+        return self._given
+
+    def merge(self, rows: Any) -> tuple[int, int]:
+        """Write rows of ids of their own in one commit; how many were added, and how many replaced another."""
+        if not rows.num_rows:
+            return 0, 0
+        with told("write to", self.place):
+            done = tables.merge_documents(self.database.open_table(tables.DOCUMENTS), rows)
+        self._latest()
+        return done
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """See ``Store.delete``."""
+        return self.delete_where("id", ids)
+
+    def delete_where(self, column: str, values: Iterable[str]) -> int:
+        """Remove the documents with one of these values in a column; how many there were."""
+        deleted = 0
+        for some in _parts(values, _DELETED_AT_ONCE):
+            with told("write to", self.place):
+                table = self.database.open_table(tables.DOCUMENTS)
+                deleted += table.delete(is_in(column, some)).num_deleted_rows
+        self._latest()
+        return deleted
+
+    def get(self, ids: Iterable[str]) -> Found:
+        """See ``Store.get``."""
+        asked = list(ids)
+        there: dict[str, Document] = {}
+        table = self.snapshot()
+        for some in _parts(asked, _IDS_AT_ONCE):
+            there.update((document.id, document) for document in self._stream(table, is_in("id", some)))
+        missing = tuple(id for id in dict.fromkeys(asked) if id not in there)
+        return Found(tuple(there[id] for id in asked if id in there), missing)
+
+    def scan(self, filters: Filters | None = None) -> Iterator[Document]:
+        """See ``Store.scan``."""
+        return self._stream(self.snapshot(), filters.predicate() if filters else None)
+
+    def _stream(self, table: Any, predicate: str | None) -> Iterator[Document]:
+        with told("read", self.place):
+            for batch in tables.rows_where(table, predicate, DOCUMENT_COLUMNS):
+                yield from documents_of(batch)
+
+    def search(self, query: str, k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
+        """See ``Store.search``."""
+        words = storable(query[:LONGEST_QUERY])
+        table, predicate = self.snapshot(), filters.predicate() if filters else None
+
+        def ask(limit: int) -> Any:
+            return tables.by_words(table, words, limit, predicate)
+
+        with told("search", self.place):
+            return _hits(table, _best(ask, k, "_score", lambda score: score), k)
+
+    def search_vectors(self, vector: NDArray[np.float32], k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
+        """See ``Store.search_vectors``."""
+        self._check_vector(vector)
+        table, predicate = self.snapshot(), filters.predicate() if filters else None
+
+        def ask(limit: int) -> Any:
+            return tables.by_vector(table, vector.astype(np.float32), limit, predicate)
+
+        with told("search", self.place):
+            return _hits(table, _best(ask, k, "_distance", lambda distance: 1 - distance), k)
+
+    def _check_vector(self, vector: NDArray[np.float32]) -> None:
+        if self.embedder is None:
+            raise InputError(
+                f"expected a store with vectors; found {self.place.name}, which has none. Build it again in another "
+                "place with vectors"
+            )
+        width = self.form.field("vector").type.list_size
+        if vector.shape != (width,) or not np.isfinite(vector).all():
+            raise InputError(f"expected a vector of {width} numbers; found one of the shape {vector.shape}")
+
+    def index(self) -> None:
+        """See ``Store.index``.
+
+        Raises:
+            InputError: LanceDB could not; what was there before is there still.
+        """
+        tables.make_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
+        self._latest()
+
+    def info(self) -> StoreInfo:
+        """See ``Store.info``."""
+        table = self._latest()
+        with told("read", self.place):
+            return StoreInfo(
+                documents=table.count_rows(),
+                with_abstract=table.count_rows("characters > 0"),
+                years=_years(table),
+                retracted=table.count_rows("retracted = true"),
+                size=table.stats()["total_bytes"],
+                unindexed=max(tables.unindexed(table).values(), default=0),
+                embedder=self.embedder,
+                schema=SCHEMA,
+                sources=Journal(self.place, self.database).sources(),
+            )
+
+    def verify(self) -> tuple[str, ...]:
+        """See ``Store.verify``."""
+        from vericite.corpus.store.checking import problems_of
+
+        with told("read", self.place):
+            return tuple(problems_of(self._latest(), self.embedder))
+
+
+def bundled_embedder() -> Embedding:
+    """The one that comes with VeriCite; its weights are loaded now."""
+    from vericite.models import Embedder
+
+    return Embedder.shared()
+
+
+def keep_latest(documents: dict[str, Document], document: Document) -> bool:
+    """Take a document in by its id unless one of a later version is there; whether it was."""
+    held = documents.get(document.id)
+    if held is not None and held.version > document.version:
+        return False
+    # Out and in again: the order is that of the last words.
+    documents.pop(document.id, None)
+    documents[document.id] = document
+    return True
+
+
+def _parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
+    each = list(dict.fromkeys(values))
+    return (each[start : start + size] for start in range(0, len(each), size))
+
+
+def _years(table: Any) -> tuple[int, int] | None:
+    found: list[int] = []
+    for batch in tables.rows_where(table, None, ["year"], batch=65_536):
+        years = batch.column("year").drop_null().to_numpy()
+        if len(years):
+            found += [int(years.min()), int(years.max())]
+    return (min(found), max(found)) if found else None
+
+
+def _best(ask: Callable[[int], Any], k: int, column: str, score: Callable[[float], float]) -> dict[int, float]:
+    """The scores of the k best rows and of all that tie with the last of them, of which LanceDB would give any."""
+    if k < 1:
+        raise InputError(f"expected to look for at least one document; found k = {k}")
+    limit = k + _SPARE
+    while True:
+        rows = ask(limit)
+        scores = {
+            row: score(value)
+            for row, value in zip(rows.column("_rowid").to_pylist(), rows.column(column).to_pylist(), strict=True)
+        }
+        ranked = sorted(scores.values(), reverse=True)
+        if len(ranked) < limit or ranked[-1] < ranked[k - 1]:
+            last = ranked[min(k, len(ranked)) - 1] if ranked else 0.0
+            return {row: value for row, value in scores.items() if value >= last}
+        limit *= 4
+
+
+def _hits(table: Any, scores: dict[int, float], k: int) -> tuple[Hit, ...]:
+    if not scores:
+        return ()
+    if len(scores) > k + _SPARE:
+        # So many equal scores: their ids decide, and the documents of the others need not be read.
+        ids = tables.rows_at(table, list(scores), ["id"])
+        named = sorted(zip(ids.column("id").to_pylist(), ids.column("_rowid").to_pylist(), strict=True))
+        scores = {row: scores[row] for _, row in sorted(named, key=lambda item: -scores[item[1]])[:k]}
+    rows = tables.rows_at(table, list(scores), DOCUMENT_COLUMNS)
+    found = zip(documents_of(rows), rows.column("_rowid").to_pylist(), strict=True)
+    hits = [Hit(document, scores[row]) for document, row in found]
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.document.id))[:k])

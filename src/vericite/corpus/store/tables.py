@@ -1,0 +1,122 @@
+"""The one module that knows LanceDB by name: connecting, and the tables of a store. Loads lancedb."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportCallIssue=false
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import lancedb
+from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
+from lancedb.query import MatchQuery
+
+from vericite.corpus.store.place import Place, told
+
+DOCUMENTS = "documents"
+
+VECTOR_INDEX_FROM = 100_000
+"""Documents. Below, comparing with every vector is quick, and exact."""
+
+KEPT = timedelta(hours=1)
+"""How long files of earlier states stay, for readers that began on one. Every append leaves about as many bytes
+behind as the index has, so a day would be too long."""
+
+_NEAR, _REFINED = 20, 4
+"""Of an index of vectors: the cells looked into, and how many times more candidates are compared in full."""
+
+_SCALARS: dict[str, Any] = {
+    "id": BTree,
+    "pmid": BTree,
+    "year": BTree,
+    "journal": BTree,
+    "retracted": Bitmap,
+    "mesh": LabelList,
+    "publication_types": LabelList,
+}
+
+
+def connect(place: Place) -> Any:
+    """The database at a place. Of a folder that is not there it is made."""
+    return lancedb.connect(place.folder or place.name, storage_options=place.options)
+
+
+def words_index() -> FTS:
+    """How words are found: split at what is no letter or digit, lower case, accents taken off, English stems.
+
+    Stems, because a question's "inhibits" has to find "inhibition"; stop words are LanceDB's English ones. No
+    positions: they are for phrases, and a question is none.
+    """
+    return FTS(with_position=False, num_workers=os.cpu_count())
+
+
+def make_indexes(table: Any, place: Place) -> None:
+    """Make the indexes that are not there, and bring the others up to date.
+
+    Raises:
+        InputError: LanceDB could not.
+    """
+    with told("index", place):
+        rows = table.count_rows()
+        there = {column: index for index in table.list_indices() for column in index.columns}
+        if any(index.num_unindexed_rows for index in there.values()):
+            table.optimize(cleanup_older_than=KEPT)
+        for column, config in _wanted(table, rows).items():
+            if column not in there:
+                table.create_index(column, config=config)
+
+
+def _wanted(table: Any, rows: int) -> dict[str, Any]:
+    if not rows:
+        return {}
+    wanted = {column: kind() for column, kind in _SCALARS.items()} | {"body": words_index()}
+    if "vector" in table.schema.names and rows >= VECTOR_INDEX_FROM:
+        wanted["vector"] = IvfSq(distance_type="cosine")
+    return wanted
+
+
+def unindexed(table: Any) -> dict[str, int]:
+    """How many rows each index does not cover; of an index that is not there, all."""
+    rows = table.count_rows()
+    there = {column: index.num_unindexed_rows or 0 for index in table.list_indices() for column in index.columns}
+    return {column: there.get(column, rows) for column in _wanted(table, rows)}
+
+
+def by_words(table: Any, words: str, limit: int, predicate: str | None) -> Any:
+    """The numbers of the rows that fit words best (``_rowid``), with their ``_score``."""
+    # A query object: of a string LanceDB would read a syntax.
+    query = table.search(MatchQuery(words, "body"), query_type="fts")
+    return _where(query, predicate).select(["_score"]).with_row_id(True).limit(limit).to_arrow()
+
+
+def by_vector(table: Any, vector: Any, limit: int, predicate: str | None) -> Any:
+    """The numbers of the rows closest to a vector (``_rowid``), with their ``_distance``: 1 less the cosine."""
+    query = table.search(vector, vector_column_name="vector").distance_type("cosine")
+    query = query.nprobes(_NEAR).refine_factor(_REFINED)
+    return _where(query, predicate).select(["_distance"]).with_row_id(True).limit(limit).to_arrow()
+
+
+def rows_at(table: Any, numbers: Sequence[int], columns: Sequence[str]) -> Any:
+    """The rows with these numbers, each once, in any order, with ``_rowid``."""
+    return table.take_row_ids(list(numbers)).select(list(columns)).with_row_id().to_arrow()
+
+
+def _where(query: Any, predicate: str | None) -> Any:
+    return query.where(predicate, prefilter=True) if predicate else query
+
+
+def rows_where(table: Any, predicate: str | None, columns: Sequence[str], batch: int = 1024) -> Any:
+    """Stream the rows for which a condition holds, in batches."""
+    return _where(table.search(), predicate).select(list(columns)).to_batches(batch)
+
+
+def merge_documents(table: Any, rows: Any) -> tuple[int, int]:
+    """Write rows in one commit: a new id is added, one that is there replaced unless its version is later.
+
+    How many were added, and how many replaced.
+    """
+    merge = table.merge_insert("id").when_matched_update_all(where="source.version >= target.version")
+    done = merge.when_not_matched_insert_all().execute(rows)
+    return done.num_inserted_rows, done.num_updated_rows

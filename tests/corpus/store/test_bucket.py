@@ -1,0 +1,103 @@
+"""A bucket is as good a place as a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from made_documents import WORDS, answers, content, document, many, source
+from moto.server import ThreadedMotoServer
+
+from vericite.corpus.store import Source, build_store, open_store
+from vericite.errors import InputError
+from vericite.records import Document
+
+PLACE = "s3://made-bucket/corpora/one"
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "an-access-key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-key")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    client = boto3.resource("s3", endpoint_url=endpoint)
+    made = client.create_bucket(Bucket="made-bucket")
+    yield
+    made.objects.all().delete()
+
+
+def test_a_store_in_a_bucket_is_what_it_would_be_in_a_folder(tmp_path: Path):
+    parts = many(200)
+    build_store(PLACE, parts[:2], batch=60)
+    report = build_store(PLACE, parts, batch=60)
+    assert report.skipped == ("part 0", "part 1")
+    build_store(tmp_path, parts)
+    assert content(PLACE) == content(tmp_path)
+    assert answers(PLACE) == answers(tmp_path)
+    assert open_store(PLACE).verify() == ()
+    there, here = open_store(PLACE).info(), open_store(tmp_path).info()
+    assert (there.documents, there.years, there.unindexed) == (here.documents, here.years, 0)
+    assert there.size > 10_000
+
+
+def test_documents_are_deleted_from_a_bucket():
+    build_store(PLACE, [source("a", map(document, range(10)))])
+    store = open_store(PLACE)
+    assert store.delete([document(3).id, "none"]) == 1
+    assert store.get([document(3).id]).missing == (document(3).id,)
+    assert document(3).id not in content(PLACE)
+
+
+def test_a_reader_of_a_bucket_sees_one_state_while_another_is_written():
+    build_store(PLACE, [source("a", map(document, range(10)))])
+    reader = open_store(PLACE)
+    reading = reader.scan()
+    first = next(reading)
+    build_store(PLACE, [source("b", (document(number, 2) for number in range(10)))])
+    assert [first, *reading] == [document(number) for number in range(10)]
+    assert {one.version for one in open_store(PLACE).scan()} == {2}
+    assert {hit.document.version for hit in open_store(PLACE).search(" ".join(WORDS), 10)} == {2}
+
+
+def test_of_two_builds_in_a_bucket_the_later_goes_on_and_the_earlier_is_told():
+    def items() -> Iterator[Document]:
+        yield document(1)
+        build_store(PLACE, [source("b", [document(2)])])
+        yield document(3)
+
+    with pytest.raises(InputError, match="another build took over"):
+        build_store(PLACE, [Source("a", "1", items)], batch=1)
+    report = build_store(PLACE, [source("a", [document(1), document(3)])])
+    assert report.resumed == ("a",)
+    assert content(PLACE) == {one.id: one for one in map(document, (1, 2, 3))}
+    assert open_store(PLACE).verify() == ()
+
+
+def test_a_bucket_without_a_store_is_told_with_the_line_that_builds_one():
+    with pytest.raises(InputError, match=f"vericite corpus build {PLACE}"):
+        open_store(PLACE)
+
+
+def test_a_bucket_that_is_not_there_is_told_without_the_keys():
+    with pytest.raises(InputError, match=r"expected to (reach|write to) s3://no-such-bucket/x") as caught:
+        build_store("s3://no-such-bucket/x", [source("a", [document(1)])])
+    assert "a-secret-key" not in str(caught.value) and "an-access-key" not in str(caught.value)
+    assert "Look at AWS_ACCESS_KEY_ID" in str(caught.value)
+
+
+def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.invalid:9000")
+    with pytest.raises(InputError, match="expected to reach"):
+        open_store(PLACE)

@@ -1,0 +1,194 @@
+"""A build takes in what its sources say, in their order, and can be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_documents import WordEmbedder, answers, content, document, many, source
+
+from vericite.corpus.pubmed import Deletion
+from vericite.corpus.store import Progress, Source, build_store, open_store
+from vericite.errors import InputError, RecordError
+from vericite.records import Document
+
+
+def small(id: str, version: int = 1, text: str = "Some words.") -> Document:
+    return Document.from_text(id, text).model_copy(update={"version": version, "pmid": id, "year": 2000 + version})
+
+
+def test_what_is_built_is_there_and_told_of(tmp_path: Path):
+    documents = [document(number) for number in range(50)]
+    report = build_store(tmp_path, [source("a", documents[:30]), source("b", documents[30:])], batch=7)
+    assert (report.added, report.replaced, report.deleted, report.refused) == (50, 0, 0, 0)
+    info = open_store(tmp_path).info()
+    assert info.documents == 50
+    assert info.with_abstract == sum(bool(one.text) for one in documents)
+    years = [one.year for one in documents if one.year]
+    assert info.years == (min(years), max(years))
+    assert info.retracted == sum(one.retracted for one in documents)
+    assert info.unindexed == 0 and info.embedder is None and info.size > 10_000
+    assert [(one.name, one.items, one.done) for one in info.sources] == [("a", 30, True), ("b", 20, True)]
+    assert info.built is not None and info.built.startswith("20")
+    assert list(open_store(tmp_path).scan()) == documents
+    assert open_store(tmp_path).verify() == ()
+
+
+def test_nothing_makes_an_empty_store(tmp_path: Path):
+    build_store(tmp_path, [])
+    store = open_store(tmp_path)
+    assert store.info().documents == 0 and store.info().years is None and store.info().built is None
+    assert store.search("anything", 3) == () and list(store.scan()) == [] and store.verify() == ()
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.builds(small, st.sampled_from("1234"), st.integers(1, 3), st.sampled_from(["one", "two", ""])),
+        st.builds(lambda pmids: Deletion(pmids=tuple(pmids)), st.lists(st.sampled_from("12349"), max_size=3)),
+    ),
+    max_size=12,
+)
+
+
+def one_after_the_other(items: list[Document | Deletion]) -> dict[str, Document]:
+    held: dict[str, Document] = {}
+    for item in items:
+        if isinstance(item, Deletion):
+            for pmid in item.pmids:
+                held.pop(pmid, None)
+        elif item.id not in held or held[item.id].version <= item.version:
+            held[item.id] = item
+    return dict(sorted(held.items()))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(items=OPERATIONS, batch=st.integers(1, 6), cut=st.integers(0, 12))
+def test_batches_come_to_what_one_item_after_the_other_does(
+    tmp_path_factory: pytest.TempPathFactory, items: list[Document | Deletion], batch: int, cut: int
+):
+    place = tmp_path_factory.mktemp("law")
+    build_store(place, [source("a", items[:cut]), source("b", items[cut:])], batch=batch)
+    assert content(place) == one_after_the_other(items)
+
+
+def test_a_later_version_stays_and_is_counted(tmp_path: Path):
+    build_store(tmp_path, [source("a", [small("1", 2, "new"), small("2")])])
+    report = build_store(tmp_path, [source("b", [small("1", 1, "old"), small("2", 1, "other"), small("3")])])
+    assert (report.added, report.replaced, report.outdated) == (1, 1, 1)
+    assert {id: one.text for id, one in content(tmp_path).items()} == {"1": "new", "2": "other", "3": "Some words."}
+
+
+def test_a_source_that_is_there_is_skipped_and_a_changed_one_read_again(tmp_path: Path):
+    build_store(tmp_path, [source("a", [small("1")]), source("b", [small("2")])])
+
+    def never() -> Iterator[Document]:
+        raise AssertionError("expected not to be read")
+
+    report = build_store(tmp_path, [Source("a", "1", never), source("b", [small("2", 1, "changed")], "2")])
+    assert report.skipped == ("a",) and report.replaced == 1 and report.resumed == ()
+    assert content(tmp_path)["2"].text == "changed"
+    assert [one.fingerprint for one in open_store(tmp_path).info().sources] == ["1", "2"]
+
+
+def test_bad_items_are_counted_and_the_first_kept(tmp_path: Path):
+    bad = [RecordError("file", number, None, "expected better") for number in range(5)]
+    unfit = small("x").model_copy(update={"year": 2**63})
+    report = build_store(tmp_path, [source("a", [*bad[:3], small("1"), unfit, *bad[3:], small("2")])], problems=4)
+    assert (report.added, report.refused, report.outdated) == (2, 6, 0)
+    assert report.problems[:3] == tuple(bad[:3]) and len(report.problems) == 4
+    assert open_store(tmp_path).info().sources[0].refused == 6
+    report = build_store(tmp_path, [source("b", [small("3"), unfit])])
+    assert "a, line 5" not in str(report.problems[0]) and "b, line 2" in str(report.problems[0])
+
+
+def test_a_build_that_fails_in_the_middle_goes_on_from_its_last_batch(tmp_path: Path):
+    numbers: list[int] = []
+
+    def items(until: int) -> Iterator[Document]:
+        for number in range(100):
+            if number == until:
+                raise OSError("the cable")
+            numbers.append(number)
+            yield document(number)
+
+    with pytest.raises(OSError, match="the cable"):
+        build_store(tmp_path / "s", [Source("a", "1", lambda: items(55))], batch=10)
+    assert open_store(tmp_path / "s").info().documents == 50
+    seen: list[int] = []
+    report = build_store(
+        tmp_path / "s", [Source("a", "1", lambda: items(200))], batch=10, progress=lambda at: seen.append(at.items)
+    )
+    assert report.resumed == ("a",) and report.added == 50 and seen[0] == 10
+    build_store(tmp_path / "once", [Source("a", "1", lambda: items(200))])
+    assert content(tmp_path / "s") == content(tmp_path / "once")
+    assert answers(tmp_path / "s") == answers(tmp_path / "once")
+
+
+def test_many_small_sources_share_their_batches(tmp_path: Path):
+    told: list[Progress] = []
+    build_store(tmp_path, [source(f"s{n}", [document(n)]) for n in range(30)], batch=10, progress=told.append)
+    assert [one.stage for one in told] == ["reading"] * 4 + ["indexing"]
+    assert len(open_store(tmp_path).info().sources) == 30
+
+
+def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path):
+    told: list[Progress] = []
+    build_store(tmp_path, [source("a", map(document, range(20)))], batch=5, total=20, progress=told.append)
+    assert [one.items for one in told if one.stage == "reading"] == [5, 10, 15, 20, 20]
+    assert all(one.source == "a" and one.rate > 0 for one in told[:4])
+    assert told[0].remaining == pytest.approx(15 / told[0].rate)
+    assert told[3].remaining == 0
+
+
+def test_sources_need_names_of_their_own(tmp_path: Path):
+    for names in (["a", "a"], [""]):
+        with pytest.raises(InputError, match="a name of its own"):
+            build_store(tmp_path, [source(name, []) for name in names])
+
+
+def test_appending_and_updating_give_the_store_that_was_built_at_once(tmp_path: Path):
+    for part in many(400):
+        build_store(tmp_path / "parts", [part], batch=60)
+    build_store(tmp_path / "once", many(400))
+    assert content(tmp_path / "parts") == content(tmp_path / "once")
+    assert answers(tmp_path / "parts") == answers(tmp_path / "once")
+    assert open_store(tmp_path / "parts").verify() == ()
+
+
+def test_a_second_build_in_the_same_folder_is_told_of_the_first(tmp_path: Path):
+    def items() -> Iterator[Document]:
+        yield document(1)
+        with pytest.raises(InputError, match="another build at work"):
+            build_store(tmp_path, [source("b", [document(2)])])
+        yield document(3)
+
+    assert build_store(tmp_path, [Source("a", "1", items)]).added == 2
+    assert build_store(tmp_path, [source("b", [document(2)])]).added == 1
+
+
+def test_a_store_with_vectors_keeps_one_of_every_document(tmp_path: Path):
+    build_store(tmp_path, [source("a", map(document, range(20)))], vectors=True, embedder=WordEmbedder())
+    build_store(tmp_path, [source("b", [document(20), document(3, 2)])], embedder=WordEmbedder())
+    store = open_store(tmp_path)
+    assert store.info().embedder == "words@1" and store.verify() == ()
+    (best, *_) = store.search_vectors(WordEmbedder().embed([document(3, 2).titled_text])[0], 1)
+    assert best.document == document(3, 2)
+
+
+def test_a_reader_sees_a_build_batch_by_batch(tmp_path: Path):
+    build_store(tmp_path, [source("a", map(document, range(10)))])
+    reading = open_store(tmp_path).scan()
+    first = next(reading)
+    counts: list[int] = []
+    build_store(
+        tmp_path,
+        [source("b", (document(number, 2) for number in range(30)))],
+        batch=10,
+        progress=lambda _: counts.append(len(list(open_store(tmp_path).scan()))),
+    )
+    assert counts == [10, 20, 30, 30, 30]
+    # The stream is of the moment it began.
+    assert [first, *reading] == [document(number) for number in range(10)]

@@ -1,0 +1,126 @@
+"""A build that dies at any moment, or finds the disk full, goes on, and ends with the store it would have made."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from made_documents import answers, content, many
+
+from vericite.corpus.store import BuildReport, Source, build_store, open_store
+
+BUILD = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from pathlib import Path
+from made_documents import many
+from vericite.corpus.store import build_store
+from vericite.errors import InputError
+if sys.argv[4] != "0":
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
+try:
+    build_store(sys.argv[1], many(int(sys.argv[2])), batch=50, progress=lambda at: print(at.items, flush=True))
+except InputError as error:
+    sys.exit(str(error))
+"""
+
+
+def command(place: Path, count: int, largest_file: int = 0) -> list[str]:
+    here = str(Path(__file__).parent)
+    return [sys.executable, "-c", BUILD, str(place), str(count), here, str(largest_file)]
+
+
+def kill_after(place: Path, count: int, batches: int, seconds: float) -> bool:
+    """Start a build and kill it so long after that many batches; whether it was still at work."""
+    with subprocess.Popen(command(place, count), stdout=subprocess.PIPE, text=True) as build:
+        assert build.stdout is not None
+        for _ in range(batches):
+            build.stdout.readline()
+        time.sleep(seconds)
+        alive = build.poll() is None
+        build.send_signal(signal.SIGKILL)
+    return alive
+
+
+def finish(place: Path, count: int) -> BuildReport:
+    return build_store(place, many(count), batch=50)
+
+
+def assert_same(place: Path, other: Path) -> None:
+    assert content(place) == content(other)
+    assert answers(place) == answers(other)
+    assert open_store(place).verify() == ()
+
+
+def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path):
+    count = 400
+    assert kill_after(tmp_path / "killed", count, batches=3, seconds=0.02)
+    before = open_store(tmp_path / "killed").info()
+    assert 0 < before.documents < count
+    report = finish(tmp_path / "killed", count)
+    assert report.skipped + report.resumed
+    finish(tmp_path / "whole", count)
+    assert_same(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_a_build_that_is_killed_five_times_ends_as_the_one_that_was_not(tmp_path: Path, seed: int):
+    count, chance = 3_000, random.Random(seed)
+    killed = 0
+    while killed < 5:
+        if not kill_after(tmp_path / "killed", count, chance.randrange(20), chance.random() * 0.3):
+            # It came to its end: the rest of the kills fall on an index that is there.
+            break
+        killed += 1
+    assert killed
+    finish(tmp_path / "killed", count)
+    finish(tmp_path / "whole", count)
+    assert_same(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_build_that_is_killed_while_it_indexes_ends_as_the_one_that_was_not(tmp_path: Path):
+    count = 2_000
+    readings = len(subprocess.run(command(tmp_path / "whole", count), capture_output=True, text=True).stdout.split())
+    for seconds in (0.0, 0.05, 0.1, 0.2, 0.3):
+        kill_after(tmp_path / "killed", count, readings, seconds)
+    finish(tmp_path / "killed", count)
+    assert_same(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_write_that_the_disk_refuses_is_told_and_the_build_goes_on_later(tmp_path: Path):
+    count = 400
+    done = subprocess.run(command(tmp_path / "full", count, 20_000), capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "Free space on the disk and run the same again" in done.stderr, done.stderr
+    finish(tmp_path / "full", count)
+    finish(tmp_path / "whole", count)
+    assert_same(tmp_path / "full", tmp_path / "whole")
+
+
+def test_a_build_that_died_while_it_made_its_tables_can_begin_again(tmp_path: Path):
+    (tmp_path / "s" / "documents.lance" / "data").mkdir(parents=True)
+    (tmp_path / "s" / ".building").touch()
+    finish(tmp_path / "s", 40)
+    assert open_store(tmp_path / "s").verify() == ()
+
+
+def test_the_documents_of_a_batch_that_was_not_noted_are_read_again_without_harm(tmp_path: Path):
+    build_store(tmp_path / "s", many(100)[:1])
+    # As a build leaves it that dies between the documents and the note of them.
+    open_store(tmp_path / "s").put(many_documents(many(100)[1])[:10])
+    finish(tmp_path / "s", 100)
+    finish(tmp_path / "whole", 100)
+    assert_same(tmp_path / "s", tmp_path / "whole")
+
+
+def many_documents(source: Source) -> list:
+    return [item for item in source.items() if hasattr(item, "title")]

@@ -1,0 +1,74 @@
+"""What is wrong with a store is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import lancedb
+import numpy as np
+import pytest
+from made_documents import WordEmbedder, document, source
+
+from vericite.corpus.store import build_store, open_store
+from vericite.corpus.store.columns import document_table
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    documents = map(document, range(30))
+    build_store(tmp_path / "s", [source("a", documents)], vectors=True, embedder=WordEmbedder())
+    assert open_store(tmp_path / "s").verify() == ()
+    return tmp_path / "s"
+
+
+def table_of(place: Path):
+    return lancedb.connect(place).open_table("documents")
+
+
+def rows(numbers: range, vectors: np.ndarray, place: Path):
+    return document_table([document(number) for number in numbers], table_of(place).schema, vectors)
+
+
+def test_an_id_that_is_there_twice_is_told(place: Path):
+    vectors = WordEmbedder().embed(document(number).titled_text for number in range(2))
+    table_of(place).add(rows(range(2), vectors, place))
+    open_store(place).index()
+    problems = open_store(place).verify()
+    assert [problem.split(";")[1] for problem in problems] == [" found '1000000' 2 times", " found '1000001' 2 times"]
+
+
+def test_a_row_that_is_no_document_is_told(place: Path):
+    table_of(place).update(where=f"id = '{document(3).id}'", values={"body": "of another"})
+    open_store(place).index()
+    (problem,) = open_store(place).verify()
+    assert "expected a document in the row '1000003'" in problem
+
+
+def test_of_many_bad_rows_some_are_named_and_the_rest_counted(place: Path):
+    table_of(place).update(values={"version": 0})
+    open_store(place).index()
+    problems = open_store(place).verify()
+    assert len(problems) == 6 and "found 25 more" in problems[-1]
+
+
+@pytest.mark.parametrize(("column", "value"), [("characters", 7), ("year", 1066), ("retracted", True)])
+def test_a_column_that_says_another_thing_than_the_document_is_told(place: Path, column: str, value: object):
+    table_of(place).update(where=f"id = '{document(3).id}'", values={column: value})
+    open_store(place).index()
+    (problem,) = open_store(place).verify()
+    assert f"expected {column} of '1000003' to be" in problem
+
+
+def test_a_vector_that_is_none_is_told(place: Path):
+    table_of(place).add(rows(range(40, 42), np.zeros((2, 32), dtype=np.float32), place))
+    open_store(place).index()
+    problems = open_store(place).verify()
+    assert len(problems) == 2 and all("a vector of length 1" in problem for problem in problems)
+
+
+def test_documents_outside_the_index_are_told_until_they_are_indexed(place: Path):
+    store = open_store(place, WordEmbedder())
+    store.put([document(50)])
+    assert any("the index of body to cover all documents; found 1 outside" in problem for problem in store.verify())
+    store.index()
+    assert store.verify() == ()
