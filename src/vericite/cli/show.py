@@ -116,7 +116,9 @@ def _short(text: str) -> Text:
 def _source(number: int, document: Document) -> Text:
     parts = [clean(document.title) or "(no title)"]
     parts += [clean(part) for part in (document.journal or "", str(document.year or "")) if part]
-    text = Text.assemble((f"  [{number}] ", "bold"), ". ".join(parts), (f"  {clean(document.id)}", "dim"))
+    # PubMed's titles end with a full stop.
+    shown = ". ".join(part.removesuffix(".") for part in parts)
+    text = Text.assemble((f"  [{number}] ", "bold"), shown, (f"  {clean(document.id)}", "dim"))
     if document.retracted:
         text.append("  RETRACTED", style="bold red")
     return text
