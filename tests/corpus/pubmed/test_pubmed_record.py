@@ -200,3 +200,38 @@ def test_dates_are_as_exact_as_they_are_known(written, date):
 def test_any_text_comes_back_but_for_its_white_space(text):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert only(file_of(article(1, "x" + escaped))).sections[0].text == " ".join(f"x{text}".split())
+
+
+def changed(old: bytes, new: bytes) -> PubMedRecord:
+    """The full record with one thing in it changed."""
+    assert FULL.count(old) == 1
+    return only(file_of(FULL.replace(old, new)))
+
+
+def test_an_identifier_of_an_affiliation_is_not_the_persons():
+    place = b"<AffiliationInfo><Affiliation>Elsewhere.</Affiliation>"
+    identifier = b'<Identifier Source="ORCID">0000-0000-0000-0001</Identifier>'
+    assert changed(place, place + identifier).authors[0].orcid == "0000-0002-1825-009X"
+
+
+def test_a_heading_without_a_descriptor_leaves_its_subheadings_to_no_other():
+    record = changed(
+        b'<DescriptorName UI="D2" MajorTopicYN="Y">Air</DescriptorName>', b"<QualifierName>x</QualifierName>"
+    )
+    assert [(heading.name, len(heading.qualifiers)) for heading in record.mesh] == [("Plants", 1)]
+
+
+def test_what_stands_in_a_list_but_in_no_entry_of_it_is_passed_over():
+    stray = b"<PMID>1</PMID><LastName>x</LastName><QualifierName>x</QualifierName><Year>2000</Year>"
+    starts = (b"<CommentsCorrectionsList>", b'<AuthorList CompleteYN="N">', b"<MeshHeadingList>", b"<History>")
+    for start in starts:
+        assert changed(start, start + stray) == only(file_of(FULL)), start
+
+
+@pytest.mark.parametrize("length", [1, 49, 50, 300])
+@pytest.mark.parametrize("letter", ["x", "\xfc", "\u03b1", "\U0001d6fc"])
+@pytest.mark.parametrize("blank", ["  ", "\n", "\t", "\xa0", "\u2009", "\u3000", " \u2009"])
+def test_white_space_of_every_kind_and_place_is_one_blank(blank, letter, length):
+    word = letter * length
+    assert only(file_of(article(1, f"{word}{blank}{word}"))).sections[0].text == f"{word} {word}"
+    assert only(file_of(article(1, f"{blank}{word} y{blank}"))).sections[0].text == f"{word} y"

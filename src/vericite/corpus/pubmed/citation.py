@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.dates import date_in, iso_date
-from vericite.corpus.pubmed.gather import Fields, Table, append_to, date_into, gather, texts_into
+from vericite.corpus.pubmed.gather import Fields, Start, Table, append_to, date_into, empty, entries, gather, texts_into
 from vericite.corpus.pubmed.markup import plain_text
 from vericite.corpus.pubmed.people import people
 
@@ -124,62 +124,49 @@ def _take_subjects(element: _Element, fields: Fields) -> None:
     fields["subjects"] = people(element)
 
 
-_GRANT = {"GrantID": "id", "Acronym": "acronym", "Agency": "agency", "Country": "country"}
+_GRANT: Table = {"GrantID": "id", "Acronym": "acronym", "Agency": "agency", "Country": "country"}
 
 
 def take_grants(element: _Element, fields: Fields) -> None:
     """What paid for the work."""
-    grants = ({_GRANT[part.tag]: plain_text(part) or None for part in grant if part.tag in _GRANT} for grant in element)
-    fields["grants"] = tuple(grant for grant in grants if grant)
+    fields["grants"] = tuple([grant for grant in entries(element, {"Grant": empty}, _GRANT) if grant])
 
 
-_DATA_BANK: Table = {"DataBankName": "name", "AccessionNumberList": texts_into("accessions")}
+_DATA_BANK: Table = {"DataBankName": "name", "AccessionNumber": append_to("accessions")}
 
 
 def _take_data_banks(element: _Element, fields: Fields) -> None:
-    banks: list[Fields] = []
-    for child in element:
-        bank: Fields = {}
-        gather(child, _DATA_BANK, bank)
-        if bank:
-            banks.append(bank)
-    fields["data_banks"] = tuple(banks)
+    fields["data_banks"] = tuple([bank for bank in entries(element, {"DataBank": empty}, _DATA_BANK) if bank])
+
+
+def _take_substance(element: _Element, fields: Fields) -> None:
+    fields["name"], fields["ui"] = plain_text(element), element.get("UI")
+
+
+_CHEMICAL: Table = {"NameOfSubstance": _take_substance, "RegistryNumber": "registry_number"}
 
 
 def _take_chemicals(element: _Element, fields: Fields) -> None:
-    chemicals: list[Fields] = []
-    for child in element:
-        chemical: Fields = {}
-        for part in child:
-            if part.tag == "NameOfSubstance":
-                chemical["name"], chemical["ui"] = plain_text(part), part.get("UI")
-            elif part.tag == "RegistryNumber":
-                chemical["registry_number"] = part.text
-        if chemical.get("name"):
-            chemicals.append(chemical)
-    fields["chemicals"] = tuple(chemicals)
+    chemicals = entries(element, {"Chemical": empty}, _CHEMICAL)
+    fields["chemicals"] = tuple([chemical for chemical in chemicals if chemical.get("name")])
+
+
+def _heading(element: _Element) -> Fields:
+    return {"name": plain_text(element), "ui": element.get("UI"), "major": element.get("MajorTopicYN") == "Y"}
+
+
+def _take_qualifier(element: _Element, fields: Fields) -> None:
+    fields["qualifiers"] = (*fields.get("qualifiers", ()), _heading(element))
+
+
+# Both begin one, so that a heading with no descriptor, which is none, leaves nothing to the one before.
+_HEADING: dict[str, Start] = {"MeshHeading": empty, "DescriptorName": _heading}
+_QUALIFIER: Table = {"QualifierName": _take_qualifier}
 
 
 def _take_mesh(element: _Element, fields: Fields) -> None:
-    headings: list[Fields] = []
-    for child in element:
-        heading: Fields = {}
-        qualifiers: list[Fields] = []
-        for part in child:
-            tag = part.tag
-            if tag == "DescriptorName":
-                heading = _heading(part)
-            elif tag == "QualifierName":
-                qualifiers.append(_heading(part))
-        if heading:
-            if qualifiers:
-                heading["qualifiers"] = tuple(qualifiers)
-            headings.append(heading)
-    fields["mesh"] = tuple(headings)
-
-
-def _heading(part: _Element) -> Fields:
-    return {"name": plain_text(part), "ui": part.get("UI"), "major": part.get("MajorTopicYN") == "Y"}
+    headings = entries(element, _HEADING, _QUALIFIER)
+    fields["mesh"] = tuple([heading for heading in headings if "name" in heading])
 
 
 _LINK = {"PMID": "pmid", "RefSource": "source", "Note": "note"}
@@ -188,16 +175,23 @@ _LINK = {"PMID": "pmid", "RefSource": "source", "Note": "note"}
 def _take_corrections(element: _Element, fields: Fields) -> None:
     links: list[Fields] = []
     cited: list[str] = []
-    for child in element:
-        kind = child.get("RefType")
-        if kind == "Cites":
+    kind: str | None = None
+    for part in element.iter():
+        tag = part.tag
+        if tag == "CommentsCorrections":
+            kind = part.get("RefType")
+            if kind != "Cites":
+                links.append({"kind": kind})
+        elif kind == "Cites":
             # Before 2019 the references stood among the corrections.
-            cited += [pmid for part in child if part.tag == "PMID" and (pmid := plain_text(part))]
-        elif kind and (link := {_LINK[part.tag]: plain_text(part) or None for part in child if part.tag in _LINK}):
-            links.append({"kind": kind, **link})
-    fields["corrections"] = tuple(links)
+            if tag == "PMID":
+                cited.append(plain_text(part))
+        elif links and tag in _LINK:
+            links[-1][_LINK[tag]] = plain_text(part) or None
+    # A link that says nothing but its kind is none.
+    fields["corrections"] = tuple([link for link in links if link["kind"] and len(link) > 1])
     if cited:
-        fields["references"] = (*fields.get("references", ()), *cited)
+        fields["references"] = (*fields.get("references", ()), *filter(None, cited))
 
 
 _JOURNAL: Table = {
@@ -211,8 +205,12 @@ _JOURNAL: Table = {
 }
 
 
-def _take_journal(element: _Element, fields: Fields) -> None:
+def _take_journal_info(element: _Element, fields: Fields) -> None:
     gather(element, _JOURNAL, fields.setdefault("journal", {}))
+
+
+def _take_journal(element: _Element, fields: Fields) -> None:
+    _take_journal_info(element, fields)
     for issue in element.iterchildren("JournalIssue"):
         gather(issue, _ISSUE, fields)
 
@@ -254,7 +252,7 @@ _CITATION: Table = {
     "DateCompleted": date_into("completed_date"),
     "DateRevised": date_into("revised_date"),
     "Article": _take_article,
-    "MedlineJournalInfo": _take_journal,
+    "MedlineJournalInfo": _take_journal_info,
     "ChemicalList": _take_chemicals,
     "SupplMeshList": texts_into("supplementary_mesh"),
     "CommentsCorrectionsList": _take_corrections,

@@ -16,13 +16,20 @@ Fields = dict[str, Any]
 
 Take = Callable[["_Element", Fields], None]
 
+Start = Callable[["_Element"], Fields]
+
 Table = Mapping[str, str | Take]
 """By an element's name: the field for its text, or what takes it."""
 
 
+def _children(element: _Element) -> list[_Element]:
+    # A slice makes all of them at once, in half the time that an iterator takes; lxml's stubs know of none.
+    return element[:]  # pyright: ignore
+
+
 def gather(element: _Element, table: Table, fields: Fields) -> None:
     """Put each child where the table says, or hand it to what takes its kind; others are passed over."""
-    for child in element:
+    for child in _children(element):
         take = table.get(child.tag)
         if take is None:
             continue
@@ -31,6 +38,32 @@ def gather(element: _Element, table: Table, fields: Fields) -> None:
                 fields[take] = text
         else:
             take(child, fields)
+
+
+def entries(listed: _Element, starts: Mapping[str, Start], table: Table) -> list[Fields]:
+    """The entries of a list, each begun by an element in ``starts`` and filled by what lies in it, at any depth.
+
+    One flat pass over a list with hundreds of entries takes half the time of a pass over each of them.
+    """
+    found: list[Fields] = []
+    entry: Fields = {}
+    for part in listed.iter():
+        tag = part.tag
+        take = table.get(tag)
+        if isinstance(take, str):
+            if text := plain_text(part):
+                entry[take] = text
+        elif take:
+            take(part, entry)
+        elif start := starts.get(tag):
+            entry = start(part)
+            found.append(entry)
+    return found
+
+
+def empty(_: _Element) -> Fields:
+    """The beginning of an entry whose element says nothing of its own."""
+    return {}
 
 
 def date_into(field: str) -> Take:
@@ -57,12 +90,14 @@ def texts_into(field: str) -> Take:
     """What adds the texts of an element's children to a field of several."""
 
     def take(element: _Element, fields: Fields) -> None:
-        fields[field] = fields.get(field, ()) + tuple(text for child in element if (text := plain_text(child)))
+        fields[field] = fields.get(field, ()) + tuple(
+            [text for child in _children(element) if (text := plain_text(child))]
+        )
 
     return take
 
 
 def date_of(element: _Element) -> str | None:
     """The date in an element of Year, Month and Day."""
-    parts = {child.tag: child.text for child in element}
+    parts = {child.tag: child.text for child in _children(element)}
     return iso_date(parts.get("Year"), parts.get("Month"), parts.get("Day"))

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _SIGNED_DIGIT = re.compile(r"[-+\u2212\u2010-\u2014\u00b1]?\s*\d")
 _ATOM = re.compile(r"[-+\u2212]?[\w.]+|\W?|\([^()]*\)")
+_SHORT = 50
+# White space beyond ASCII, in which XML has but the blank, the tab and the two ends of a line.
+_FAR_BLANKS = (
+    "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 # Said twice in another notation, or with no text to read.
 _UNREAD = frozenset({"annotation", "annotation-xml", "none", "mprescripts"})
 
@@ -26,8 +31,19 @@ def plain_text(element: _Element) -> str:
     text = _rendered(element) if len(element) else element.text
     if not text:
         return ""
-    # Only a plain blank is white space and printable; most texts have no other, and taking them apart costs time.
-    return text.strip() if text.isprintable() and "  " not in text else " ".join(text.split())
+    # Most texts have no white space but single blanks, and taking them apart costs time.
+    return text.strip() if _is_collapsed(text) else " ".join(text.split())
+
+
+def _is_collapsed(text: str) -> bool:
+    """Whether there is no white space in it but single blanks."""
+    if len(text) < _SHORT:
+        # Only a plain blank is white space and printable.
+        return text.isprintable() and "  " not in text
+    # To look for one character takes less time than to look at each; to look for two, least from the end.
+    if "\n" in text or "\t" in text or "\r" in text or text.rfind("  ") >= 0:
+        return False
+    return text.isascii() or not any(blank in text for blank in _FAR_BLANKS)
 
 
 def _rendered(element: _Element) -> str:
@@ -64,6 +80,9 @@ def _formula(element: _Element, kind: str) -> str:
     """MathML on one line: ``x^2``, ``(a+b)/n``. White space between its elements means nothing."""
     if kind in _UNREAD:
         return ""
+    own = element.text or ""
+    if not len(element):
+        return own if kind == "mtext" else own.strip()
     parts: list[str] = []
     for child in element:
         tag = child.tag
@@ -71,9 +90,6 @@ def _formula(element: _Element, kind: str) -> str:
             parts.append(_entity(child.text or ""))
         else:
             parts.append(_formula(child, tag.rpartition("}")[2]))
-    own = element.text or ""
-    if not parts:
-        return own if kind == "mtext" else own.strip()
     # A token (mi, mn, mo, mtext) with an entity in it has text of its own around it; other elements have none.
     if kind in ("mi", "mn", "mo", "mtext"):
         return own + "".join(part + (child.tail or "") for part, child in zip(parts, element, strict=True))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Without a document type an entity that only the type declares is an error; with one, which is not read, it stays.
 _TYPE = b'<!DOCTYPE block SYSTEM "unread">'
+_HEAD, _TAIL = _TYPE + b"<block>", b"</block>"
 
 
 class BlockParser:
@@ -52,7 +53,7 @@ class BlockParser:
     def elements(self, block: Block, kinds: Sequence[str]) -> list[_Element] | None:
         """The records of a block; None where it is not well-formed, or holds anything else."""
         try:
-            parsed = self._etree.fromstring(_TYPE + b"<block>" + block.data + b"</block>", self._parser)
+            parsed = self._etree.fromstring(b"".join((_HEAD, block.data, _TAIL)), self._parser)
         except self._etree.XMLSyntaxError:
             return None
         elements = list(parsed)

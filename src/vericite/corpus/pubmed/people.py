@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vericite.corpus.pubmed.gather import Fields, Table, gather
-from vericite.corpus.pubmed.markup import plain_text
+from vericite.corpus.pubmed.gather import Fields, Start, Table, append_to, entries
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -17,29 +16,23 @@ _ORCID = re.compile(r"(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])\s*$")
 
 def people(listed: _Element) -> tuple[Fields, ...]:
     """The people of an AuthorList or InvestigatorList, as fields of ``Author``; an entry with no name is none."""
-    found: list[Fields] = []
-    for element in listed:
-        person: Fields = {}
-        gather(element, _PERSON, person)
-        if element.get("ValidYN") == "N":
-            person["valid"] = False
-        if "last" in person or "collective" in person or "fore" in person:
-            found.append(person)
-    return tuple(found)
+    found = entries(listed, _STARTS, _PERSON)
+    return tuple([person for person in found if "last" in person or "collective" in person or "fore" in person])
 
 
-def _take_affiliation(element: _Element, fields: Fields) -> None:
-    # Before 2015 it stood in the author itself, with no element around it.
-    parts = (element,) if element.tag == "Affiliation" else element.iterchildren("Affiliation")
-    fields["affiliations"] = fields.get("affiliations", ()) + tuple(
-        text for part in parts if (text := plain_text(part))
-    )
+def _start(element: _Element) -> Fields:
+    return {"valid": False} if element.get("ValidYN") == "N" else {}
 
 
 def _take_identifier(element: _Element, fields: Fields) -> None:
     if element.get("Source") == "ORCID" and (digits := _ORCID.search(element.text or "")):
-        fields["orcid"] = "-".join(digits.groups()).upper()
+        # An affiliation has identifiers too, which are not the person's.
+        parent = element.getparent()
+        if parent is not None and parent.tag in _STARTS:
+            fields["orcid"] = "-".join(digits.groups()).upper()
 
+
+_STARTS: dict[str, Start] = {"Author": _start, "Investigator": _start, "PersonalNameSubject": _start}
 
 _PERSON: Table = {
     "LastName": "last",
@@ -47,8 +40,8 @@ _PERSON: Table = {
     "Initials": "initials",
     "Suffix": "suffix",
     "CollectiveName": "collective",
-    "AffiliationInfo": _take_affiliation,
-    "Affiliation": _take_affiliation,
+    # In an AffiliationInfo of its own since 2015.
+    "Affiliation": append_to("affiliations"),
     "Identifier": _take_identifier,
     # As files of before 2002 have it.
     "FirstName": "fore",

@@ -84,16 +84,15 @@ class _Reading:
 
     def items(self) -> Iterator[Item]:
         """All there is in it; last, where it ends too early, an error that says so."""
-        line = 1
+        block = Block(1, b"")
         for block in self._blocks:
-            line = block.end_line
             records = None if block.torn else self._parser.elements(block, self._kinds)
             if records is None:
                 yield from self._by_tags(block)
             else:
                 self._ended = self._root in self._kinds
                 yield from (self._built(element, block, number) for number, element in enumerate(records))
-        yield from self._ending(line)
+        yield from self._ending(block.end_line)
 
     def _built(self, element: _Element, block: Block, number: int = 0) -> Item:
         """The record in an element, the one of that number in its block."""

@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 from vericite.errors import InputError
 
-CHUNK = 1 << 17
+CHUNK = 1 << 16
 # What zlib may hand out at once, so that a small file that unpacks to a huge one does so piece by piece.
-_UNPACKED = 1 << 18
+_UNPACKED = 1 << 16
 _GZIP = b"\x1f\x8b"
 
 
