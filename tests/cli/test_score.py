@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 
+from vericite.evaluate.measures.parsing import parse_measure
 from vericite.evaluate.measures.registry import ALL
 from vericite.records import CheckedAnswer, Document, Provenance, Summary, Verdict
 from vericite.text import parse_answer
@@ -51,7 +53,9 @@ def runs(tmp_path):
 def test_the_better_run_is_said_to_be_better_in_one_sentence(run_cli, runs):
     printed = run_cli("compare", *map(str, runs))
     assert printed.code == 0
-    (sentence,) = printed.out.splitlines()
+    sentence, _, signature = printed.out.splitlines()
+    assert signature.startswith("vericite=")
+    assert "permutations=10000" in signature
     assert sentence.startswith("better supports ")
     assert "points more citations than worse (95 % interval " in sentence
     assert "p < 0.001" in sentence
@@ -60,7 +64,7 @@ def test_the_better_run_is_said_to_be_better_in_one_sentence(run_cli, runs):
 
 def test_the_same_answers_twice_do_not_differ(run_cli, runs):
     printed = run_cli("compare", str(runs[0]), str(runs[0]))
-    assert printed.out == (
+    assert printed.out.startswith(
         "There is no difference between better (1) and better (2) in supported citations: they score the same on "
         "every question (p = 1, n = 421 questions).\n"
     )
@@ -70,6 +74,7 @@ def test_several_measures_are_corrected_for(run_cli, runs):
     printed = run_cli("compare", *map(str, runs), "-m", "SupportRate,IrrelevantRate", "--json")
     found = json.loads(printed.out)
     assert [it["measure"] for it in found] == ["SupportRate", "IrrelevantRate"]
+    assert all("draws=1000,seed=0" in it["signature"] for it in found)
     assert found[0]["p_holm"] == pytest.approx(2 * found[0]["p"])
     assert found[0]["difference"] == pytest.approx(found[0]["values"][0] - found[0]["values"][1])
 
@@ -81,7 +86,7 @@ def test_every_figure_has_its_count_interval_and_signature(run_cli, runs, tmp_pa
     first, second = map(json.loads, out.read_text().splitlines())
     assert first["low"] < first["value"] < first["high"]
     assert (first["system"], second["system"], first["n"], first["missing"]) == ("better", "worse", 421, 0)
-    assert "draws=1000" in first["signature"]
+    assert any(drawn in first["signature"] for drawn in ("interval=", "draws=1000"))
     assert "vericite=" in printed.out
 
 
@@ -118,6 +123,10 @@ def test_a_question_without_an_answer_is_missing_and_no_zero(run_cli, tmp_path):
         (["-m", "SupportRate@5"], "without a cutoff"),
         (["-m", "SupportRate(by='month')"], "month"),
         (["-m", "SupportRate(through=1)"], "expected parameters of SupportRate"),
+        (["-m", "CategoryMacroF1(classes=3)"], "expected classes of CategoryMacroF1 to be a text; found 3"),
+        (["-m", "ModelScore(score=['a'])"], "expected score of ModelScore to be a text"),
+        (["--gold", str(EXAMPLES / "gold.jsonl"), "--by", "nosuch"], "specialty"),
+        (["--by", "type"], "expected gold with a type"),
         (["--gold", "nowhere.jsonl"], "expected a readable file"),
         (["--draws", "100", "--out", "nowhere/x.jsonl"], "its folder is not there"),
     ],
@@ -137,34 +146,116 @@ def test_a_bad_line_costs_itself_alone(run_cli, runs):
     assert "line 1" in printed.err
 
 
-def test_raters_agree_is_told_with_the_word_for_it(run_cli, tmp_path):
-    rows = [
-        {"item": str(place), "rater": rater, "label": label}
-        for rater, labels in {"human": "ssciisc", "judge": "sscicsc"}.items()
-        for place, label in enumerate(labels)
-    ]
-    path = tmp_path / "ratings.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    printed = run_cli("agree", str(path), "--reference", "human")
-    assert printed.code == 0
-    assert "substantial" in printed.out
-    assert "F1 of s" in printed.out
+def test_figures_are_never_written_over_a_file_that_was_read(run_cli, tmp_path):
+    shutil.copytree(EXAMPLES / "first", tmp_path / "ow")
+    for name in ("answers.jsonl", "labels.jsonl"):
+        before = (tmp_path / "ow" / name).read_text()
+        printed = run_cli("score", str(tmp_path / "ow"), "--out", str(tmp_path / "ow" / name))
+        assert (printed.code, (tmp_path / "ow" / name).read_text()) == (2, before)
+        assert "another file than the input" in printed.err
 
 
-def test_measures_rank_systems_alike(run_cli, tmp_path):
-    figures = tmp_path / "figures.jsonl"
-    rows = [(system, measure, value) for measure in ("auto", "human") for value, system in enumerate("abcde")]
-    figures.write_text(
-        "\n".join(json.dumps(dict(zip(("system", "measure", "value"), row, strict=True))) for row in rows)
-    )
-    printed = run_cli("rankings", str(figures), "--reference", "human")
-    assert printed.out.count("1.000") >= 2
-    assert "Spearman's rho" in printed.out
+def test_verdicts_of_another_judge_are_said_to_be_no_fair_comparison(run_cli, runs, tmp_path):
+    other = [json.loads(line) for line in runs[1].read_text().splitlines()]
+    for line in other:
+        line["provenance"]["protocol"] = "fast(judge=lexical)"
+    runs[1].write_text("\n".join(map(json.dumps, other)))
+    printed = run_cli("compare", *map(str, runs))
+    assert "were made with another protocol" in printed.out
+    assert "worse: checked-with=0, protocol=fast(judge=lexical)" in printed.out
+    (found,) = json.loads(run_cli("compare", *map(str, runs), "--json").out)
+    assert "another protocol" in found["warning"]
+
+
+@pytest.mark.parametrize("terminal", ["", "1"])
+def test_nothing_of_a_figure_is_cut_in_80_columns(run_cli, monkeypatch, tmp_path, terminal):
+    monkeypatch.setenv("FORCE_COLOR", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("rich.console.Console.is_terminal", bool(terminal))
+    name = "a-system-of-a-very-long-name-that-no-narrow-terminal-can-show"
+    shutil.copytree(EXAMPLES / "first", tmp_path / name)
+    measure = "CitationCoverage(by='sentence', source='verdicts', among='required')"
+    places = [str(tmp_path / name), str(EXAMPLES / "second")]
+    gold = str(EXAMPLES / "gold.jsonl")
+    printed = run_cli("score", *places, "-m", measure, "--gold", gold, "--by", "specialty").out
+    assert "…" not in printed
+    for whole in (measure, "95% interval", "signature", "cardiology"):
+        assert whole in printed
+    assert (name in printed) is not bool(terminal)
+    rows = [line for line in printed.splitlines() if line.startswith(measure)]
+    assert all(line.rstrip().endswith("]") for line in rows)
+
+
+def test_failures_are_counted_with_their_reasons(run_cli, tmp_path):
+    outputs = [{"id": "q1", "failed": "timeout"}, {"id": "q2", "failed": "timeout"}, {"id": "q3", "exact": [["yes"]]}]
+    path = tmp_path / "outputs.jsonl"
+    path.write_text("\n".join(map(json.dumps, outputs)))
+    printed = run_cli("score", str(tmp_path), "-m", "AnsweredRate", "--name", "mine")
+    assert "mine: 2 questions failed: timeout (2)" in printed.out
+
+
+def test_a_folder_of_exact_answers_alone_is_scored_and_compared(run_cli, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("\n".join(json.dumps({"id": f"q{n}", "type": "yesno", "exact": [["yes"]]}) for n in range(3)))
+    for name, answers in (("a-3.1-8b", ["yes", "yes", "no"]), ("a-3.1-70b", ["yes", "yes", "yes"])):
+        (tmp_path / name).mkdir()
+        lines = [json.dumps({"id": f"q{n}", "exact": [[one]]}) for n, one in enumerate(answers)]
+        (tmp_path / name / "outputs.jsonl").write_text("\n".join(lines))
+    both = [str(tmp_path / name) for name in ("a-3.1-8b", "a-3.1-70b")]
+    scored = run_cli("score", *both, "--gold", str(gold))
+    assert scored.code == 0
+    for expected in ("YesNoAccuracy", "AnsweredRate", "a-3.1-8b", "a-3.1-70b"):
+        assert expected in scored.out
+    assert "YesNoAccuracy" in json.loads(run_cli("compare", *both, "--gold", str(gold), "--json").out)[0]["measure"]
+
+
+def test_a_trec_run_is_scored_by_its_gold(run_cli, tmp_path):
+    (tmp_path / "run.txt").write_text("q1 Q0 a 1 2.0 my own tag\nq1 Q0 b 2 1.0 my own tag\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0.5\nq1 0 c 101\nq1 0 a 2\n")
+    printed = run_cli("score", str(tmp_path / "run.txt"), "--gold", str(tmp_path / "qrels.txt"))
+    assert "nDCG" in printed.out
+    assert "AnsweredRate" not in printed.out
+    assert [f"line {line}" in printed.err for line in (1, 2, 3, 4)] == [False, True, True, True]
+
+
+def test_lines_that_cannot_be_read_are_named_before_an_error(run_cli, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("{broken\n")
+    printed = run_cli("score", str(path))
+    assert printed.code == 2
+    assert "line 1" in printed.err
+    assert "vericite check" not in printed.err
+
+
+def test_gold_of_other_questions_is_refused(run_cli, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "elsewhere", "ideal": ["Yes."]}\n')
+    printed = run_cli("score", str(EXAMPLES / "first"), "--gold", str(gold))
+    assert printed.code == 2
+    assert "no id in both" in printed.err
+
+
+def test_labels_of_questions_never_asked_are_told(run_cli, tmp_path):
+    shutil.copytree(EXAMPLES / "first", tmp_path / "it")
+    with (tmp_path / "it" / "labels.jsonl").open("a") as file:
+        file.write('{"id": "misspelt", "correct": [true]}\n')
+    printed = run_cli("score", str(tmp_path / "it"), "-m", "AnsweredRate", "--out", str(tmp_path / "out.jsonl"))
+    assert printed.code == 2
+    assert "misspelt" in printed.err
+    assert json.loads((tmp_path / "out.jsonl").read_text())["value"] == 1.0
+
+
+def test_names_of_systems_may_be_given(run_cli, runs):
+    printed = run_cli("compare", *map(str, runs), "--name", "ours", "--name", "theirs")
+    assert printed.out.startswith("ours supports")
+    assert run_cli("compare", *map(str, runs), "--name", "ours").code == 2
 
 
 def test_every_measure_is_listed_with_what_it_needs(run_cli):
     found = json.loads(run_cli("measures", "--json").out)
     assert len(found) == len(ALL)
     assert all(one["summary"] and one["reads"] for one in found)
-    named = {one["name"].partition("(")[0].partition("@")[0] for one in found}
-    assert named == set(ALL)
+    assert [str(parse_measure(one["name"], ALL)).partition("(")[0].partition("@")[0] for one in found] == list(ALL)
+    assert {one["name"]: one["reads"] for one in found}["YesNoAccuracy"] == ["answers or outputs", "gold"]
+    cuts = [one["cutoff"].removeprefix("with a cutoff: ") for one in found if "cutoff" in one]
+    assert [str(parse_measure(text, ALL)) for text in cuts] == ["nDCG@10", "MAP@10", "MRR@10"]

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import sys
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.errors import InputError, MissingExtraError
+from vericite.errors import InputError
 from vericite.evaluate.agreement import (
     Agreement,
     category_f1,
@@ -263,7 +263,6 @@ def test_coefficients_are_at_most_one_and_one_for_the_same_labels(rows):
 
 
 def test_rankings_are_correlated_as_scipy_does():
-    pytest.importorskip("scipy.stats")
     first = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4, "e": None, "f": 0.5}
     second = {"a": 1.0, "b": 3.0, "c": 2.0, "d": 4.0, "e": 5.0, "g": 6.0}
     # One of six pairs is the other way round; squared rank differences 0 + 1 + 1 + 0.
@@ -276,7 +275,6 @@ def test_rankings_are_correlated_as_scipy_does():
 
 
 def test_all_tied_rankings_are_undefined():
-    pytest.importorskip("scipy.stats")
     tied, other = dict.fromkeys("abcd", 0.5), dict(zip("abcd", (0.1, 0.2, 0.3, 0.4), strict=True))
     for found in (spearman(tied, other), kendall(other, tied), spearman({}, {}), kendall({"a": 1}, {"a": 2})):
         assert found.value is None
@@ -287,7 +285,6 @@ def test_all_tied_rankings_are_undefined():
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=8), st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None)
 def test_rankings_do_not_hang_on_the_order_of_systems_and_turn_with_one_of_them(rows, random):
-    pytest.importorskip("scipy.stats")
     fast = Bootstrap(draws=100)
     first, second = ({str(place): value for place, value in enumerate(side)} for side in apart(rows))
     shuffled = dict(random.sample(list(first.items()), len(first)))
@@ -299,10 +296,25 @@ def test_rankings_do_not_hang_on_the_order_of_systems_and_turn_with_one_of_them(
         assert back == (None if found.value is None else pytest.approx(-found.value, abs=1e-9))
 
 
-def test_without_scipy_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(MissingExtraError, match=r"vericite\[eval\]"):
-        kendall({}, {})
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=9))
+@settings(max_examples=25, deadline=None)
+def test_correlations_and_their_draws_are_those_of_scipy(rows):
+    stats = pytest.importorskip("scipy.stats")
+    fast = Bootstrap(draws=100)
+    scores = np.array(rows, dtype=np.float64)
+    first, second = ({str(place): value for place, value in enumerate(side)} for side in scores.T.tolist())
+    for measure, reference in ((spearman, stats.spearmanr), (kendall, stats.kendalltau)):
+
+        def correlated(drawn, reference=reference):
+            one, other = scores[drawn].T
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return float(reference(one, other).statistic)
+
+        found, right = measure(first, second, fast).estimate, fast.over_rows(correlated, range(len(rows)))
+        for name in ("value", "low", "high"):
+            expected = getattr(right, name)
+            assert getattr(found, name) == (None if expected is None else pytest.approx(expected, abs=1e-9)), name
 
 
 def test_an_estimate_without_an_interval_is_said_to_have_none():

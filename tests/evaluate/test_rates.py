@@ -31,6 +31,12 @@ def test_wilson_agrees_with_a_worked_example():
     assert (rate.value, rate.low, rate.high) == pytest.approx((0.7778, 0.4526, 0.9368), abs=1e-4)
 
 
+@given(st.integers(1, 2000), st.floats(1, 50))
+def test_where_all_or_none_count_the_interval_ends_exactly_there(n, design_effect):
+    assert clustered_wilson(0, n, design_effect).low == 0.0
+    assert clustered_wilson(n, n, design_effect).high == 1.0
+
+
 def test_a_rate_over_nothing_is_undefined_not_zero():
     rate = clustered_wilson(0, 0)
     assert (rate.value, rate.low, rate.high) == (None, None, None)
@@ -55,8 +61,18 @@ def test_the_three_labels_add_up_to_one_and_intervals_hold_their_rate(items):
     assert rates["uncited"].n == rates.summary.claims
 
 
+def test_one_citation_of_another_kind_does_not_make_the_interval_collapse():
+    # 40 answers of 8 citations, none or one of which is supported.
+    none, one = Tally(), Tally()
+    for place in range(40):
+        none.add(0, 8)
+        one.add(int(place == 0), 8)
+    # By the estimate alone it would be a fifth: one citation cannot show that others go with it.
+    assert one.rate.high > 0.6 * none.rate.high
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30))
-def test_the_design_effect_is_the_ratio_of_the_clustered_to_the_simple_variance(pairs):
+def test_the_design_effect_is_the_ratio_of_the_variances_and_one_answer_more_that_is_all_alike(pairs):
     tally = Tally()
     kept = [(x, x + rest) for x, rest in pairs if x + rest]
     for count, n in kept:
@@ -71,7 +87,9 @@ def test_the_design_effect_is_the_ratio_of_the_clustered_to_the_simple_variance(
     share = x.sum() / n.sum()
     clustered = len(kept) / (len(kept) - 1) * ((x - share * n) ** 2).sum() / n.sum() ** 2
     simple = share * (1 - share) / n.sum()
-    assert tally.design_effect == pytest.approx(max(1.0, clustered / simple))
+    found, alike = max(1.0, clustered / simple), n.sum() / len(kept)
+    telling = min((x > 0).sum(), (x < n).sum())
+    assert tally.design_effect == pytest.approx((telling * found + max(alike, found)) / (telling + 1))
 
 
 def test_citations_that_go_together_widen_the_interval():

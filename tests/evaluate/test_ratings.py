@@ -17,7 +17,7 @@ from vericite.evaluate.measures.agreement import (
     Spearman,
 )
 from vericite.evaluate.rankings import rank_alike, read_scores
-from vericite.evaluate.ratings import Rating, agree, ratings_of_labels, ratings_of_verdicts, read_raters
+from vericite.evaluate.ratings import Rating, agree, ratings_of_labels, ratings_of_verdicts, read_ratings
 
 HUMAN = ["s", "s", "c", "i", "s", "c", "i", "i"]
 JUDGE = ["s", "i", "c", "i", "s", "s", "i", "c"]
@@ -85,7 +85,8 @@ def test_a_label_given_twice_is_refused_and_costs_itself_alone(tmp_path):
     path.write_text(
         '{"item": "1", "rater": "a", "label": "s"}\n{"item": "1", "rater": "a", "label": "c"}\n{"item": 1}\n'
     )
-    found, problems = read_raters(path)
+    problems = []
+    found = read_ratings([path], problems)
     assert ([it.label for it in found], len(problems)) == (["s"], 2)
 
 
@@ -121,3 +122,36 @@ def test_rankings_are_correlated_over_the_systems_that_both_have(tmp_path):
     ]
     tied = rank_alike({"x": {"a": 1, "b": 1}, "y": {"a": 1, "b": 2}}, [Spearman()])
     assert tied[0].record["value"] is None
+
+
+def test_statements_have_the_judges_categories_in_the_order_of_the_text():
+    documents = [{"id": "a", "text": "Aspirin prevents strokes in adults. The moon is far away."}]
+    answer = "Aspirin prevents strokes [1]. The moon is made of cheese [1]."
+    checked = vericite.check(answer, documents, id="q", protocol="reason-verify")
+    # The bundled judge has no categories, and of a citation protocol there is no rationale.
+    assert [it.label for it in ratings_of_verdicts([checked], "judge", "rationale")] == [None, None]
+    cited = vericite.check(answer, documents, id="q", protocol="vericite")
+    assert ratings_of_verdicts([cited], "judge", "rationale") == []
+    kinds = ("CORRECT-EXPLICIT", "INCORRECT-FALSE")
+    told = [
+        verdict.model_copy(update={"statements": (verdict.statements[0].model_copy(update={"native": kind}),)})
+        for verdict, kind in zip(checked.verdicts, kinds, strict=True)
+    ]
+    judged = checked.model_copy(update={"verdicts": tuple(reversed(told))})
+    labels = Labels(id="q", rationale=("CORRECT-EXPLICIT", "INCORRECT-FALSE"))
+    rows = ratings_of_verdicts([judged], "judge", "rationale") + ratings_of_labels([labels], "human", "rationale")
+    found = agree(rows, [CategoryF1()], "human")
+    assert {it.found.name: it.found.value for it in found} == {f"F1 of {kind}": 1.0 for kind in kinds}
+
+
+def test_a_file_is_no_less_one_of_labels_for_a_first_line_without_citations(tmp_path):
+    path, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    citation = {"sentence": 0, "document": "d", "label": "supports"}
+    for file in (path, other):
+        file.write_text('{"id": "q0", "correct": [true]}\n' + json.dumps({"id": "q1", "citations": [citation]}) + "\n")
+    problems = []
+    assert [(it.rater, it.label) for it in read_ratings([path, other], problems)] == [
+        ("a", "supported"),
+        ("b", "supported"),
+    ]
+    assert not problems

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from vericite.errors import InputError
-from vericite.evaluate.reading import read_gold, read_system, system_names
+from vericite.evaluate.reading import read_gold, read_system, read_systems, system_names
 
 ANSWER = {"id": "q1", "answer": "Aspirin works [1].", "documents": [{"id": "d1", "text": "Aspirin works."}]}
 
@@ -92,8 +93,72 @@ def test_an_empty_folder_says_what_was_expected(tmp_path):
 
 
 def test_systems_are_named_so_that_names_differ(tmp_path):
-    for name in ("a/run", "b/run"):
+    for name in ("a/run", "b/run", "llama-3.1-8b", "llama-3.1-70b"):
         (tmp_path / name).mkdir(parents=True)
+    assert system_names([tmp_path / "llama-3.1-8b"]) == ["llama-3.1-8b"]
+    both = [tmp_path / name / "answers.jsonl" for name in ("llama-3.1-8b", "llama-3.1-70b")]
+    assert system_names(both) == ["llama-3.1-8b", "llama-3.1-70b"]
+    assert system_names([tmp_path / "run-2.txt", tmp_path / "model-3.5"]) == ["run-2", "model-3.5"]
     assert system_names([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
     assert system_names([tmp_path / "a/run"]) == ["run"]
     assert system_names([tmp_path / "a", tmp_path / "a"]) == ["a (1)", "a (2)"]
+
+
+def test_plain_answers_need_no_documents(tmp_path):
+    answers = lines(tmp_path / "a.jsonl", {"id": "q1", "answer": "Yes. It works."}, {"id": "q2", "answer": 1})
+    given = read_system(answers, {})
+    assert [claim.text for claim in items(given)["q1"].answer.claims] == ["Yes.", "It works."]
+    assert len(given.problems) == 1
+
+
+def test_labels_and_vectors_of_ids_that_no_answer_has_are_problems(tmp_path):
+    lines(tmp_path / "answers.jsonl", ANSWER)
+    lines(tmp_path / "labels.jsonl", {"id": "q1", "correct": [True]}, {"id": "q9", "correct": [True]})
+    lines(tmp_path / "scores.jsonl", {"id": "q8", "scores": {"x": 1}})
+    problems = []
+    read = read_systems([tmp_path], problems)
+    assert [item.id for item in read.systems[0].items] == ["q1"]
+    assert sorted((it.path.rpartition("/")[2], it.line) for it in problems) == [
+        ("labels.jsonl", 2),
+        ("scores.jsonl", 1),
+    ]
+    assert {path.name for path in read.paths} == {"answers.jsonl", "labels.jsonl", "scores.jsonl"}
+
+
+def test_labels_alone_say_what_was_asked(tmp_path):
+    given = read_system(tmp_path, {"labels": lines(tmp_path / "x.jsonl", {"id": "q1", "correct": [True]})})
+    assert (list(items(given)), given.strays()) == (["q1"], [])
+
+
+def test_what_only_ranks_was_not_asked_for_answers(tmp_path):
+    gold, _ = read_gold(lines(tmp_path / "gold.jsonl", {"id": "t1"}, {"id": "t2"}))
+    ranked = items(read_system(lines(tmp_path / "run.txt", "t1 Q0 a 1 2.5 me"), {}), gold)
+    assert [item.failed for item in ranked.values()] == [None, None]
+    answered = items(read_system(lines(tmp_path / "o.jsonl", {"id": "t1", "exact": [["yes"]]}), {}), gold)
+    assert [bool(item.failed) for item in answered.values()] == [False, True]
+
+
+def test_an_explicit_empty_ranking_stands(tmp_path):
+    import vericite
+
+    run = vericite.ask("Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?", k=3)
+    lines(tmp_path / "answers.jsonl", run.model_dump_json())
+    lines(tmp_path / "outputs.jsonl", {"id": run.question.id, "retrieved": []})
+    assert items(read_system(tmp_path, {}))[run.question.id].ranked == ()
+
+
+def test_vectors_that_cannot_be_used_cost_their_row_alone(tmp_path):
+    lines(tmp_path / "answers.jsonl", ANSWER, {**ANSWER, "id": "q2"})
+    vectors = np.ones((3, 2))
+    vectors[1, 0] = np.nan
+    np.savez(tmp_path / "features.npz", ids=np.array(["q1", "q2", "q1"]), answer=vectors, reference=np.ones((3, 2)))
+    given = read_system(tmp_path, {})
+    assert list(given.features) == ["q1"]
+    assert [problem.line for problem in given.problems] == [2, 3]
+
+
+def test_names_are_as_many_as_systems(tmp_path):
+    place = lines(tmp_path / "a.jsonl", ANSWER)
+    with pytest.raises(InputError, match="a name of its own"):
+        read_systems([place, place], [], names=["a", "a"])
+    assert [system.name for system in read_systems([place], [], names=["b"]).systems] == ["b"]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
+from vericite.evaluate.measures.citation import SupportRate
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 
 figures = st.floats(-100, 100).map(lambda value: round(value, 3))
@@ -196,10 +197,13 @@ def test_thirty_systems_and_sixty_measures_take_seconds():
     assert time.perf_counter() - start < 20
 
 
-def clustered_rates(generator: np.random.Generator, share: float) -> tuple[np.ndarray, float]:
-    """Citations of a question are alike: each question has a rate of its own, 0 to 8 citations."""
-    of = generator.integers(0, 9, (100, 50))
-    counts = generator.binomial(of, generator.beta(5 * share, 5 * (1 - share), of.shape))
+def clustered_rates(
+    generator: np.random.Generator, share: float, alike: float = 1 / 6, least: int = 0
+) -> tuple[np.ndarray, float]:
+    """Citations of a question are alike, so far: each question has a rate of its own, up to 8 citations."""
+    of = generator.integers(least, 9, (100, 50))
+    spread = 1 / alike - 1
+    counts = generator.binomial(of, generator.beta(spread * share, spread * (1 - share), of.shape))
     return np.stack([counts, of], axis=-1).astype(np.float64), share
 
 
@@ -224,4 +228,25 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(world):
         parts, truth = WORLDS[world](np.random.default_rng([17, batch]))
         found = Bootstrap(seed=batch).pooled(parts, ratio)
         covered += sum(one.low <= truth <= one.high for one in found)
+    assert 0.93 <= covered / 500 <= 0.97
+
+
+RATES = {
+    "70 %": (0.7, 1 / 6, 0),
+    "95 %": (0.95, 1 / 6, 0),
+    "70 %, much alike": (0.7, 0.3, 1),
+    "95 %, much alike": (0.95, 0.3, 1),
+    "3 %, much alike": (0.03, 0.3, 1),
+}
+
+
+@pytest.mark.parametrize("world", RATES)
+def test_the_interval_printed_of_a_rate_covers_the_truth_as_often_as_it_says(world):
+    # What check and score print of pooled rates, common, extreme and rare.
+    covered, measure = 0, SupportRate()
+    for batch in range(10):
+        parts, truth = clustered_rates(np.random.default_rng([29, batch]), *RATES[world])
+        for column in range(50):
+            found = measure.estimate([tuple(row) for row in parts[:, column].tolist()], Bootstrap())
+            covered += found.low <= truth <= found.high
     assert 0.93 <= covered / 500 <= 0.97

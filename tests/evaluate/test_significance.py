@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import (
+    EMPTY,
     Comparison,
     Effect,
     Part,
@@ -111,15 +112,15 @@ def test_a_difference_is_said_in_one_sentence():
 
 def test_what_is_no_more_than_chance_is_said_to_be_no_difference():
     assert told(0.003, -0.011, 0.017, 0.64).sentence == (
-        "No difference between A and B is shown in supported citations: 0.3 points "
-        "(95 % interval -1.1 to 1.7, p = 0.64, n = 421 questions)."
+        "No difference between A and B is shown in supported citations: A supports 0.3 points more citations, which "
+        "may be chance (95 % interval -1.1 to 1.7, p = 0.64, n = 421 questions)."
     )
 
 
 @pytest.mark.parametrize("answers", [[0.1, 0.7, 0.3] * 20, [Part(1, 3), Part(0, 0), Part(2, 7)] * 20])
 def test_the_same_answers_make_no_difference(answers):
     found = compared(answers, answers)
-    assert (found.difference.value, found.difference.low, found.difference.high, found.p) == (0, 0, 0, 1)
+    assert (found.difference.value, found.difference.low, found.difference.high, found.p) == (0, None, None, 1)
     assert found.effect.value == 0
     assert found.sentence.startswith(
         "There is no difference between A and B in ROUGE-L: they score the same on every question (p = 1, n = "
@@ -132,7 +133,7 @@ def test_questions_left_out_are_counted_and_said():
     found = compare(first, second, ROUGE)
     assert (found.compared, found.unmatched, found.failed) == (1, 3, 3)
     assert found.sentence == (
-        "No difference between A and B is shown in ROUGE-L: 25.0 points "
+        "No difference between A and B is shown in ROUGE-L: A scores 25.0 points more, which may be chance "
         "(no interval, p = 1, n = 1 question; left out: 3 that only one of the two has, 3 not scored)."
     )
 
@@ -155,7 +156,50 @@ def test_a_system_without_anything_to_count_cannot_be_compared():
 def test_a_small_difference_is_not_said_to_be_none():
     second = np.random.default_rng(0).random(40)
     found = compared((second + 0.0002).tolist(), second.tolist())
-    assert "A scores 0.02 points more in ROUGE-L than B (95 % interval 0.02 to 0.02" in found.sentence
+    # By as much on every question: draws tell nothing of how sure that is.
+    assert (found.difference.low, found.difference.high) == (None, None)
+    assert "A scores 0.02 points more in ROUGE-L than B (no interval, p < 0.001, n = 40 questions)" in found.sentence
+
+
+def test_it_is_said_who_scored_higher_also_where_it_may_be_chance():
+    assert "B scores 25.0 points more, which may be chance" in compared([0.0, 0.5], [0.5, 0.5]).sentence
+    assert "on the whole they score the same (95 %" in compared([0.0, 1.0] * 5, [1.0, 0.0] * 5).sentence
+
+
+def test_a_question_with_nothing_to_score_did_not_fail():
+    first = Scored("A", {"1": 0.5, "2": EMPTY, "3": None, "4": EMPTY, "5": 0.25})
+    second = Scored("B", {"1": 0.25, "2": 1.0, "3": EMPTY, "4": EMPTY, "5": 0.5})
+    found = compare(first, second, ROUGE)
+    assert (found.compared, found.failed, found.difference.empty) == (2, 1, 2)
+    assert "left out: 1 not scored, 2 with nothing to count)" in found.sentence
+    nothing = compare(Scored("A", {"1": EMPTY}), Scored("B", {"1": 0.5}), ROUGE)
+    assert "one of the two has nothing to count (n = 0 questions" in nothing.sentence
+
+
+def test_scores_too_large_to_add_up_are_no_tie():
+    found = compared([1e308] * 3, [-1e308] * 3)
+    assert found.difference.value is None
+    assert "cannot be compared in ROUGE-L: their scores are too large to be added up" in found.sentence
+    summed = compared([1e308, 1e308], [1e307, 0.0])
+    assert "they score the same" not in summed.sentence
+
+
+def test_h_is_of_rates_alone():
+    sums = [(3.0, 4.0, 1.0, 2.0), (1.0, 2.0, 2.0, 2.0)]
+    other = [(1.0, 4.0, 1.0, 2.0), (0.0, 2.0, 2.0, 2.0)]
+    scored = [
+        Scored(name, dict(zip("ab", side, strict=True)), lambda sums: sums[..., 0] / sums[..., 1] * sums[..., 2])
+        for name, side in (("A", sums), ("B", other))
+    ]
+    assert compare(*scored, ROUGE).effect == ("h", None)
+    assert compared([Part(0.5, 1), Part(1, 1)], [Part(0, 1), Part(1, 1)]).effect.value is None
+
+
+def test_the_seed_is_that_of_the_bootstrap():
+    generator = np.random.default_rng(2)
+    first, second = generator.normal(0.2, 1, 30).tolist(), generator.normal(0, 1, 30).tolist()
+    ps = {compared(first, second, bootstrap=Bootstrap(draws=100, seed=seed), permutations=500).p for seed in range(4)}
+    assert len(ps) > 1
 
 
 def test_scores_beside_parts_of_a_rate_are_refused():

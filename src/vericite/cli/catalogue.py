@@ -1,4 +1,4 @@
-"""``vericite protocols`` and ``vericite judges``: what there is to choose from."""
+"""``vericite protocols``, ``judges`` and ``measures``: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def measures(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")
     from vericite.evaluate.measures.registry import ALL
 
     found = [_measure(kind) for kind in ALL.values()]
-    typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("reads", "needs")))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    told = [{**one, "reads": f"{one['family']}; reads {', '.join(one['reads'])}"} for one in found]
+    typer.echo(_listed(told, ("reads", "cutoff", "needs")))
 
 
 def examine() -> list[dict[str, Any]]:
@@ -72,14 +76,16 @@ def _protocol(name: str) -> dict[str, Any]:
 
 
 def _measure(kind: type[Named]) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": kind.usage(), "family": kind.family, "summary": kind.summary()}
-    reads = getattr(kind, "needs", None)
-    if reads:
-        told["reads"] = f"{kind.family}; reads {', '.join(reads)}"
-    else:
-        told["reads"] = (
-            f"{kind.family}; reads ratings" if kind.extra is None else f"{kind.family}; reads scores of systems"
-        )
+    from vericite.evaluate.measures.registry import reads
+
+    told: dict[str, Any] = {
+        "name": kind.usage(),
+        "family": kind.family,
+        "summary": kind.summary(),
+        "reads": reads(kind),
+    }
+    if kind.takes_cutoff() and "@" not in told["name"]:
+        told["cutoff"] = f"with a cutoff: {told['name']}@10"
     if kind.extra:
         ready = not missing(EXTRAS[kind.extra])
         told["needs"] = f"needs [{kind.extra}] {'installed' if ready else install_line(kind.extra)}"

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from vericite.cli.options import report
 from vericite.cli.show import clean
-from vericite.errors import InputError
+from vericite.errors import InputError, RecordError, VeriCiteError
 from vericite.evaluate.rankings import Correlated
 from vericite.evaluate.ratings import Agreed
 from vericite.evaluate.resampling import Estimate
-from vericite.evaluate.scoring import Figure
+from vericite.evaluate.scoring import Figure, System
 from vericite.evaluate.significance import Comparison
+
+
+@contextmanager
+def reported(problems: list[RecordError]) -> Generator[None]:
+    """Names the lines that could not be used at the end, and also before an error that may come of them."""
+    try:
+        yield
+    except VeriCiteError:
+        with suppress(typer.Exit):
+            report(problems)
+        raise
+    report(problems)
 
 
 def with_something(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
@@ -27,62 +44,113 @@ def with_something(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
 
 def show_figures(figures: Sequence[Figure], dropped: int = 0) -> None:
     """A table, under it the signatures that the figures have, and how many measures found nothing to count."""
-    console = Console(highlight=False)
     systems = len({figure.system for figure in figures}) > 1
     groups = any(figure.group is not None for figure in figures)
-    heads = ["measure", *(["system"] if systems else []), *(["group"] if groups else [])]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(head, no_wrap=True)
-    for head in ("value", "95% interval", "n", "missing", "empty", "signature"):
-        table.add_column(head, justify="left" if head == "95% interval" else "right", no_wrap=True)
+    names = [*(["system"] if systems else []), *(["group"] if groups else [])]
     signatures = list(dict.fromkeys(figure.signature for figure in figures))
     # Systems side by side, which is what is compared.
     order = {measure: place for place, measure in enumerate(dict.fromkeys(figure.measure for figure in figures))}
+    rows: list[list[str]] = []
     for figure in sorted(figures, key=lambda figure: order[figure.measure]):
-        names = [str(figure.measure), *([clean(figure.system)] if systems else [])]
-        names += [clean(figure.group or "all")] if groups else []
-        table.add_row(
-            *(Text(name) for name in names), *_cells(figure.estimate), f"[{signatures.index(figure.signature) + 1}]"
-        )
-    console.print(table)
-    console.print()
-    for number, signature in enumerate(signatures, start=1):
-        console.print(Text(f"[{number}] {clean(signature)}", style="dim"), soft_wrap=True)
+        named = [*([figure.system] if systems else []), *([figure.group or "all"] if groups else [])]
+        found = figure.estimate
+        counts = [str(count) for count in (found.n, found.missing, found.empty)]
+        made = f"[{signatures.index(figure.signature) + 1}]"
+        rows.append([str(figure.measure), *named, _value(found), _interval(found), *counts, made])
+    _show_table(["measure", *names, "value", _HEAD, "n", "missing", "empty", "signature"], rows, names)
+    show_signatures(signatures, numbered=True)
     if dropped:
         what = "measure has" if dropped == 1 else "measures have"
-        console.print(Text(f"{dropped} more {what} nothing to count here: vericite measures", style="dim"))
+        _say(f"{dropped} more {what} nothing to count here: vericite measures")
+
+
+def show_failures(systems: Sequence[System]) -> None:
+    """How many questions of each system have no answer, and why, where that is known."""
+    for system in systems:
+        reasons = Counter(item.failed for item in system.items if item.failed)
+        if failed := reasons.total():
+            told = [f"{reason} ({count})" for reason, count in reasons.most_common(5)]
+            more = [f"and {len(reasons) - 5} other reasons"] if len(reasons) > 5 else []
+            what = "question" if failed == 1 else "questions"
+            _say(f"{system.name}: {failed} {what} failed: {', '.join([*told, *more])}")
+
+
+def show_comparisons(found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None]) -> None:
+    """A sentence each, then what the verdicts differ in, and what made them."""
+    for one in found:
+        _say(one.sentence, style="")
+    for warning in dict.fromkeys(warnings):
+        if warning:
+            _say(warning, style="yellow")
+    show_signatures(signatures)
 
 
 def show_agreement(found: Sequence[Agreed]) -> None:
-    """A table of coefficients, each with its interval and word."""
-    console = Console(highlight=False)
-    parts = any(one.by is not None for one in found)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("measure", "raters", *(["by"] if parts else []), "value", "95% interval", "n", "missing", ""):
-        table.add_column(
-            head, no_wrap=head != "raters", justify="right" if head in {"value", "n", "missing"} else "left"
-        )
+    """A table of coefficients, each with its interval and word, and what made them."""
+    names = ["raters", *(["by"] if any(one.by is not None for one in found) else [])]
+    words = [""] if any(one.found.words for one in found) else []
+    rows: list[list[str]] = []
     for one in found:
-        estimate = one.found.estimate
-        value = "undefined" if estimate.value is None else f"{estimate.value:.3f}"
-        names = [one.found.name, clean(", ".join(one.raters)), *([clean(one.by or "")] if parts else [])]
-        counts = (str(one.found.n), str(one.found.missing), one.found.words or "")
-        table.add_row(*(Text(name) for name in names), value, _interval(estimate), *counts)
-    console.print(table)
+        named = [", ".join(one.raters), one.by or ""][: len(names)]
+        counts = [str(one.found.n), str(one.found.missing), *([one.found.words or ""] if words else [])]
+        rows.append([one.found.name, *named, _value(one.found.estimate), _interval(one.found.estimate), *counts])
+    _show_table(["measure", *names, "value", _HEAD, "n", "missing", *words], rows, names)
+    show_signatures([one.signature for one in found])
 
 
 def show_rankings(found: Sequence[Correlated]) -> None:
-    """A table of rank correlations."""
+    """A table of rank correlations, and what made them."""
+    rows = [
+        [
+            one.found.name,
+            one.first,
+            one.second,
+            _value(one.found.estimate),
+            _interval(one.found.estimate),
+            str(one.found.n),
+            str(one.found.missing),
+        ]
+        for one in found
+    ]
+    # What is correlated are measures, so these are not broken either.
+    _show_table(["correlation", "of", "with", "value", _HEAD, "systems", "missing"], rows)
+    show_signatures([one.signature for one in found])
+
+
+def show_signatures(signatures: Sequence[str], numbered: bool = False) -> None:
+    """Each signature once, with the number that a table names it by."""
+    _say("")
+    for number, signature in enumerate(dict.fromkeys(signatures), start=1):
+        _say(f"[{number}] {signature}" if numbered else signature)
+
+
+_HEAD = "95% interval"
+_LEFT = frozenset({"measure", "correlation", "of", "with", "system", "group", "raters", "by", _HEAD, ""})
+_FOLDED = 12
+"""Characters a line that a name which may be broken keeps at least."""
+
+
+def _say(text: str, style: str = "dim") -> None:
+    Console(highlight=False).print(Text(clean(text), style=style), soft_wrap=True)
+
+
+def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Collection[str] = ()) -> None:
+    """A table whose columns are whole: in a narrow terminal those of ``folded`` are broken, and no other is cut."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("correlation", "of", "with", "value", "95% interval", "systems", "missing"):
-        table.add_column(head, justify="right" if head in {"value", "systems", "missing"} else "left")
-    for one in found:
-        estimate = one.found.estimate
-        value = "undefined" if estimate.value is None else f"{estimate.value:.3f}"
-        names = (one.found.name, clean(one.first), clean(one.second))
-        table.add_row(*map(Text, names), value, _interval(estimate), str(one.found.n), str(one.found.missing))
-    Console(highlight=False).print(table)
+    shown = [[clean(cell) for cell in row] for row in rows]
+    whole, least = 0, 0
+    for place, head in enumerate(heads):
+        width = max([cell_len(head), *(cell_len(row[place]) for row in shown)])
+        whole += width + 2
+        least += min(width, _FOLDED) + 2 if head in folded else width + 2
+        justify = "left" if head in _LEFT else "right"
+        table.add_column(head, justify=justify, no_wrap=head not in folded, overflow="fold")
+    for row in shown:
+        table.add_row(*map(Text, row))
+    console = Console(highlight=False)
+    # What reads a pipe has no width of its own.
+    console.width = max(console.width, least - 2) if console.is_terminal else whole - 2
+    console.print(table)
 
 
 def write_figures(figures: Sequence[Figure | Agreed | Correlated], out: Path) -> None:
@@ -98,7 +166,7 @@ def write_figures(figures: Sequence[Figure | Agreed | Correlated], out: Path) ->
         raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
 
 
-def comparison_record(measure: str, one: Comparison) -> dict[str, object]:
+def comparison_record(measure: str, one: Comparison, signature: str, warning: str | None) -> dict[str, object]:
     """A comparison as JSON has it."""
     found = one.difference
     return {
@@ -118,12 +186,13 @@ def comparison_record(measure: str, one: Comparison) -> dict[str, object]:
         "not_scored": one.failed,
         "empty": found.empty,
         "sentence": one.sentence,
+        "signature": signature,
+        "warning": warning,
     }
 
 
-def _cells(estimate: Estimate) -> tuple[str, ...]:
-    value = "undefined" if estimate.value is None else f"{estimate.value:.3f}"
-    return value, _interval(estimate), str(estimate.n), str(estimate.missing), str(estimate.empty)
+def _value(estimate: Estimate) -> str:
+    return "undefined" if estimate.value is None else f"{estimate.value:.3f}"
 
 
 def _interval(estimate: Estimate) -> str:

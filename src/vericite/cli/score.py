@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import refuse_same, refuse_unwritable, report
+from vericite.cli.options import refuse_same, refuse_unwritable
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
-    from vericite.evaluate.scoring import System
+    from vericite.evaluate.reading import Read
 
 GoldOption = Annotated[
     Path | None,
@@ -40,35 +40,48 @@ DocumentsOption = Annotated[
 ]
 DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
+NameOption = Annotated[
+    list[str] | None,
+    typer.Option("--name", help="What to call a system, in their order; else it is named by its file or folder."),
+]
+SystemsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="A system each: a file of answers (any format of `check`), runs or verdicts, a TREC run, or a folder "
+        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz."
+    ),
+]
+ByOption = Annotated[
+    str | None, typer.Option(help="Show also each value of this: type, or a group of the gold.", metavar="GROUP")
+]
+OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
 _BESIDE = "Beside one system's answers"
+VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_BESIDE)]
+LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_BESIDE)]
+ScoresOption = Annotated[
+    Path | None, typer.Option(help="Figures of models computed beforehand.", rich_help_panel=_BESIDE)
+]
+OutputsOption = Annotated[
+    Path | None, typer.Option(help="Documents retrieved, exact answers.", rich_help_panel=_BESIDE)
+]
+FeaturesOption = Annotated[
+    Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_BESIDE)
+]
 
 
 def score(
-    systems: Annotated[
-        list[Path],
-        typer.Argument(
-            help="A system each: a file of answers (any format of `check`), runs or verdicts, a TREC run, or a folder "
-            "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz."
-        ),
-    ],
+    systems: SystemsArgument,
     gold: GoldOption = None,
     measures: MeasuresOption = None,
-    by: Annotated[
-        str | None, typer.Option(help="Show also each value of this: type, or a group of the gold.", metavar="GROUP")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")] = None,
-    verdicts: Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_BESIDE)] = None,
-    labels: Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_BESIDE)] = None,
-    scores: Annotated[
-        Path | None, typer.Option(help="Figures of models computed beforehand.", rich_help_panel=_BESIDE)
-    ] = None,
-    outputs: Annotated[
-        Path | None, typer.Option(help="Documents retrieved, exact answers.", rich_help_panel=_BESIDE)
-    ] = None,
-    features: Annotated[
-        Path | None, typer.Option(help="Vectors of answers and references, for MAUVE.", rich_help_panel=_BESIDE)
-    ] = None,
+    by: ByOption = None,
+    out: OutOption = None,
+    verdicts: VerdictsOption = None,
+    labels: LabelsOption = None,
+    scores: ScoresOption = None,
+    outputs: OutputsOption = None,
+    features: FeaturesOption = None,
     documents: DocumentsOption = None,
+    name: NameOption = None,
     draws: DrawsOption = 1000,
     seed: SeedOption = 0,
 ) -> None:
@@ -77,21 +90,25 @@ def score(
     What failed or is missing is counted, never averaged in as 0. A line that cannot be used costs itself alone; the
     exit code is then 2.
     """
-    from vericite.cli.figures import show_figures, with_something, write_figures
+    from vericite.cli.figures import reported, show_failures, show_figures, with_something, write_figures
     from vericite.evaluate.resampling import Bootstrap
-    from vericite.evaluate.scoring import score as score_one
+    from vericite.evaluate.scoring import score_systems
 
-    beside = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
-    _refuse(systems, beside, out, gold)
-    read, problems = _read(systems, gold, beside, documents)
-    drawn = Bootstrap(draws, seed)
-    chosen = _chosen(read, measures)
-    figures = [figure for system in read for figure in score_one(system, chosen, drawn, by)]
-    figures, dropped = (figures, 0) if measures else with_something(figures)
-    show_figures(figures, dropped)
-    if out is not None:
-        write_figures(figures, out)
-    report(problems)
+    given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
+    beside = {kind: path for kind, path in given.items() if path}
+    _refuse(systems, beside, out)
+    problems: list[RecordError] = []
+    with reported(problems):
+        read = _read(systems, problems, gold, beside, documents, name)
+        refuse_same(out, *read.paths, documents)
+        _expect_group(by, read)
+        chosen = _chosen(read, measures)
+        figures = score_systems(read.systems, chosen, Bootstrap(draws, seed), by)
+        figures, dropped = (figures, 0) if measures else with_something(figures)
+        show_figures(figures, dropped)
+        show_failures(read.systems)
+        if out is not None:
+            write_figures(figures, out)
 
 
 def compare(
@@ -100,6 +117,7 @@ def compare(
     gold: GoldOption = None,
     measures: MeasuresOption = None,
     documents: DocumentsOption = None,
+    name: NameOption = None,
     draws: DrawsOption = 1000,
     seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -110,63 +128,72 @@ def compare(
     measures it is corrected by Holm's method. If none is named it is the first of supported citations, coverage,
     nuggets, exact answers, ROUGE and ranking that the files have what it needs for.
     """
-    from vericite.cli.figures import comparison_record
+    from vericite.cli.figures import comparison_record, reported, show_comparisons
     from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import compare_systems
+    from vericite.evaluate.signatures import comparison_signature, judged_apart
 
-    read, problems = _read([first, second], gold, {}, documents)
-    chosen = _chosen(read, measures) if measures else _telling(read)
-    found = compare_systems(read[0], read[1], chosen, Bootstrap(draws, seed))
-    if as_json:
-        records = [comparison_record(str(measure), one) for measure, one in zip(chosen, found, strict=True)]
-        typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
-    else:
-        for one in found:
-            typer.echo(one.sentence)
-    report(problems)
+    problems: list[RecordError] = []
+    with reported(problems):
+        read = _read([first, second], problems, gold, {}, documents, name)
+        one, other = read.systems
+        chosen = _chosen(read, measures) if measures else _telling(read)
+        drawn = Bootstrap(draws, seed)
+        found = compare_systems(one, other, chosen, drawn)
+        signatures = [comparison_signature(measure, one, other, drawn) for measure in chosen]
+        warnings = [judged_apart(measure, one, other) for measure in chosen]
+        if as_json:
+            told = zip(map(str, chosen), found, signatures, warnings, strict=True)
+            typer.echo(json.dumps([comparison_record(*it) for it in told], indent=2, ensure_ascii=False))
+        else:
+            show_comparisons(found, signatures, warnings)
 
 
-def _refuse(systems: Sequence[Path], beside: dict[str, Path | None], out: Path | None, gold: Path | None) -> None:
+def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | None) -> None:
     from vericite.errors import InputError
 
-    given = [name for name, path in beside.items() if path]
-    if len(systems) > 1 and given:
+    if len(systems) > 1 and beside:
+        kind = next(iter(beside))
         raise InputError(
-            f"expected --{given[0]} beside one system; found {len(systems)}. Give each system a folder that holds "
-            f"its answers.jsonl and {given[0]}.jsonl."
+            f"expected --{kind} beside one system; found {len(systems)}. Give each system a folder that holds "
+            f"its answers.jsonl and {kind}.jsonl."
         )
-    refuse_same(out, gold, *systems, *beside.values())
     if out is not None:
         refuse_unwritable(out)
 
 
 def _read(
-    places: Sequence[Path], gold: Path | None, beside: dict[str, Path | None], documents: Path | None
-) -> tuple[list[System], list[RecordError]]:
+    places: Sequence[Path],
+    problems: list[RecordError],
+    gold: Path | None,
+    beside: Mapping[str, Path],
+    documents: Path | None,
+    names: Sequence[str] | None,
+) -> Read:
     from vericite.corpus import load_documents
-    from vericite.evaluate.reading import read_gold, read_system, system_names
+    from vericite.evaluate.reading import read_systems
 
-    problems: list[RecordError] = []
-    known = None
-    if gold is not None:
-        known, wrong = read_gold(gold)
-        problems += wrong
     library = load_documents(documents)[0] if documents else ()
-    found: list[System] = []
-    for place, name in zip(places, system_names(places), strict=True):
-        given = read_system(place, {kind: path for kind, path in beside.items() if path}, library)
-        problems += given.problems
-        found.append(given.system(name, known))
-    return found, problems
+    return read_systems(places, problems, gold, beside, library, names or ())
 
 
-def _chosen(systems: Sequence[System], named: list[str] | None) -> list[Measure]:
+def _expect_group(by: str | None, read: Read) -> None:
+    from vericite.errors import InputError, UnknownNameError
+
+    if by is None or by in read.groups:
+        return
+    if not read.groups:
+        raise InputError(f'expected gold with a type or "groups" to show figures by; found none for --by {by}')
+    raise UnknownNameError("group", by, read.groups)
+
+
+def _chosen(read: Read, named: list[str] | None) -> list[Measure]:
     from vericite.errors import InputError
     from vericite.evaluate.measures.registry import measures_for, measures_named
 
     if named:
         return measures_named(named)
-    found = list(dict.fromkeys(measure for system in systems for measure in measures_for(system.items)))
+    found = list(dict.fromkeys(measure for system in read.systems for measure in measures_for(system.items)))
     if not found:
         raise InputError(
             "expected verdicts, gold, labels or scores beside the answers; found none that a measure needs. "
@@ -175,7 +202,7 @@ def _chosen(systems: Sequence[System], named: list[str] | None) -> list[Measure]
     return found
 
 
-def _telling(systems: Sequence[System]) -> list[Measure]:
+def _telling(read: Read) -> list[Measure]:
     from vericite.evaluate.measures.registry import most_telling
 
-    return [most_telling([item for system in systems for item in system.items])]
+    return [most_telling([item for system in read.systems for item in system.items])]

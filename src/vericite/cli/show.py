@@ -13,7 +13,7 @@ from rich.text import Text
 from vericite.evaluate import CitationRates, Rate
 from vericite.evaluate.rates import SHARES
 from vericite.llm import Ledger
-from vericite.records import CheckedAnswer, Document, EvidenceSpan, Run, Verdict, VerificationFailure
+from vericite.records import CheckedAnswer, Document, Evidence, EvidenceSpan, Run, Verdict, VerificationFailure
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
 
@@ -36,7 +36,7 @@ def show_run(console: Console, run: Run) -> None:
     console.print()
     console.print(Text("Sources", style="bold"))
     for number, hit in enumerate(run.evidence, start=1):
-        console.print(_source(number, hit.document))
+        console.print(_source(number, hit))
     if run.checked.verdicts:
         console.print()
         console.print(Text("Citations", style="bold"))
@@ -113,12 +113,16 @@ def _short(text: str) -> Text:
     return shown
 
 
-def _source(number: int, document: Document) -> Text:
+def _source(number: int, hit: Evidence) -> Text:
+    document = hit.document
     parts = [clean(document.title) or "(no title)"]
     parts += [clean(part) for part in (document.journal or "", str(document.year or "")) if part]
     # PubMed's titles end with a full stop.
     shown = ". ".join(part.removesuffix(".") for part in parts)
     text = Text.assemble((f"  [{number}] ", "bold"), shown, (f"  {clean(document.id)}", "dim"))
+    # PubMed is asked in stages, each wider than the one before.
+    if hit.retriever.startswith("pubmed("):
+        text.append(f"  {clean(hit.retriever)}", style="dim")
     if document.retracted:
         text.append("  RETRACTED", style="bold red")
     return text

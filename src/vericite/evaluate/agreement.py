@@ -1,22 +1,20 @@
 """How far labels agree, and how far two measures rank systems alike, each with an interval.
 
-All but the correlations are functions of sums over items, so a thousand draws cost one multiplication; they are our
-own for that, and tests hold them to scikit-learn, statsmodels and krippendorff.
+All are functions of sums over items or systems, so a thousand draws cost one multiplication; they are our own for that,
+and tests hold them to scikit-learn, statsmodels, krippendorff and scipy.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import isnan
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.errors import InputError, MissingExtraError
+from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Integers, Statistic
 
 Label = str | int
@@ -207,55 +205,66 @@ def spearman(
     """Spearman's rank correlation between two measures' scores of the same systems, drawn over systems.
 
     A system that only one of them has a score for is left out and counted.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
     """
-    return _ranked("Spearman's rho", "spearmanr", first, second, bootstrap)
+    return _ranked("Spearman's rho", _rho, first, second, bootstrap)
 
 
 def kendall(
     first: Mapping[str, float | None], second: Mapping[str, float | None], bootstrap: Bootstrap | None = None
 ) -> Agreement:
-    """Kendall's tau-b, likewise.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    return _ranked("Kendall's tau-b", "kendalltau", first, second, bootstrap)
+    """Kendall's tau-b, likewise."""
+    return _ranked("Kendall's tau-b", _tau, first, second, bootstrap)
 
 
 def _ranked(
     name: str,
-    function: str,
+    correlation: Callable[[Floats, Floats], Statistic],
     first: Mapping[str, float | None],
     second: Mapping[str, float | None],
     bootstrap: Bootstrap | None,
 ) -> Agreement:
-    correlate = getattr(_statistics(), function)
     systems = sorted(first.keys() | second.keys())
     both = [(first.get(system), second.get(system)) for system in systems]
     kept = [(a, b) for a, b in both if a is not None and b is not None and not isnan(a) and not isnan(b)]
-    scores = np.array(kept, dtype=np.float64).reshape(-1, 2)
-
-    def correlation(rows: Integers) -> float:
-        one, other = scores[rows].T
-        if len(rows) < 2 or bool((one == one[0]).all()) or bool((other == other[0]).all()):
-            return float("nan")
-        with warnings.catch_warnings():
-            # Of two systems there is no p, which is not asked for.
-            warnings.simplefilter("ignore")
-            return float(correlate(one, other).statistic)
-
-    estimate = (bootstrap or Bootstrap()).over_rows(correlation, range(len(kept)))
+    one, other = np.array(kept, dtype=np.float64).reshape(-1, 2).T
+    # What a system adds to the sums is itself: the sums are how often each is there, which all draws share.
+    drawn = np.eye(len(kept), dtype=np.float64)[:, None]
+    estimate = (bootstrap or Bootstrap()).pooled(drawn, correlation(one, other))[0]
     return Agreement(name, estimate, len(kept), len(both) - len(kept), "system", worded=False)
 
 
-def _statistics() -> Any:
-    try:
-        return import_module("scipy.stats")
-    except ImportError:
-        raise MissingExtraError("eval", "Comparing rankings of systems") from None
+def _rho(one: Floats, other: Floats) -> Statistic:
+    """From how often each system is there [..., systems] to the correlation of the ranks that they then have."""
+
+    def ranks(scores: Floats, times: Floats) -> Floats:
+        below = (scores[:, None] < scores[None, :]).astype(np.float64)
+        same = (scores[:, None] == scores[None, :]).astype(np.float64)
+        return times @ below + (times @ same + 1) / 2
+
+    def rho(times: Floats) -> Floats:
+        n = times.sum(axis=-1)
+        sides = [ranks(scores, times) for scores in (one, other)]
+        sums = [(times * side).sum(axis=-1) for side in sides]
+        # Sums of halves, so exact: ranks that are alike correlate with 1 and nothing less.
+        spread = [n * (times * side**2).sum(axis=-1) - total**2 for side, total in zip(sides, sums, strict=True)]
+        together = n * (times * sides[0] * sides[1]).sum(axis=-1) - sums[0] * sums[1]
+        return together / np.sqrt(spread[0] * spread[1])
+
+    return rho
+
+
+def _tau(one: Floats, other: Floats) -> Statistic:
+    """From how often each system is there [..., systems] to tau-b; a system drawn twice is tied with itself."""
+    ways = [np.sign(scores[:, None] - scores[None, :]) for scores in (one, other)]
+
+    def pairs(times: Floats, matrix: Floats) -> Floats:
+        return ((times @ matrix) * times).sum(axis=-1)
+
+    def tau(times: Floats) -> Floats:
+        untied = [pairs(times, np.abs(way)) for way in ways]
+        return pairs(times, ways[0] * ways[1]) / np.sqrt(untied[0] * untied[1])
+
+    return tau
 
 
 def _paired(reference: Sequence[Label | None], other: Sequence[Label | None]) -> Ratings:

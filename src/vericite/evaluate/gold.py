@@ -54,7 +54,7 @@ class Gold(Record):
     id: str = Field(min_length=1)
     question: str | None = None
     type: QuestionType | None = None
-    documents: Annotated[Floats, Field()] = FrozenDict()
+    documents: Floats = FrozenDict()
     exact: tuple[tuple[str, ...], ...] = ()
     ideal: tuple[str, ...] = ()
     citations: tuple[GoldSentence, ...] | None = None
@@ -127,6 +127,7 @@ class Labels(Record):
         matches: Which of these say the same as a gold nugget.
         entailed: Whether the answer entails each gold claim (claim recall).
         rationale: The category of each statement of the rationale, by Reason and Verify's names.
+        by: Who gave them, a person or a model, which scores made of them are signed with.
     """
 
     id: str = Field(min_length=1)
@@ -137,6 +138,7 @@ class Labels(Record):
     matches: tuple[NuggetMatch, ...] | None = None
     entailed: tuple[bool | None, ...] | None = None
     rationale: tuple[str | None, ...] | None = None
+    by: str | None = None
 
     @model_validator(mode="after")
     def _within(self) -> Self:
@@ -156,12 +158,14 @@ class Labels(Record):
 class ModelScores(Record):
     """Figures that a model computed of an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
 
-    ``failed`` names those that could not be computed.
+    ``failed`` names those that could not be computed, ``made_by`` the model (with its version and settings) that made
+    the others: scores of theirs are signed with it.
     """
 
     id: str = Field(min_length=1)
     scores: Floats = FrozenDict()
     failed: tuple[str, ...] = ()
+    made_by: str | None = None
 
 
 def _form(line: object) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import Gold, Labels
+from vericite.evaluate.gold import Gold, Labels, ModelScores
 from vericite.evaluate.resampling import Floats
 from vericite.records import Answer, CheckedAnswer
+
+NO_ANSWER = "no answer to this question"
+"""Why a question of the gold failed of which the system has nothing at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,7 @@ class Item:
         exact: The exact answer, the best first, each with its synonyms as in ``Gold.exact``: ``(("yes",),)``. Empty
             where the system said that it has none, None where it said nothing.
         scores: Figures that models computed beforehand, by name.
+        scored_by: What computed them, where that is told.
         features: What a model made of the answer and of a reference beforehand.
         failed: Why there is no answer, where that is known.
     """
@@ -57,11 +61,41 @@ class Item:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     features: Features | None = None
     failed: str | None = None
+    scored_by: str | None = None
 
     @property
     def given(self) -> Answer | None:
-        """The answer, where there is one that says something: not a refusal for want of evidence."""
-        return None if self.answer is None or self.answer.insufficient else self.answer
+        """The answer, where it says something: it has a sentence, and is no refusal for want of evidence.
+
+        All measures go by this: where an answer is none the question is missing, and only ``AnsweredRate`` counts it.
+        """
+        if self.answer is None or self.answer.insufficient:
+            return None
+        return self.answer if any(claim.text.strip() for claim in self.answer.claims) else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is there, and is none."""
+        return self.answer is not None and self.given is None
+
+    @property
+    def judged(self) -> CheckedAnswer | None:
+        """The verdicts on the answer, where it says something."""
+        if self.checked is None or self.refused:
+            return None
+        return self.checked if self.given is not None or self.checked.summary.claims else None
+
+    @property
+    def answered(self) -> bool | None:
+        """Whether the question has an answer, in words or an exact one; None where nothing is known of that."""
+        if self.given is not None or self.judged is not None:
+            return True
+        if self.answer is None or not self.answer.insufficient:
+            if any(name for entry in self.exact or () for name in entry):
+                return True
+            if self.answer is None and self.checked is None and self.exact is None and self.failed in (None, NO_ANSWER):
+                return None
+        return False
 
     def group(self, by: str) -> str:
         """The group that scores are shown by: a field of the gold's ``groups``, or its ``type``."""
@@ -75,12 +109,13 @@ def joined(
     answers: Iterable[Item],
     gold: Mapping[str, Gold] | None = None,
     labels: Mapping[str, Labels] | None = None,
-    scores: Mapping[str, Mapping[str, float]] | None = None,
+    scores: Mapping[str, Mapping[str, float] | ModelScores] | None = None,
     features: Mapping[str, Features] | None = None,
 ) -> list[Item]:
     """Items with their gold, labels, scores and features, in the order of their ids.
 
-    A question of the gold that has no answer becomes an item without one: it is missing, and is counted as such.
+    A question of the gold that has no answer becomes an item without one: it is missing, and is counted as such. Scores
+    given as ``ModelScores`` bring what made them.
     """
     from dataclasses import replace
 
@@ -88,13 +123,16 @@ def joined(
     ids = sorted(given.keys() | (gold or {}).keys())
     found: list[Item] = []
     for id in ids:
-        item = given.get(id) or Item(id, failed="no answer to this question")
+        told = (scores or {}).get(id, {})
+        computed, by = (told.scores, told.made_by) if isinstance(told, ModelScores) else (told, None)
+        item = given.get(id) or Item(id, failed=NO_ANSWER)
         found.append(
             replace(
                 item,
                 gold=(gold or {}).get(id, item.gold),
                 labels=(labels or {}).get(id, item.labels),
-                scores={**item.scores, **(scores or {}).get(id, {})},
+                scores={**item.scores, **computed},
+                scored_by=by or item.scored_by,
                 features=(features or {}).get(id, item.features),
             )
         )

@@ -13,6 +13,7 @@ from vericite.errors import InputError, RecordError
 from vericite.evaluate.agreement import Agreement
 from vericite.evaluate.measures.agreement import RankAgreement
 from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.signatures import signed
 from vericite.records import Record, number_jsonl
 
 Scores = Mapping[str, Mapping[str, float | None]]
@@ -32,11 +33,12 @@ class ScoreLine(Record):
 
 @dataclass(frozen=True)
 class Correlated:
-    """How far two measures rank the same systems alike."""
+    """How far two measures rank the same systems alike, and what made the figure."""
 
     first: str
     second: str
     found: Agreement
+    signature: str
 
     @property
     def record(self) -> dict[str, object]:
@@ -51,6 +53,7 @@ class Correlated:
             "high": estimate.high,
             "n": self.found.n,
             "missing": self.found.missing,
+            "signature": self.signature,
         }
 
 
@@ -86,7 +89,6 @@ def rank_alike(
 
     Raises:
         InputError: There are fewer than two measures with figures, or the reference is none of them.
-        MissingExtraError: scipy is not installed.
     """
     names = sorted(scores)
     if len(names) < 2:
@@ -94,8 +96,10 @@ def rank_alike(
     if reference is not None and reference not in scores:
         raise InputError(f"expected the reference to be one of {', '.join(names)}; found {reference!r}")
     pairs = [(reference, name) for name in names if name != reference] if reference else list(combinations(names, 2))
+    drawn = bootstrap or Bootstrap()
+    signature = signed(drawn)
     return [
-        Correlated(first, second, measure.of(scores[first], scores[second], bootstrap))
+        Correlated(first, second, measure.of(scores[first], scores[second], drawn), signature)
         for first, second in pairs
         for measure in measures
     ]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.agreement import Agreement
 from vericite.evaluate.gold import CitationLabel, Labels
 from vericite.evaluate.measures.agreement import AgreementMeasure, Rated
+from vericite.evaluate.measures.rationale import judges_rationales
+from vericite.evaluate.reading import system_names
 from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.signatures import signed
 from vericite.formats.raw import first_fields
-from vericite.records import CheckedAnswer, Record, number_jsonl
+from vericite.records import CheckedAnswer, Record, StatementVerdict, number_jsonl
+from vericite.verify import CATEGORIES
 
-_Line = TypeVar("_Line", bound=BaseModel)
+Of = Literal["citations", "rationale"]
+"""What is rated in files of labels and of verdicts: citations, or the statements of a rationale."""
+
+CATEGORIES_AT_MOST = 100
+"""More labels than this are free text, whose agreement no table of categories tells."""
 
 COMMON: dict[CitationLabel, str] = {
     "supports": "supported",
@@ -53,12 +61,14 @@ class Agreed:
 
     Attributes:
         raters: Whose labels; the reference first.
+        signature: What made it.
         by: The part of the ratings that this is of; None for all.
     """
 
     measure: str
     raters: tuple[str, ...]
     found: Agreement
+    signature: str
     by: str | None = None
 
     @property
@@ -76,60 +86,75 @@ class Agreed:
             "n": self.found.n,
             "missing": self.found.missing,
             "words": self.found.words,
+            "signature": self.signature,
         }
 
 
-def read_ratings(path: Path) -> tuple[list[Rating], list[RecordError]]:
-    """The ratings of a file; a bad line costs itself alone.
+def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "citations") -> list[Rating]:
+    """Ratings from files of ratings, of assessors' labels or of verdicts; files of the last two name their raters.
+
+    Args:
+        paths: One file or more.
+        problems: Lines that cannot be used are added here, also where an error follows; so is one that labels what
+            the same rater labelled before, in whichever file.
+        of: What is rated in labels and verdicts.
 
     Raises:
-        InputError: The file cannot be read, or holds none.
+        InputError: A file cannot be read, or holds none of these.
     """
     found: list[Rating] = []
-    problems: list[RecordError] = []
     seen: set[tuple[str, str, str | None]] = set()
-    for number, line in number_jsonl(Rating, path):
-        if isinstance(line, RecordError):
-            problems.append(line)
-        elif (key := (line.item, line.rater, line.by)) in seen:
-            problem = f"expected one label of a rater for an item; {line.rater!r} labelled {line.item!r} before"
-            problems.append(RecordError(path, number, "item", problem))
-        else:
-            seen.add(key)
-            found.append(line)
-    if not found:
-        first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(
-            f'expected ratings in {path}, a line each: {{"item", "rater", "label", "group"?, "by"?}}; found none.'
-            f"{first}"
-        )
-    return found, problems
+    for path, rater in zip(paths, system_names(paths), strict=True):
+        rated = len(found)
+        for number, line in _lines(path, rater, of):
+            if isinstance(line, RecordError):
+                problems.append(line)
+                continue
+            # Of one line the last word counts: an answer may cite a document twice in a sentence.
+            ratings = {(one.item, one.rater, one.by): one for one in line}
+            if again := [key for key in ratings if key in seen]:
+                item, who, _ = again[0]
+                problem = f"expected one label of a rater for an item; {who!r} labelled {item!r} before"
+                problems.append(RecordError(path, number, "item", problem))
+            found += [one for key, one in ratings.items() if key not in seen]
+            seen |= ratings.keys()
+        if len(found) == rated:
+            raise InputError(_without(path, of, problems))
+    return found
 
 
-def read_raters(path: Path) -> tuple[list[Rating], list[RecordError]]:
-    """Ratings from a file of ratings, of assessors' labels or of verdicts; the file names the rater of the last two.
+def _without(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
+    own = next((one for one in problems if one.path == str(path)), None)
+    first = f" The first problem: {own}" if own else ""
+    other = "rationale" if of == "citations" else "citations"
+    return (
+        f'expected ratings in {path}, a line each: {{"item", "rater", "label", "group"?, "by"?}}; or labels or '
+        f"verdicts of {of} (--of {other} reads those of {other}); found none.{first}"
+    )
 
-    Raises:
-        InputError: The file cannot be read, or holds none of these.
-    """
+
+def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating] | RecordError]]:
+    """The ratings of each line."""
     fields = first_fields(path)
     if {"verdicts", "summary"} <= fields:
-        checked, problems = _lines(CheckedAnswer, path)
-        return ratings_of_verdicts(checked, path.stem), problems
-    if "citations" in fields:
-        labels, problems = _lines(Labels, path)
-        return ratings_of_labels(labels, path.stem), problems
-    return read_ratings(path)
+        for number, line in number_jsonl(CheckedAnswer, path):
+            yield number, line if isinstance(line, RecordError) else ratings_of_verdicts([line], rater, of)
+    elif "id" in fields and not fields & {"item", "rater"}:
+        for number, line in number_jsonl(Labels, path):
+            yield number, line if isinstance(line, RecordError) else ratings_of_labels([line], rater, of)
+    else:
+        for number, line in number_jsonl(Rating, path):
+            yield number, line if isinstance(line, RecordError) else [line]
 
 
-def _lines(kind: type[_Line], path: Path) -> tuple[list[_Line], list[RecordError]]:
-    lines = [line for _, line in number_jsonl(kind, path)]
-    problems = [line for line in lines if isinstance(line, RecordError)]
-    return [line for line in lines if not isinstance(line, RecordError)], problems
-
-
-def ratings_of_labels(lines: Iterable[Labels], rater: str) -> list[Rating]:
-    """Assessors' words on citations as ratings, by the labels that verdicts have."""
+def ratings_of_labels(lines: Iterable[Labels], rater: str, of: Of = "citations") -> list[Rating]:
+    """Assessors' words as ratings: on citations by the labels that verdicts have, on statements by their categories."""
+    if of == "rationale":
+        return [
+            Rating(item=_statement(line.id, place), rater=rater, label=category, group=line.id)
+            for line in lines
+            for place, category in enumerate(line.rationale or ())
+        ]
     return [
         Rating(item=_item(line.id, said.sentence, said.document), rater=rater, label=COMMON[said.label], group=line.id)
         for line in lines
@@ -137,26 +162,51 @@ def ratings_of_labels(lines: Iterable[Labels], rater: str) -> list[Rating]:
     ]
 
 
-def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str) -> list[Rating]:
-    """Verdicts on citations as ratings; one that was abstained from, or failed, is no label.
+def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "citations") -> list[Rating]:
+    """Verdicts as ratings; one that was abstained from, or failed, is no label.
 
-    Sentences are counted as the answer has them. Of documents that were judged together each gets its own label where
-    the protocol tells it (``apart``), else the common one.
+    Of citations sentences are counted as the answer has them. Of documents that were judged together each gets its own
+    label where the protocol tells it (``apart``), else the common one. Of a rationale its statements are counted in
+    the order of the text, each with the judge's category; it takes verdicts under protocol reason-verify.
     """
+    rated = _of_citations if of == "citations" else _of_rationale
+    return [one for answer in checked for one in rated(answer, rater)]
+
+
+def _of_citations(answer: CheckedAnswer, rater: str) -> list[Rating]:
+    told = [*answer.verdicts, *answer.failures, *answer.uncited]
+    place = {start: number for number, start in enumerate(sorted({one.start for one in told}))}
     found: list[Rating] = []
-    for answer in checked:
-        told = [*answer.verdicts, *answer.failures, *answer.uncited]
-        place = {start: number for number, start in enumerate(sorted({one.start for one in told}))}
-        for verdict in answer.verdicts:
-            for document in verdict.documents:
-                label = None if verdict.abstained else verdict.apart.get(document, verdict.label)
-                item = _item(answer.id, place[verdict.start], document)
-                found.append(Rating(item=item, rater=rater, label=label, group=answer.id))
-        for failure in answer.failures:
-            for document in failure.documents:
-                item = _item(answer.id, place[failure.start], document)
-                found.append(Rating(item=item, rater=rater, label=None, group=answer.id))
+    for verdict in answer.verdicts:
+        for document in verdict.documents:
+            label = None if verdict.abstained else verdict.apart.get(document, verdict.label)
+            item = _item(answer.id, place[verdict.start], document)
+            found.append(Rating(item=item, rater=rater, label=label, group=answer.id))
+    for failure in answer.failures:
+        for document in failure.documents:
+            item = _item(answer.id, place[failure.start], document)
+            found.append(Rating(item=item, rater=rater, label=None, group=answer.id))
     return found
+
+
+def _of_rationale(answer: CheckedAnswer, rater: str) -> list[Rating]:
+    if not judges_rationales(answer):
+        return []
+    known: list[tuple[int, bool, StatementVerdict]] = [
+        (verdict.start, verdict.abstained, one) for verdict in answer.verdicts for one in verdict.statements
+    ]
+    known += [(failure.start, False, one) for failure in answer.failures for one in failure.statements]
+    ordered = sorted(known, key=lambda it: it[0])
+    return [
+        Rating(
+            item=_statement(answer.id, place),
+            rater=rater,
+            # A judge without the paper's categories says nothing of them.
+            label=one.native if one.native in CATEGORIES and one.label is not None and not unsure else None,
+            group=answer.id,
+        )
+        for place, (_, unsure, one) in enumerate(ordered)
+    ]
 
 
 def agree(
@@ -173,30 +223,58 @@ def agree(
         ratings: One label of one rater a row.
         measures: By which coefficients.
         reference: The rater, such as a person, that each other is held against; without one each pair is.
-        categories: All labels there are, in their order; by default those given, in alphabetical order.
+        categories: All labels there are, in their order, which weights and an ordinal alpha need; by default those
+            that were given.
         bootstrap: How intervals are drawn.
         by: Whether each value of ``Rating.by`` is also shown apart.
 
     Raises:
-        InputError: The reference rated nothing, or there are fewer than two raters.
+        InputError: The reference rated nothing, there are fewer than two raters, more categories than a table
+            takes, or none in their order where a measure needs it.
     """
+    raters = _raters(ratings, reference)
+    known = _categories(ratings, measures, categories)
+    parts = _parts(ratings)
+    values = _named(parts) if by else [None]
+    drawn = bootstrap or Bootstrap()
+    return [
+        Agreed(str(measure), chosen, coefficient, signed(drawn, f"raters={'+'.join(chosen)}"), value)
+        for value in values
+        for measure in measures
+        for chosen in _compared(measure, raters, reference)
+        for coefficient in measure.of(_rated(parts if value is None else {value: parts[value]}, chosen, known), drawn)
+    ]
+
+
+def _raters(ratings: Sequence[Rating], reference: str | None) -> list[str]:
+    """The raters, the reference first."""
     raters = sorted({rating.rater for rating in ratings}, key=lambda rater: (rater != reference, rater))
     if reference is not None and (not raters or raters[0] != reference):
         raise InputError(f"expected the reference to be one of the raters ({', '.join(raters)}); found {reference!r}")
     if len(raters) < 2:
         raise InputError(f"expected labels of two raters or more; found those of {', '.join(raters) or 'none'}")
+    return raters
+
+
+def _categories(
+    ratings: Sequence[Rating], measures: Sequence[AgreementMeasure], categories: Sequence[str] | None
+) -> list[str]:
+    """All labels there are; their order is not for us to guess where it counts."""
     known = list(categories) if categories else sorted({it.label for it in ratings if it.label is not None})
-    parts = _parts(ratings)
-    values = _named(parts) if by else [None]
-    return [
-        Agreed(str(measure), chosen, coefficient, value)
-        for value in values
-        for measure in measures
-        for chosen in _compared(measure, raters, reference)
-        for coefficient in measure.of(
-            _rated(parts if value is None else {value: parts[value]}, chosen, known), bootstrap
+    ordered = next((measure for measure in measures if measure.ordered), None)
+    if ordered is not None and not categories:
+        raise InputError(
+            f"expected all labels in their order, which {ordered} needs; found none. Give --categories "
+            f"{','.join(known[:CATEGORIES_AT_MOST])} in the order that they have."
         )
-    ]
+    if len(set(known)) < len(known):
+        raise InputError(f"expected each category once; found {', '.join(known)}")
+    if len(known) > CATEGORIES_AT_MOST:
+        raise InputError(
+            f"expected at most {CATEGORIES_AT_MOST} different labels; found {len(known)}, such as {known[0]!r}. "
+            "Agreement is on labels of a closed set: map free text to categories first."
+        )
+    return known
 
 
 _Parts = dict[str | None, list[Rating]]
@@ -224,6 +302,10 @@ def _named(parts: _Parts) -> list[str | None]:
 
 def _item(answer: str, sentence: int, document: str) -> str:
     return f"{answer} {sentence} {document}"
+
+
+def _statement(answer: str, place: int) -> str:
+    return f"{answer} statement {place}"
 
 
 def _compared(measure: AgreementMeasure, raters: Sequence[str], reference: str | None) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,12 +12,15 @@ from pydantic import BaseModel, Field
 
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.gold import Gold, GoldLine, Labels, ModelScores
-from vericite.evaluate.items import Features, Item, joined
+from vericite.evaluate.items import NO_ANSWER, Features, Item, joined
+from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System
-from vericite.evaluate.trec import is_trec, read_qrels, read_run
+from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import answers_in
 from vericite.formats.raw import first_fields
-from vericite.records import Answer, CheckedAnswer, Document, Record, Run, number_jsonl
+from vericite.formats.vericite import AnswerToCheck
+from vericite.records import Answer, CheckedAnswer, Document, Record, Run, SourceText, number_jsonl
+from vericite.text.references import Library
 
 _Line = TypeVar("_Line", bound=BaseModel)
 _Kept = TypeVar("_Kept")
@@ -25,6 +28,9 @@ _Kept = TypeVar("_Kept")
 BESIDE = ("verdicts", "labels", "scores", "outputs", "features")
 """What may lie beside the answers of a system: files of these names in its folder, or options of the command."""
 _ENDINGS = {"features": "npz"}
+
+_Place = tuple[Path, int]
+"""A file, and the line in it."""
 
 
 class Output(Record):
@@ -42,9 +48,20 @@ class Output(Record):
     failed: str | None = None
 
 
+class _PlainAnswer(AnswerToCheck):
+    """An answer of which only the words are scored, and no citation is checked, needs no documents."""
+
+    documents: tuple[SourceText, ...] = ()
+
+
 @dataclass
 class Given:
-    """All that was read of one system, by the ids of its questions."""
+    """All that was read of one system, by the ids of its questions.
+
+    Attributes:
+        paths: The files that were read.
+        where: Where the labels, scores and features of a question stand, by what they are and its id.
+    """
 
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
@@ -54,13 +71,40 @@ class Given:
     outputs: dict[str, Output] = field(default_factory=dict[str, Output])
     features: dict[str, Features] = field(default_factory=dict[str, Features])
     problems: list[RecordError] = field(default_factory=list[RecordError])
+    paths: list[Path] = field(default_factory=list[Path])
+    where: dict[str, dict[str, _Place]] = field(default_factory=dict[str, dict[str, _Place]])
 
-    def system(self, name: str, gold: dict[str, Gold] | None = None) -> System:
+    @property
+    def ids(self) -> frozenset[str]:
+        """The questions that the system was asked: those it answered, or else those that anything is known of."""
+        asked = {id for kind in (self.answers, self.runs, self.verdicts, self.outputs) for id in kind}
+        return frozenset(asked or {id for kind in (self.labels, self.scores, self.features) for id in kind})
+
+    @property
+    def answers_anything(self) -> bool:
+        """Whether the system answers at all, and does not only retrieve, or is known by labels and scores alone."""
+        told = any(output.exact is not None or output.failed is not None for output in self.outputs.values())
+        return bool(self.answers or self.runs or self.verdicts) or told
+
+    def system(self, name: str, gold: Mapping[str, Gold] | None = None) -> System:
         """The system, a question at a time; questions of the gold that it has nothing of are there, and missing."""
-        kinds = (self.answers, self.runs, self.verdicts, self.labels, self.scores, self.outputs, self.features)
-        ids = sorted({id for kind in kinds for id in kind})
-        scores = {id: line.scores for id, line in self.scores.items()}
-        return System(name, tuple(joined(map(self._item, ids), gold, self.labels, scores)))
+        ids = self.ids if self._asked_anything or not gold else ()
+        items = joined(map(self._item, sorted(ids)), gold, self.labels, self.scores, self.features)
+        return System(name, tuple(map(self._told, items)))
+
+    def strays(self, gold: Mapping[str, Gold] | None = None) -> list[RecordError]:
+        """Labels, scores and features of questions that were never asked: a misspelt id is no question of its own."""
+        known = self.ids | (gold or {}).keys() if self._asked_anything or not gold else gold.keys()
+        return [
+            RecordError(path, line, "id", f"expected the id of a question that has an answer or gold; found {id!r}")
+            for places in self.where.values()
+            for id, (path, line) in places.items()
+            if id not in known
+        ]
+
+    @property
+    def _asked_anything(self) -> bool:
+        return bool(self.answers or self.runs or self.verdicts or self.outputs)
 
     def _item(self, id: str) -> Item:
         output = self.outputs.get(id, Output(id=id))
@@ -70,22 +114,101 @@ class Given:
             self.verdicts.get(id),
             output.retrieved,
             exact=output.exact,
-            features=self.features.get(id),
             failed=output.failed,
         )
         run = self.runs.get(id)
         if run is None:
             return found
+        retrieved = tuple(evidence.document.id for evidence in run.evidence)
         return replace(
             found,
             answer=found.answer or run.answer,
             checked=found.checked or run.checked,
-            ranked=found.ranked or tuple(evidence.document.id for evidence in run.evidence),
+            ranked=retrieved if found.ranked is None else found.ranked,
             gold=Gold.of(run.question),
         )
 
+    def _told(self, item: Item) -> Item:
+        """With why there is no answer: of a system that was not asked for one, that is no failure."""
+        why = self.outputs[item.id].failed if item.id in self.outputs else None
+        silent = item.answer is None and item.checked is None and item.exact is None
+        if silent and why is None and self.answers_anything:
+            why = NO_ANSWER
+        return item if why == item.failed else replace(item, failed=why)
 
-def read_system(place: Path, beside: dict[str, Path], documents: Iterable[Document] = ()) -> Given:
+
+@dataclass(frozen=True)
+class Read:
+    """Systems as they were read, and every file that they were read from."""
+
+    systems: tuple[System, ...]
+    paths: tuple[Path, ...]
+
+    @property
+    def groups(self) -> list[str]:
+        """What scores of them may be shown by."""
+        gold = [item.gold for system in self.systems for item in system.items if item.gold]
+        named = {name for one in gold for name in one.groups}
+        return sorted(named | ({"type"} if any(one.type for one in gold) else set()))
+
+
+def read_systems(
+    places: Sequence[Path],
+    problems: list[RecordError],
+    gold: Path | None = None,
+    beside: Mapping[str, Path] | None = None,
+    documents: Iterable[Document] = (),
+    names: Sequence[str] = (),
+) -> Read:
+    """Systems, with their gold.
+
+    Args:
+        places: Each as ``read_system`` takes it.
+        problems: Lines that cannot be used are added here, also where an error follows.
+        gold: What is right.
+        beside: Files beside the one system.
+        documents: Documents that answers cite by PMID, DOI or address.
+        names: What to call the systems; by default ``system_names`` does.
+
+    Raises:
+        InputError: A file cannot be read, or the gold is of other questions.
+    """
+    if names and len(set(names)) < len(places):
+        raise InputError(f"expected a name of its own for each of {len(places)} systems; found {', '.join(names)}")
+    known, paths = None, [gold] if gold else []
+    if gold is not None:
+        known, wrong = read_gold(gold)
+        problems += wrong
+    library = tuple(documents)
+    systems: list[System] = []
+    for place, name in zip(places, names or system_names(places), strict=True):
+        given = read_system(place, dict(beside or {}), library, problems)
+        problems += given.strays(known)
+        if known is not None and gold is not None:
+            _expect_shared(given.ids, known, place, gold)
+        systems.append(given.system(name, known))
+        paths += given.paths
+    return Read(tuple(systems), tuple(paths))
+
+
+def _expect_shared(ids: Collection[str], gold: Collection[str], place: Path, path: Path) -> None:
+    if not set(ids) & set(gold):
+        raise InputError(
+            f"expected {place} and {path} to be of the same questions; found no id in both: {_some(ids)} here, "
+            f"{_some(gold)} in the gold. Give a question one id."
+        )
+
+
+def _some(ids: Collection[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)[:3])) + (" ..." if len(ids) > 3 else "")
+
+
+def read_system(
+    place: Path,
+    beside: dict[str, Path],
+    documents: Iterable[Document] = (),
+    problems: list[RecordError] | None = None,
+) -> Given:
     """What a system made of its questions.
 
     Args:
@@ -94,11 +217,13 @@ def read_system(place: Path, beside: dict[str, Path], documents: Iterable[Docume
             ``features.npz``.
         beside: Files that lie elsewhere, by these names.
         documents: Documents that answers cite by PMID, DOI or address.
+        problems: Where lines that cannot be used are added, so that they are known also where an error follows.
 
     Raises:
-        InputError: A file cannot be read, or the folder has none of these.
+        InputError: A file cannot be read, the folder has none of these, or there is nothing in them.
     """
-    given = Given()
+    given = Given(problems=[] if problems is None else problems)
+    before = len(given.problems)
     files = dict(beside)
     if place.is_dir():
         found = {name: place / _file(name) for name in ("answers", *BESIDE)}
@@ -111,21 +236,34 @@ def read_system(place: Path, beside: dict[str, Path], documents: Iterable[Docume
     else:
         files["answers"] = place
     for name, path in files.items():
+        given.paths.append(path)
         _READERS[name](path, given, documents)
+    if not given.ids:
+        first = f" The first problem: {given.problems[before]}" if len(given.problems) > before else ""
+        raise InputError(f"expected answers, or what is known of them, in {place}; found none.{first}")
     return given
 
 
 def system_names(places: Sequence[Path]) -> list[str]:
-    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart."""
-    longest = max((len(place.resolve().parts) for place in places), default=1)
-    for depth in range(1, longest + 1):
-        names = [
-            "/".join([*place.resolve().parent.parts[1 - depth :][: depth - 1], place.resolve().stem])
-            for place in places
-        ]
+    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart.
+
+    ``x/answers.jsonl`` is named as its folder is.
+    """
+    parts = [_name_parts(place) for place in places]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
         if len(set(names)) == len(names):
             return names
-    return [f"{place.stem} ({number})" for number, place in enumerate(places, start=1)]
+    return [f"{one[-1]} ({number})" for number, one in enumerate(parts, start=1)]
+
+
+def _name_parts(place: Path) -> tuple[str, ...]:
+    """A path's folders and its name, without an ending; a folder has none, whatever dots are in its name."""
+    place = place.resolve()
+    if place.is_dir():
+        return place.parts
+    stem = place.stem if place.suffix[1:].isalpha() else place.name
+    return place.parent.parts if stem == "answers" else (*place.parent.parts, stem)
 
 
 def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
@@ -135,7 +273,7 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
         InputError: The file cannot be read, or holds nothing of the kind.
     """
     problems: list[RecordError] = []
-    if is_trec(path, 4):
+    if is_qrels(path):
         found = read_qrels(path, problems)
     else:
         lines = _keep(number_jsonl(GoldLine, path), path, lambda line: line.gold.id, problems)
@@ -147,7 +285,7 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
 
 
 def _read_answers(path: Path, given: Given, documents: Iterable[Document]) -> None:
-    if is_trec(path, 6):
+    if is_run(path):
         found = read_run(path, given.problems)
         given.outputs |= {id: Output(id=id, retrieved=ranked) for id, ranked in found.items()}
         return
@@ -158,6 +296,10 @@ def _read_answers(path: Path, given: Given, documents: Iterable[Document]) -> No
         given.runs |= _keep(number_jsonl(Run, path), path, lambda run: run.question.id, given.problems)
     elif fields & {"retrieved", "exact"} and "answer" not in fields:
         _read_outputs(path, given, documents)
+    elif {"id", "answer"} <= fields <= {"id", "answer", "question"}:
+        library = Library(tuple(documents))
+        lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
+        given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
         numbered = enumerate(answers_in(path, documents=documents), start=1)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
@@ -168,11 +310,13 @@ def _read_verdicts(path: Path, given: Given, _: Iterable[Document]) -> None:
 
 
 def _read_labels(path: Path, given: Given, _: Iterable[Document]) -> None:
-    given.labels |= _keep(number_jsonl(Labels, path), path, lambda line: line.id, given.problems)
+    where = given.where.setdefault("labels", {})
+    given.labels |= _keep(number_jsonl(Labels, path), path, lambda line: line.id, given.problems, where)
 
 
 def _read_scores(path: Path, given: Given, _: Iterable[Document]) -> None:
-    given.scores |= _keep(number_jsonl(ModelScores, path), path, lambda line: line.id, given.problems)
+    where = given.where.setdefault("scores", {})
+    given.scores |= _keep(number_jsonl(ModelScores, path), path, lambda line: line.id, given.problems, where)
 
 
 def _read_outputs(path: Path, given: Given, _: Iterable[Document]) -> None:
@@ -188,13 +332,25 @@ def _read_features(path: Path, given: Given, _: Iterable[Document]) -> None:
             ids, answer, reference = (arrays[name] for name in ("ids", "answer", "reference"))
         if not len(ids) == len(answer) == len(reference):
             raise ValueError(f"{len(ids)} ids, {len(answer)} and {len(reference)} vectors")
-        rows = zip(map(str, ids.tolist()), answer.astype(np.float64), reference.astype(np.float64), strict=True)
-        given.features |= {id: Features(one, other) for id, one, other in rows}
+        rows = list(zip(map(str, ids.tolist()), answer.astype(np.float64), reference.astype(np.float64), strict=True))
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise InputError(
             f"expected an .npz with the arrays ids, answer and reference, a row a question, none of objects; found "
             f"{path}: {error}"
         ) from None
+    lines = enumerate((_features(path, number, *row) for number, row in enumerate(rows, start=1)), start=1)
+    where = given.where.setdefault("features", {})
+    kept = _keep(lines, path, lambda row: row[0], given.problems, where)
+    given.features |= {id: found for id, found in kept.values()}
+
+
+def _features(
+    path: Path, number: int, id: str, answer: Floats, reference: Floats
+) -> tuple[str, Features] | RecordError:
+    try:
+        return id, Features(answer, reference)
+    except InputError as error:
+        return RecordError(path, number, id, str(error))
 
 
 _READERS: dict[str, Callable[[Path, Given, Iterable[Document]], None]] = {
@@ -216,8 +372,12 @@ def _keep(
     path: Path,
     id_of: Callable[[_Kept], str],
     problems: list[RecordError],
+    where: dict[str, _Place] | None = None,
 ) -> dict[str, _Kept]:
-    """Lines by id; a bad one, or one whose id came before, is a problem and costs itself alone."""
+    """Lines by id; a bad one, or one whose id came before, is a problem and costs itself alone.
+
+    ``where`` is told the line of each.
+    """
     found: dict[str, _Kept] = {}
     for number, line in lines:
         if isinstance(line, RecordError):
@@ -226,4 +386,6 @@ def _keep(
             problems.append(RecordError(path, number, "id", f"expected an id of its own; {id!r} came before"))
         else:
             found[id] = line
+            if where is not None:
+                where[id] = (path, number)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 from statistics import NormalDist
@@ -41,7 +41,7 @@ class Estimate:
 
     Over no units the figure is None, and so it is where the statistic is undefined on the whole. One unit has a
     figure and no interval: it tells nothing of the spread. Where all units are equal the interval is a point, as it
-    is for any bootstrap; for a share, ``clustered_wilson`` keeps its width there. There is no interval either where
+    is for any bootstrap; for a share, ``intervals.Tally`` keeps its width there. There is no interval either where
     the statistic is undefined in more than half of the draws: it would be that of other data.
 
     Attributes:
@@ -76,7 +76,9 @@ class Bootstrap:
 
     Hand units over in an order of their own, such as by id: in another order an interval differs by what chance
     makes of it. BCa is the default because it covers better where figures are skewed, and as well where they are not;
-    where it has no answer (all draws on one side of the figure) the percentiles stand.
+    where it has no answer (all draws on one side of the figure) the percentiles stand. Of a rare share of citations it
+    covers less: 3 % of citations that go together by 0.3, in 100 answers, in 92 to 93 % of cases. ``intervals.Tally``
+    is for those.
 
     Attributes:
         widened: Whether the ends lie as far out as a mean of so few units needs (Hesterberg 2015, expanded
@@ -127,12 +129,28 @@ class Bootstrap:
         counts = list(zip(n.tolist(), missing.sum(axis=0).tolist(), empty.sum(axis=0).tolist(), strict=True))
         if not units:
             return [Estimate(None, None, None, 0)] * columns
-        sums = known.sum(axis=0)
         with np.errstate(all="ignore"):
+            sums = known.sum(axis=0)
             value = statistic(sums)
             drawn = statistic(self._sums(known))
             without = statistic(sums - _block_sums(known)) if self.method == "bca" else None
         return self._estimates(value, drawn, without, counts)
+
+    def centred(self, parts: Floats, statistic: Statistic, low: float, high: float) -> Estimate:
+        """A statistic of sums, of units [units, parts], that any draw makes lower or higher by being a draw.
+
+        The percentiles of the draws, moved so that their mean is the figure, and kept between ``low`` and ``high``.
+        """
+        known = parts[~np.isnan(parts).any(axis=1)]
+
+        def moved(sums: Floats) -> Floats:
+            figures = statistic(sums)
+            if sums.ndim < 3 or not len(known):
+                return figures
+            whole = statistic(known.sum(axis=0))
+            return np.clip(figures + whole - np.nanmean(figures, axis=0), low, high)
+
+        return replace(self, method="percentile").pooled(parts[:, None], moved)[0]
 
     def over_rows(self, statistic: RowStatistic, groups: Sequence[Hashable]) -> Estimate:
         """Any statistic of rows, such as an AUC, with rows of a group drawn together.

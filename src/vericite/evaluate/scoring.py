@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,6 +11,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import Measure, Parts
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import Comparison, Scored, compare, corrected
+from vericite.text import CITATIONS, SPLITTER
 from vericite.version import __version__
 
 
@@ -52,6 +53,7 @@ class Figure:
             "n": found.n,
             "missing": found.missing,
             "empty": found.empty,
+            "higher_is_better": self.measure.higher_is_better,
             "signature": self.signature,
         }
 
@@ -59,10 +61,19 @@ class Figure:
 def score(
     system: System, measures: Sequence[Measure], bootstrap: Bootstrap | None = None, by: str | None = None
 ) -> list[Figure]:
-    """Every measure of a system.
+    """Every measure of a system; of several at once see ``score_systems``."""
+    return score_systems([system], measures, bootstrap, by)
+
+
+def score_systems(
+    systems: Sequence[System], measures: Sequence[Measure], bootstrap: Bootstrap | None = None, by: str | None = None
+) -> list[Figure]:
+    """Every measure of each system, a system after the other.
+
+    Where a measure of one system hangs on the others, as MAUVE's cells do, they have it in common.
 
     Args:
-        system: What it made of each question.
+        systems: What each made of each question.
         measures: What to measure.
         bootstrap: How intervals are drawn.
         by: A group of the gold, such as ``type``: figures of each of its values follow that of the whole.
@@ -71,17 +82,26 @@ def score(
         MissingExtraError: A measure is computed with a package that is not installed.
     """
     drawn = bootstrap or Bootstrap()
-    groups = sorted({item.group(by) for item in system.items}) if by else []
-    members = [[item.group(by) == group for item in system.items] for group in groups] if by else []
-    found: list[Figure] = []
-    for measure in measures:
-        parts = measure.of(system.items)
-        signature = _signature(measure, system.items, drawn)
-        found.append(Figure(system.name, measure, measure.estimate(parts, drawn), signature))
-        for group, member in zip(groups, members, strict=True):
-            chosen = [part for part, inside in zip(parts, member, strict=True) if inside]
-            found.append(Figure(system.name, measure, measure.estimate(chosen, drawn), signature, group))
-    return found
+    runs = [system.items for system in systems]
+    each = [measure.of_each(runs) for measure in measures]
+    return [
+        figure
+        for place, system in enumerate(systems)
+        for measure, parts in zip(measures, each, strict=True)
+        for figure in _figures(system, measure, parts[place], drawn, by)
+    ]
+
+
+def _figures(
+    system: System, measure: Measure, parts: Sequence[Parts | None], drawn: Bootstrap, by: str | None
+) -> Iterator[Figure]:
+    """That of the whole, and those of each group."""
+    signature = _signature(measure, system.items, drawn)
+    yield Figure(system.name, measure, measure.estimate(parts, drawn), signature)
+    groups = [item.group(by) for item in system.items] if by else []
+    for group in sorted(set(groups)):
+        chosen = [part for part, its in zip(parts, groups, strict=True) if its == group]
+        yield Figure(system.name, measure, measure.estimate(chosen, drawn), signature, group)
 
 
 def compare_systems(
@@ -100,25 +120,37 @@ def _compared(first: System, second: System, measure: Measure, bootstrap: Bootst
 
 def _scored(system: System, measure: Measure, parts: Sequence[Parts | None]) -> Scored:
     scores = {item.id: measure.compared(part) for item, part in zip(system.items, parts, strict=True)}
-    return Scored(system.name, scores, measure.statistic)
+    return Scored(system.name, scores, measure.statistic, measure.centred)
 
 
 def _signature(measure: Measure, items: Sequence[Item], bootstrap: Bootstrap) -> str:
-    told = [f"vericite={__version__}", measure.drawn_by(bootstrap)]
-    told += [f"{package}={_version(package)}" for package in measure.packages]
+    told = [f"vericite={__version__}", measure.drawn_by(bootstrap), *packages_of(measure)]
+    return "|".join([*told, *made_by(measure, items)])
+
+
+def packages_of(measure: Measure) -> list[str]:
+    """The packages that compute a measure, with their versions."""
+    return [f"{package}={_version(package)}" for package in measure.packages]
+
+
+def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
+    """What made that which is measured: splitter, judge, labellers, models; all of it, where there are several."""
+    found: dict[str, set[str]] = {}
     if "verdicts" in measure.needs:
-        told += _judged_by(items)
-    return "|".join(told)
-
-
-def _judged_by(items: Sequence[Item]) -> list[str]:
-    """What verdicts come from; all of it, where they come from several."""
-    made = [item.checked.provenance for item in items if item.checked]
-    found = {"checked-with": {it.version for it in made}, "protocol": {it.protocol or "" for it in made}}
-    for provenance in made:
-        for stage, signature in provenance.parts.items():
-            found.setdefault(stage, set()).add(signature)
-    return [f"{stage}={'+'.join(sorted(names))}" for stage, names in sorted(found.items()) if any(names)]
+        made = [item.checked.provenance for item in items if item.checked]
+        found = {"checked-with": {it.version for it in made}, "protocol": {it.protocol or "" for it in made}}
+        for provenance in made:
+            for stage, signature in provenance.parts.items():
+                found.setdefault(stage, set()).add(signature)
+    if "answer" in measure.needs:
+        found.setdefault("splitter", set()).add(SPLITTER)
+        found.setdefault("citations", set()).add(CITATIONS)
+    if "labels" in measure.needs:
+        found["labels-by"] = {item.labels.by or "" for item in items if item.labels}
+    if "scores" in measure.needs:
+        found["scores-by"] = {item.scored_by or "" for item in items if item.scores}
+    named = {stage: sorted(filter(None, names)) for stage, names in found.items()}
+    return [f"{stage}={'+'.join(names)}" for stage, names in sorted(named.items()) if names]
 
 
 @cache

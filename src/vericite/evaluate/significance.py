@@ -31,20 +31,25 @@ class Part(NamedTuple):
 
 
 Score = float | tuple[float, ...] | None
-"""Of one question: a score of its own, or a ``Part``, or what it adds to the sums of any other statistic; None where it
-failed or could not be scored."""
+"""Of one question: a score of its own, or a ``Part``, or what it adds to the sums of any other statistic; ``EMPTY``
+where there is nothing to score, None where it failed or could not be scored."""
+
+EMPTY: Score = ()
+"""A question that a score of its own would be out of nothing, such as that of an answer without a citation."""
 
 
 @dataclass(frozen=True)
 class Scored:
     """A system's name, and what each question got, by its id.
 
-    These are scores, whose mean is compared, or parts, of whose sums ``statistic`` is: by default a rate.
+    These are scores, whose mean is compared, or parts, of whose sums ``statistic`` is: by default a rate. ``centred``:
+    a draw makes it lower for being a draw, and the interval of a difference is moved to its figure.
     """
 
     name: str
     by_question: Mapping[str, Score]
     statistic: Statistic = ratio
+    centred: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class Effect(NamedTuple):
     """How large a difference is whatever the number of questions.
 
     Of scores, Cohen's d_z: the mean difference over the differences' standard deviation; None where all differ by
-    the same, and of one question. Of rates, Cohen's h: the difference of 2 asin(sqrt(rate)). 0.2 is small, 0.5 medium,
-    0.8 large. Where nothing differs it is 0.
+    the same, and of one question. Of rates, Cohen's h: the difference of 2 asin(sqrt(rate)); None of sums that are no
+    rate, so many out of so many. 0.2 is small, 0.5 medium, 0.8 large. Where nothing differs it is 0.
     """
 
     name: Literal["d_z", "h"]
@@ -96,6 +101,7 @@ class Matched:
         rates: Whether these are parts, and not scores of questions.
         unmatched: Questions that only one of the two has.
         failed: Questions that both have and one could not be scored on.
+        empty: Questions that both have, and one has nothing to score in.
     """
 
     first: Floats
@@ -103,7 +109,9 @@ class Matched:
     rates: bool
     unmatched: int
     failed: int
+    empty: int = 0
     statistic: Statistic = ratio
+    centred: bool = False
 
     @property
     def identical(self) -> bool:
@@ -130,7 +138,8 @@ def match(first: Scored, second: Scored) -> Matched:
     shared = sorted(first.by_question.keys() & second.by_question.keys())
     unmatched = len(first.by_question.keys() ^ second.by_question.keys())
     pairs = [(first.by_question[one], second.by_question[one]) for one in shared]
-    known = [(a, b) for a, b in pairs if not _failed(a) and not _failed(b)]
+    scored = [(a, b) for a, b in pairs if not _failed(a) and not _failed(b)]
+    known = [(a, b) for a, b in scored if a != EMPTY and b != EMPTY]
     kinds = {len(score) if isinstance(score, tuple) else 0 for pair in known for score in pair}
     if len(kinds) > 1:
         raise InputError(
@@ -140,7 +149,8 @@ def match(first: Scored, second: Scored) -> Matched:
     kind = kinds.pop() if kinds else 0
     sides = [np.array([_parts(pair[side]) for pair in known], dtype=np.float64) for side in (0, 1)]
     one, other = (side.reshape(len(known), kind or 2) for side in sides)
-    return Matched(one, other, kind > 0, unmatched, len(pairs) - len(known), first.statistic)
+    failed, empty = len(pairs) - len(scored), len(scored) - len(known)
+    return Matched(one, other, kind > 0, unmatched, failed, empty, first.statistic, first.centred)
 
 
 def _failed(score: Score) -> bool:
@@ -200,8 +210,7 @@ class Comparison:
         """The whole in one plain sentence, in points to the advantage of the higher one."""
         value, about = self.difference.value, self.wording.measure
         if value is None:
-            why = "no question was scored for both" if not self.compared else "one of the two has nothing to count"
-            return f"{self.first} and {self.second} cannot be compared in {about}: {why} ({self._counted})."
+            return f"{self.first} and {self.second} cannot be compared in {about}: {self._hindrance} ({self._counted})."
         higher, lower, shown = self.first, self.second, self.difference
         if value < 0:
             higher, lower, shown = lower, higher, -shown
@@ -210,17 +219,24 @@ class Comparison:
                 f"There is no difference between {self.first} and {self.second} in {about}: they score the same on "
                 f"every question ({self._chance}{self._counted})."
             )
+        told = f"({self._interval(shown)}, {self._chance}{self._counted})."
         size = f"{self._figure(shown.value, shown)} {self.wording.unit}"
-        if not self.differs:
-            return (
-                f"No difference between {higher} and {lower} is shown in {about}: {size} "
-                f"({self._interval(shown)}, {self._chance}{self._counted})."
-            )
-        more = self.wording.more or f"more in {about}"
-        return (
-            f"{higher} {self.wording.verb} {size} {more} than {lower} "
-            f"({self._interval(shown)}, {self._chance}{self._counted})."
-        )
+        if self.differs:
+            more = self.wording.more or f"more in {about}"
+            return f"{higher} {self.wording.verb} {size} {more} than {lower} {told}"
+        which = f"{higher} {self.wording.verb} {size} {self.wording.more or 'more'}, which may be chance"
+        if abs(value) <= _SAME * max(abs(figure or 0.0) for figure in self.values):
+            which = "on the whole they score the same"
+        return f"No difference between {higher} and {lower} is shown in {about}: {which} {told}"
+
+    @property
+    def _hindrance(self) -> str:
+        """Why there is no difference to tell."""
+        if not self.compared and not self.difference.empty:
+            return "no question was scored for both"
+        if self.compared and self.effect.name == "d_z":
+            return "their scores are too large to be added up"
+        return "one of the two has nothing to count"
 
     def _interval(self, shown: Estimate) -> str:
         if shown.low is None or shown.high is None:
@@ -274,15 +290,15 @@ def compare(
     Raises:
         InputError: Scores stand beside parts of a rate.
     """
-    matched = match(first, second)
-    difference = _difference(matched, bootstrap or Bootstrap())
+    matched, drawn = match(first, second), bootstrap or Bootstrap()
+    difference = _difference(matched, drawn)
     return Comparison(
         first.name,
         second.name,
         wording,
         (_pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)),
         difference,
-        permutation_test(matched, permutations) if difference.value is not None else Test(None, True),
+        permutation_test(matched, permutations, drawn.seed) if difference.value is not None else Test(None, True),
         _effect(matched),
         matched.n,
         matched.unmatched,
@@ -292,12 +308,29 @@ def compare(
 
 
 def _difference(matched: Matched, bootstrap: Bootstrap) -> Estimate:
+    """The first's less the second's; without an interval where all draws are alike, which is no certainty."""
+    found = _drawn(matched, bootstrap)
+    found = replace(found, empty=found.empty + matched.empty)
+    return replace(found, low=None, high=None) if found.low == found.high else found
+
+
+def _drawn(matched: Matched, bootstrap: Bootstrap) -> Estimate:
     if not matched.rates:
         # Of the differences themselves, so that where all are 0 the sums are, too.
-        return bootstrap.means(matched.first[:, :1] - matched.second[:, :1])[0]
-    parts = np.concatenate([matched.first, matched.second], axis=1)[:, None]
+        with np.errstate(over="ignore"):
+            gaps = matched.first[:, :1] - matched.second[:, :1]
+        if np.isinf(gaps).any():
+            return Estimate(None, None, None, matched.n)
+        return bootstrap.means(gaps)[0]
+    parts = np.concatenate([matched.first, matched.second], axis=1)
     each, width = matched.statistic, matched.width
-    return bootstrap.pooled(parts, lambda sums: each(sums[..., :width]) - each(sums[..., width:]))[0]
+
+    def gap(sums: Floats) -> Floats:
+        return each(sums[..., :width]) - each(sums[..., width:])
+
+    if matched.centred:
+        return bootstrap.centred(parts, gap, -1.0, 1.0)
+    return bootstrap.pooled(parts[:, None], gap)[0]
 
 
 def _pooled(parts: Floats, statistic: Statistic) -> float | None:
@@ -314,10 +347,10 @@ def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: i
     which a rate is out of nothing counts as large. p is 1 where no question differs, and None where there is no
     difference to test.
     """
-    one, other = matched.first.sum(axis=0), matched.second.sum(axis=0)
     figures = _pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)
     if figures[0] is None or figures[1] is None:
         return Test(None, True)
+    one, other = matched.first.sum(axis=0), matched.second.sum(axis=0)
     moved = matched.second - matched.first
     moved = moved[(moved != 0).any(axis=1)]
     exact = len(moved) <= EXACT
@@ -349,14 +382,25 @@ def _effect(matched: Matched) -> Effect:
         return Effect(name, 0.0)
     if matched.rates:
         rates = _pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)
-        if any(rate is None or not 0 <= rate <= 1 for rate in rates):
+        if not _is_rate(matched) or any(rate is None for rate in rates):
             return Effect(name, None)
         one, other = (2 * asin(sqrt(rate or 0.0)) for rate in rates)
         return Effect(name, one - other)
-    gaps = matched.first[:, 0] - matched.second[:, 0]
-    if len(gaps) < 2 or bool((gaps == gaps[0]).all()):
-        return Effect(name, None)
-    return Effect(name, float(gaps.mean() / gaps.std(ddof=1)))
+    with np.errstate(all="ignore"):
+        gaps = matched.first[:, 0] - matched.second[:, 0]
+        if len(gaps) < 2 or bool((gaps == gaps[0]).all()):
+            return Effect(name, None)
+        value = float(gaps.mean() / gaps.std(ddof=1))
+    return Effect(name, value if isfinite(value) else None)
+
+
+def _is_rate(matched: Matched) -> bool:
+    """Whether the parts are so many out of so many, in whole numbers."""
+    if matched.width != 2 or matched.statistic(np.array([1.0, 2.0])) != 0.5:
+        return False
+    parts = np.concatenate([matched.first, matched.second])
+    counted, of = parts[:, 0], parts[:, 1]
+    return bool(((counted >= 0) & (counted <= of) & (parts == np.floor(parts)).all(axis=1)).all())
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:

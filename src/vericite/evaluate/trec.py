@@ -6,22 +6,37 @@ from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from vericite.errors import RecordError
 from vericite.evaluate.gold import Gold
-from vericite.records import number_lines
+from vericite.records import first_problem, number_lines
+
+_RUN = 6
+_JUDGED = 4
 
 
-def is_trec(path: Path, columns: int) -> bool:
-    """Whether a file's first line is of so many columns, as a run (6) or judgements (4) are, and no JSON."""
-    for _, line in number_lines(path):
-        return isinstance(line, str) and line[:1] not in "{[" and len(line.split()) == columns
-    return False
+def is_run(path: Path) -> bool:
+    """Whether a file's first line is that of a run, and no JSON; its tag may have spaces."""
+    row = _first(path)
+    return len(row) == _RUN or (len(row) > _RUN and row[1] == "Q0")
+
+
+def is_qrels(path: Path) -> bool:
+    """Whether a file's first line is that of judgements, and no JSON."""
+    return len(_first(path)) == _JUDGED
+
+
+def _first(path: Path) -> list[str]:
+    """The columns of the first line that can be read."""
+    line = next((line for _, line in number_lines(path) if isinstance(line, str)), "")
+    return [] if line[:1] in "{[" else line.split()
 
 
 def read_run(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]]:
     """Documents by topic, the best first: by score, as TREC's own program orders them, ties by document."""
     found: dict[str, dict[str, float]] = {}
-    for number, (topic, _, document, _, score, _) in _rows(path, 6, problems):
+    for number, (topic, _, document, _, score, _) in _rows(path, _RUN, problems):
         value = _number(score)
         if value is None:
             problems.append(RecordError(path, number, None, f"expected a number as the score; found {score!r}"))
@@ -34,15 +49,29 @@ def read_run(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ..
 
 
 def read_qrels(path: Path, problems: list[RecordError]) -> dict[str, Gold]:
-    """Gold by topic, with the grades of its documents."""
+    """Gold by topic, with the grades of its documents; a grade that gold cannot have costs its line alone."""
     found: dict[str, dict[str, float]] = {}
-    for number, (topic, _, document, grade) in _rows(path, 4, problems):
+    for number, (topic, _, document, grade) in _rows(path, _JUDGED, problems):
         value = _number(grade)
-        if value is None:
-            problems.append(RecordError(path, number, None, f"expected a number as the grade; found {grade!r}"))
+        refused = "" if value is None else _refused(topic, document, value)
+        if value is None or refused:
+            problem = refused or f"expected a number as the grade; found {grade!r}"
+            problems.append(RecordError(path, number, None, problem))
+        elif document in found.setdefault(topic, {}):
+            problem = f"expected each document once a topic; {document!r} came before"
+            problems.append(RecordError(path, number, None, problem))
         else:
-            found.setdefault(topic, {})[document] = value
+            found[topic][document] = value
     return {topic: Gold(id=topic, documents=grades) for topic, grades in found.items()}
+
+
+def _refused(topic: str, document: str, grade: float) -> str:
+    """What gold itself says against a grade."""
+    try:
+        Gold(id=topic, documents={document: grade})
+    except ValidationError as error:
+        return first_problem(error)[1]
+    return ""
 
 
 def _ordered(scores: dict[str, float]) -> tuple[str, ...]:
@@ -54,7 +83,7 @@ def _rows(path: Path, columns: int, problems: list[RecordError]) -> Iterator[tup
     for number, line in number_lines(path):
         if isinstance(line, RecordError):
             problems.append(line)
-        elif len(row := line.split()) != columns:
+        elif len(row := line.split(maxsplit=columns - 1 if columns == _RUN else -1)) != columns:
             problems.append(RecordError(path, number, None, f"expected {columns} columns; found {len(row)}"))
         else:
             yield number, row

@@ -98,7 +98,7 @@ class ModelSpec:
     @property
     def local(self) -> bool:
         """Whether the model runs on this machine; decided from the address alone, nothing is looked up."""
-        return self.base_url is None or _loopback(urlsplit(self.base_url).hostname or "")
+        return self.base_url is None or is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def takes_grammar(self) -> bool:
@@ -159,7 +159,8 @@ def _unprintable(text: str) -> bool:
     return re.search(r"\s", text) is not None or not text.isprintable()
 
 
-def _loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address is this machine's own; nothing is looked up."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

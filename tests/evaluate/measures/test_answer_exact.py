@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -51,10 +51,10 @@ def value(measure, items):
         ("Maybe\nThe evidence is mixed.", "maybe"),
         ("Yes – in mice.", "yes"),
         ("No - it is not.", "no"),
-        ("No evidence was found.", None),
-        ("Yes-associated protein 1 binds TEAD.", None),
-        ("Yesterday, it rained.", None),
-        ("The answer is yes.", None),
+        ("No evidence was found.", ""),
+        ("Yes-associated protein 1 binds TEAD.", ""),
+        ("Yesterday, it rained.", ""),
+        ("The answer is yes.", ""),
         ("", None),
     ],
 )
@@ -118,8 +118,46 @@ def test_yes_no_measures_are_those_of_scikit_learn(pairs):
     items = [asked("yesno", [right], [said]) for right, said in pairs]
     right, said = zip(*pairs, strict=True)
     assert value(YesNoAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
-    expected = f1_score(right, said, labels=["yes", "no"], average="macro", zero_division=np.nan)
+    # An answer that is neither counts as the wrong one.
+    other = {"yes": "no", "no": "yes"}
+    taken = [it if it in other else other[gold] for gold, it in pairs]
+    expected = f1_score(right, taken, labels=["yes", "no"], average="macro", zero_division=np.nan)
     assert value(YesNoMacroF1(), items) == pytest.approx(expected, abs=1e-9)
+
+
+def bioasq(pairs):
+    """Accuracy and macro F1 as BioASQ's program counts them: a wrong answer is a miss of both labels."""
+    right = {label: sum(gold == said == label for gold, said in pairs) for label in ("yes", "no")}
+    wrong = sum(gold != said for gold, said in pairs)
+    f1 = [2 * hits / (2 * hits + wrong) if hits + wrong else 0.0 for hits in right.values()]
+    return sum(right.values()) / len(pairs), sum(f1) / 2
+
+
+TEXTS = {"yes": "Yes, it does.", "no": "No. It does not.", "": "It depends on the dose."}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(labels, st.sampled_from(list(TEXTS))), min_size=1, max_size=20))
+def test_an_answer_that_hedges_counts_as_in_bioasqs_program(pairs):
+    pairs = [("yes", "yes"), ("no", "no"), *pairs]
+    items = [asked("yesno", [right], text=TEXTS[said]) for right, said in pairs]
+    accuracy, macro = bioasq(pairs)
+    assert value(YesNoAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
+    assert value(YesNoMacroF1(), items) == pytest.approx(macro, abs=1e-9)
+    # Of the categories yes and no as well, but for F1, which counts a miss against the right one only.
+    assert value(CategoryAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
+
+
+def test_hedging_does_not_pay():
+    hedged = [asked("yesno", ["yes"], text="It depends.")] * 9 + [asked("yesno", ["yes"], text="Yes.")]
+    assert value(YesNoAccuracy(), hedged) == pytest.approx(0.1)
+    assert value(CategoryAccuracy(), hedged) == pytest.approx(0.1)
+    for kind, type in TYPED:
+        hedging = asked(type, RIGHT[type], text="It was shown in mice.")
+        assert value(kind(), [hedging, asked(type, RIGHT[type], RIGHT[type])]) <= 0.5
+        refused = hedging.answer.model_copy(update={"insufficient": True})
+        assert kind().parts(Item("q", refused, gold=hedging.gold)) is None
+        assert kind().parts(asked(type, RIGHT[type], text="")) is None
 
 
 @given(st.lists(st.tuples(thirds, thirds), min_size=1, max_size=30))
@@ -204,7 +242,7 @@ def test_wrong_missing_and_no_question_of_a_measure_are_told_apart(kind, type):
     assert measure.of([*others, asked("summary", [], text="It is.", ideal=("It.",))]) == [nothing] * 3
     missing = [
         asked(type, RIGHT[type]),
-        asked(type, RIGHT[type], text="It was shown in mice."),
+        asked(type, RIGHT[type], text=""),
         asked(type, [], SAID[type]),
         Item("q", exact=(("x",),)),
         asked(None, [], SAID[type]),

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import Gold
-from vericite.evaluate.items import Item
+from vericite.evaluate.gold import Gold, Labels
+from vericite.evaluate.items import Item, joined
 from vericite.evaluate.measures.answer_text import AnsweredRate, Length, Rouge1, Rouge2, RougeL, Sentences
 from vericite.evaluate.resampling import Bootstrap
-from vericite.records import Document
+from vericite.records import CheckedAnswer, Document, Provenance, Summary
 from vericite.text.citations import parse_answer
 
 SOURCES = tuple(Document.from_text(id, text) for id, text in (("d1", "It was tolerated."), ("d2", "It did nothing.")))
@@ -101,6 +101,27 @@ def test_only_the_answered_rate_counts_a_question_without_an_answer():
     estimate = AnsweredRate().estimate(AnsweredRate().of(items), Bootstrap())
     assert (estimate.value, estimate.n, estimate.missing) == (0.25, 4, 0)
     assert Length().estimate(Length().of(items), Bootstrap()).missing == 3
+
+
+def test_an_exact_answer_and_one_known_by_its_verdicts_are_answers():
+    said = parse_answer("q", "It is.", ())
+    made = Provenance(version="0")
+    checked = CheckedAnswer(id="q", verdicts=(), summary=Summary.of(said, (), ()), provenance=made)
+    nothing = CheckedAnswer(id="q", verdicts=(), summary=Summary(), provenance=made)
+    items = [
+        Item("a", checked=checked),
+        Item("b", exact=(("CFTR",),)),
+        Item("c", exact=()),
+        Item("d", checked=nothing),
+        *joined([], {"e": Gold(id="e")}),
+    ]
+    assert AnsweredRate().of(items) == [(1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
+
+
+def test_of_a_system_whose_answers_are_not_known_nothing_is_said():
+    items = joined([Item("a", ranked=("d1",)), Item("b", labels=Labels(id="b"))], {"c": Gold(id="c")})
+    assert AnsweredRate().of(items) == [None, None, None]
+    assert AnsweredRate().of([*items, Item("d", failed="timeout")]) == [(0.0, 1.0)] * 4
 
 
 def test_thirty_systems_of_forty_questions_take_seconds():

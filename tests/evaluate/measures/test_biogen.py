@@ -199,16 +199,43 @@ def test_missing_nothing_to_count_and_0_are_told_apart():
         assert kind().parts(Item("a", labels=labelled())) == (0, 0)
         assert kind().parts(Item("a", labels=labelled((0, "d1", "n")))) == (0, 1)
         assert kind(source="verdicts").parts(Item("a", labels=labelled((0, "d1", "s")))) is None
-        assert kind(source="verdicts").parts(Item("a", checked=checked(uncited, {}))) == (0, 0)
+        worth = (0, 1) if kind is CitationSupportRate else (0, 0)
+        assert kind(source="verdicts").parts(Item("a", checked=checked(uncited, {}))) == worth
+        assert kind().parts(Item("a", answer=uncited, labels=labelled())) == worth
+        # Cited, and not judged.
+        assert kind().parts(Item("a", answer=FIRST, labels=labelled())) == (0, 0)
     assert CitationCoverage().parts(Item("a", answer=uncited, labels=labelled())) == (0, 1)
     assert CitationCoverage().parts(Item("a", labels=labelled())) is None
     none_relevant = Gold(id="a", documents={"d1": 0})
     assert CitedDocumentRecall().parts(Item("a", answer=FIRST, gold=none_relevant)) == (0, 0)
     assert CitedDocumentPrecision().parts(Item("a", answer=FIRST, gold=none_relevant)) == (0, 1)
-    assert CitedDocumentPrecision().parts(Item("a", answer=uncited, gold=none_relevant)) == (0, 0)
+    assert CitedDocumentPrecision().parts(Item("a", answer=uncited, gold=none_relevant)) == (0, 1)
+    assert CitedDocumentPrecision(by="document").parts(Item("a", answer=uncited, gold=none_relevant)) == (0, 0)
     for kind in (CitedDocumentPrecision, CitedDocumentRecall):
         assert kind().parts(Item("a", answer=FIRST, gold=Gold(id="a"))) is None
         assert kind().parts(Item("a", gold=none_relevant)) is None
+
+
+def test_an_answer_that_cites_nothing_is_wrong_as_the_track_says_or_has_nothing_to_count():
+    uncited = Item("b", answer=answered(()), labels=labelled(), gold=Gold(id="b", documents=["d1"]))
+    unjudged = Item("c", answer=answered(()), checked=checked(answered(()), {}))
+    for kind in (CitationSupportRate, CitedDocumentPrecision):
+        assert figure(kind(), [ITEMS[0], uncited]) == pytest.approx(figure(kind(), ITEMS[:1]) / 2)
+        assert kind(uncited="empty").parts(uncited) == (0, 0)
+    assert CitationSupportRate(source="verdicts").parts(unjudged) == (0, 1)
+    assert CitationSupportRate(source="verdicts", uncited="empty").parts(unjudged) == (0, 0)
+    nowhere = Item("d", answer=answered((9,)), labels=labelled())
+    assert CitationSupportRate().parts(nowhere) == (0, 1)
+
+
+def test_a_refusal_and_an_answer_without_a_sentence_are_missing():
+    gold = Gold(id="a", documents=["d1"])
+    refused = FIRST.model_copy(update={"insufficient": True})
+    for none in (refused, parse_answer("a", "", SOURCES)):
+        one = Item("a", answer=none, labels=labelled((0, "d1", "s")), checked=checked(FIRST, VERDICTS), gold=gold)
+        for kind in BIOGEN_MEASURES:
+            assert kind().parts(one) is None
+        assert CitationSupportRate(source="verdicts").parts(one) is None
 
 
 def test_a_dangling_citation_is_a_document_that_is_not_relevant():

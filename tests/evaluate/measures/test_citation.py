@@ -106,7 +106,11 @@ def both(items: list[Item], protocol_rates: dict[type, str]) -> None:
         rates.add(one.checked.summary)
     for kind, name in protocol_rates.items():
         if name in rates.names:
-            assert figure(kind(), items) == rates[name].value, name
+            measure = kind(by="pair", dangling="citation") if kind in ALCE_RATES else kind()
+            found = measure.estimate(measure.of(items), Bootstrap(draws=100))
+            assert found.value == rates[name].value, name
+            if found.n > 1:
+                assert (found.low, found.high) == (rates[name].low, rates[name].high), name
 
 
 THREE = [
@@ -155,16 +159,25 @@ def test_what_an_answer_cites_is_known_without_verdicts_and_from_the_verdicts_al
     alone = [Item(one.id, answer=one.answer) for one in THREE]
     checked = [Item(one.id, checked=one.checked) for one in THREE]
     for measure in (UncitedRate(), CitationsPerSentence()):
+        assert measure.parts(Item("none", checked=item("e").checked)) is None
         assert figure(measure, alone) == figure(measure, checked) == figure(measure, THREE)
         assert measure.parts(Item("none")) is None
     assert UniqueDocuments().parts(checked[0]) is None
+
+
+def test_no_sentence_and_a_refusal_are_no_answer_whatever_was_judged_of_them():
+    said = item("f", (1,), ())
+    refused = said.answer.model_copy(update={"insufficient": True})
+    for none in (item("e"), Item("f", answer=refused, checked=said.checked)):
+        for kind in CITATION_MEASURES:
+            assert kind().parts(none) is None
 
 
 def test_a_document_cited_twice_is_one():
     assert UniqueDocuments().parts(item("a", (1, 2), (1,), (1, 9))) == (2, 1)
 
 
-# Recall: the first sentence is supported (d1; d3 is not needed), the second not, the third has a dangling citation.
+# The first sentence is supported (d1; d3 is not needed), the second not, the third has a dangling citation.
 ALCED = [
     item("a", (1, 3), (2, 3), (1, 9), protocol=ALCE),
     item("b", (1, 5), (), protocol=ALCE),
@@ -175,18 +188,61 @@ ALCED = [
 @pytest.mark.parametrize(
     ("measure", "expected"),
     [
-        (AlceRecall(), (2 + 1 + 0) / (3 + 2 + 1)),
-        (AlceRecall(by="question"), (2 / 3 + 1 / 2 + 0) / 3),
+        (AlceRecall(by="pair", dangling="citation"), (2 + 1 + 0) / (3 + 2 + 1)),
+        (AlceRecall(dangling="citation"), (2 / 3 + 1 / 2 + 0) / 3),
+        (AlceRecall(by="pair"), (1 + 1 + 0) / (3 + 2 + 1)),
+        (AlceRecall(), (1 / 3 + 1 / 2 + 0) / 3),
         # Needed are d1 twice in a, d1 and d5 in b: each suffices alone. Of a's citations one dangles.
-        (AlcePrecision(), (2 + 2) / (6 + 2)),
-        (AlcePrecision(by="question"), (2 / 6 + 2 / 2) / 2),
-        (AlceF1(), 2 * 0.5 * 0.5 / (0.5 + 0.5)),
-        (AlceF1(by="question"), (2 * (2 / 3) * (1 / 3) / (2 / 3 + 1 / 3) + 2 * 0.5 * 1 / 1.5 + 0) / 3),
+        (AlcePrecision(by="pair", dangling="citation"), (2 + 2) / (6 + 2)),
+        (AlcePrecision(dangling="citation", uncited="empty"), (2 / 6 + 2 / 2) / 2),
+        (AlcePrecision(by="pair"), (1 + 2) / (4 + 2)),
+        (AlcePrecision(), (1 / 4 + 2 / 2 + 0) / 3),
+        (AlcePrecision(uncited="empty"), (1 / 4 + 2 / 2) / 2),
+        (AlceF1(by="pair", dangling="citation"), 2 * 0.5 * 0.5 / (0.5 + 0.5)),
+        (AlceF1(dangling="citation"), (2 * (2 / 3) * (1 / 3) / (2 / 3 + 1 / 3) + 2 * 0.5 * 1 / 1.5 + 0) / 3),
+        (AlceF1(), (2 * (1 / 3) * (1 / 4) / (1 / 3 + 1 / 4) + 2 * 0.5 * 1 / 1.5 + 0) / 3),
     ],
     ids=str,
 )
 def test_alces_rates_by_hand(measure: Measure, expected: float):
     assert figure(measure, ALCED) == pytest.approx(expected, abs=1e-9)
+
+
+def by_the_script(cited: list[tuple[int, ...]]) -> tuple[float, float]:
+    """Recall and precision of one answer by the rules of ALCE's script; documents 1 and 5 entail what is said."""
+    supported = needed = total = 0
+    for references in cited:
+        if not references or any(reference > len(SOURCES) for reference in references):
+            continue
+        total += len(references)
+        if not {1, 5} & set(references):
+            continue
+        supported += 1
+        for reference in references:
+            others = set(references) - {reference}
+            needed += len(references) == 1 or reference in {1, 5} or not {1, 5} & others
+    return supported / len(cited), needed / total if total else 0.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from((1, 2, 3, 5, 9)), max_size=3, unique=True).map(tuple), min_size=1, max_size=4))
+def test_alces_rates_are_those_of_the_papers_script(cited):
+    one = item("a", *cited, protocol=ALCE)
+    recall, precision = by_the_script(cited)
+    assert AlceRecall().parts(one) == (pytest.approx(recall, abs=1e-9), 1)
+    assert AlcePrecision().parts(one) == (pytest.approx(precision, abs=1e-9), 1)
+
+
+def test_a_citation_out_of_range_spoils_its_sentence_as_in_the_papers_script_or_itself_alone():
+    one = item("a", (1, 9), protocol=ALCE)
+    assert (AlceRecall().parts(one), AlcePrecision().parts(one)) == ((0, 1), (0, 1))
+    mild = AlceRecall(dangling="citation"), AlcePrecision(dangling="citation")
+    assert [measure.parts(one) for measure in mild] == [(1, 1), (0.5, 1)]
+
+
+def test_where_citations_could_not_be_judged_precision_has_nothing_to_count():
+    one = item("a", (4,), protocol=ALCE)
+    assert AlcePrecision().parts(one) == AlceRecall().parts(one) == (0, 0)
 
 
 def test_alces_rates_are_missing_where_no_document_was_left_out():
@@ -196,17 +252,18 @@ def test_alces_rates_are_missing_where_no_document_was_left_out():
             assert kind(by=by).parts(Item("none")) is None
 
 
-def test_f1_of_an_answer_that_cites_nothing_is_0_and_of_one_without_sentences_is_nothing():
-    assert AlceF1(by="question").parts(ALCED[2]) == (0, 1)
-    assert AlceF1(by="question").parts(item("e", protocol=ALCE)) == (0, 0)
-    assert figure(AlceF1(), [item("e", protocol=ALCE)]) is None
+def test_f1_of_an_answer_that_cites_nothing_is_0_and_of_one_without_sentences_is_missing():
+    assert AlceF1().parts(ALCED[2]) == (0, 1)
+    assert AlceF1().parts(item("e", protocol=ALCE)) is None
+    assert figure(AlceF1(by="pair"), [item("e", protocol=ALCE)]) is None
 
 
 def test_pooled_f1_has_an_interval_that_holds_it_and_can_be_compared():
-    found = AlceF1().estimate(AlceF1().of(ALCED * 5), Bootstrap(draws=200))
+    pooled = AlceF1(by="pair", dangling="citation")
+    found = pooled.estimate(pooled.of(ALCED * 5), Bootstrap(draws=200))
     assert found.low is not None and found.high is not None and found.value is not None
     assert found.low < found.value < found.high
-    assert AlceF1().compared(AlceF1().parts(ALCED[0])) == (2, 3, 2, 6)
+    assert pooled.compared(pooled.parts(ALCED[0])) == (2, 3, 2, 6)
     assert AlceF1(by="question").compared((0.5, 1.0)) == 0.5
     assert SupportRate().compared((2.0, 3.0)) == (2, 3)
     assert SupportRate(by="question").compared((0.5, 1.0)) == 0.5
@@ -238,7 +295,7 @@ def test_whatever_is_cited_rates_are_those_that_check_prints_and_shares_lie_betw
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=1, max_size=9))
 def test_pooled_f1_is_the_harmonic_mean_of_the_pooled_rates(rows):
     sums = np.array([[min(a, b), b, min(c, d), d] for a, b, c, d in rows], dtype=float).sum(axis=0)
-    found = float(AlceF1().statistic(sums))
+    found = float(AlceF1(by="pair").statistic(sums))
     if sums[1] and sums[0] == 0:
         assert found == 0
     elif not sums[1] or not sums[3]:
@@ -255,7 +312,7 @@ def test_a_measure_refuses_a_word_it_does_not_know():
 
 def test_names_are_strings_of_the_measures_and_each_has_a_summary():
     assert str(SupportRate()) == "SupportRate"
-    assert str(AlceF1(by="question")) == "AlceF1(by='question')"
+    assert str(AlceF1(by="pair")) == "AlceF1(by='pair')"
     assert SupportRate() == SupportRate() != SupportRate(by="question")
     assert SupportRate() != ContradictedRate()
     for kind in CITATION_MEASURES:

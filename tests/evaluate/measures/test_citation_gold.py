@@ -114,6 +114,15 @@ def test_without_gold_citations_or_an_answer_a_question_is_missing():
             assert measure.parts(Item("a", gold=Gold(id="a", citations=()))) is None
 
 
+def test_a_refusal_and_an_answer_without_a_sentence_are_missing():
+    said = item("a", ("d1",), {0: "d1"})
+    refused = said.answer.model_copy(update={"insufficient": True})
+    for none in (refused, answered("a")):
+        for kind in CITATION_GOLD_MEASURES:
+            for level in ("sentence", "article"):
+                assert kind(level=level).parts(Item("a", answer=none, gold=said.gold)) is None
+
+
 def test_gold_of_a_sentence_that_the_answer_does_not_have_is_of_another_answer():
     other = item("a", ("d1",), {0: "d1", 1: "d2"})
     for kind in CITATION_GOLD_MEASURES:

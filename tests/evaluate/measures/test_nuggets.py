@@ -150,7 +150,7 @@ def test_f_refuses_a_beta_that_is_no_weight():
     for beta in (0, -1.0, float("inf"), float("nan"), True):
         with pytest.raises(InputError, match="beta of NuggetF"):
             NuggetF(beta=beta)
-    with pytest.raises(InputError, match="expected vital of NuggetRecall to be one of True, False; found 'yes'"):
+    with pytest.raises(InputError, match="expected vital of NuggetRecall to be True or False; found 'yes'"):
         NuggetRecall(vital="yes")
 
 

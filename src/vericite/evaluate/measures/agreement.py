@@ -55,6 +55,11 @@ class AgreementMeasure(Named):
     of_two: ClassVar[bool] = True
     """Whether it is of a reference and one other rater; else of all of them at once."""
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it needs the categories in their order."""
+        return False
+
     @abstractmethod
     def of(self, rated: Rated, bootstrap: Bootstrap | None = None) -> list[Agreement]:
         """The coefficient, or one a category."""
@@ -69,6 +74,11 @@ class CohenKappa(AgreementMeasure):
 
     name = "CohenKappa"
     weights: Weights | None = None
+
+    @property
+    def ordered(self) -> bool:
+        """With weights, which are distances."""
+        return self.weights is not None
 
     def of(self, rated: Rated, bootstrap: Bootstrap | None = None) -> list[Agreement]:
         """One coefficient, of the two."""
@@ -108,6 +118,11 @@ class KrippendorffAlpha(AgreementMeasure):
     of_two = False
     level: Level = "nominal"
 
+    @property
+    def ordered(self) -> bool:
+        """At the ordinal level."""
+        return self.level == "ordinal"
+
     def of(self, rated: Rated, bootstrap: Bootstrap | None = None) -> list[Agreement]:
         """One coefficient, of all of them."""
         return [
@@ -136,8 +151,6 @@ class RankAgreement(Named):
     """A correlation of two rankings of the same systems."""
 
     family: ClassVar[Family] = "agreement"
-    extra: ClassVar[str | None] = "eval"
-    packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     @abstractmethod
     def of(

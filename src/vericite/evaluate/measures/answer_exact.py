@@ -1,8 +1,9 @@
 """Whether the exact answer of a system is right: yes or no, a name, a list of names, a category.
 
 A system's exact answer is its file's field ``exact``. A question of another type than a measure asks for has nothing to
-count in it. Where the system gave no exact answer the question is missing, as in BioASQ's program; where it said that
-it has none (``[]``), that is wrong.
+count in it. Where the system gave no answer at all the question is missing. Where it answered and stated no exact
+answer, or said that it has none (``[]``), that is wrong, as in BioASQ's program, which leaves out only questions that
+the system's file does not have: an answer that hedges is not spared.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from vericite.evaluate.measures.exactness import (
     closed_answer,
     closed_gold,
     exact_answer,
+    exact_or_wrong,
     is_asked,
     label,
     normalised,
@@ -52,7 +54,7 @@ class OfType(Exact):
     type: ClassVar[QuestionType]
 
     def parts(self, item: Item) -> Parts | None:
-        """What the question adds; missing without an exact answer, or where its type is not known."""
+        """What the question adds; missing without an answer, or where its type or right answer is not known."""
         asked = None if item.gold is None else is_asked(item.gold, self.type)
         if asked is False:
             return (0.0,) * self.width
@@ -73,6 +75,7 @@ class ExactMatch(Exact):
     """
 
     name = "ExactMatch"
+    whole = True
 
     def parts(self, item: Item) -> Parts | None:
         """1 where they are the same, else 0."""
@@ -99,10 +102,12 @@ class YesNoAccuracy(OfType):
     """Yes/no questions that are answered right.
 
     As in BioASQ's Task B. The answer is the exact one, or the first word of the text where that is yes, no or maybe and
-    a mark or the end of the line follows ("No evidence was found" does not say no).
+    a mark or the end of the line follows ("No evidence was found" does not say no). An answer that says none of them is
+    wrong; without any answer the question is missing.
     """
 
     name = "YesNoAccuracy"
+    whole = True
     type = "yesno"
 
     def judged(self, item: Item, gold: Gold) -> Parts | None:
@@ -143,8 +148,9 @@ class MacroF1(Measure):
 class YesNoMacroF1(MacroF1, OfType):
     """F1 of yes and F1 of no over yes/no questions, and the mean of the two.
 
-    As in BioASQ's Task B, where it is the official measure, and the answer is read as in ``YesNoAccuracy``. Where one
-    of the two is neither right nor said in any question, it has no F1 and is left out (BioASQ's program counts 0).
+    As in BioASQ's Task B, where it is the official measure, and the answer is read as in ``YesNoAccuracy``. An answer
+    that says neither counts as if it said the wrong one, against both F1s, as in BioASQ's program. Where one of the two
+    is neither right nor said in any question, it has no F1 and is left out (BioASQ's program counts 0).
     """
 
     name = "YesNoMacroF1"
@@ -159,7 +165,11 @@ class YesNoMacroF1(MacroF1, OfType):
     def judged(self, item: Item, gold: Gold) -> Parts | None:
         """What it adds to the counts."""
         said, right = closed_answer(item), closed_gold(gold)
-        return None if said is None or right is None else self.counted(said, right)
+        if said is None or right is None:
+            return None
+        if said not in self.labels and right in self.labels:
+            said = next(label for label in self.labels if label != right)
+        return self.counted(said, right)
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +180,7 @@ class Factoid(OfType):
 
     def judged(self, item: Item, gold: Gold) -> Parts | None:
         """The score of the answer's rank."""
-        said = exact_answer(item)
+        said = exact_or_wrong(item)
         return None if said is None else one(self.score(_rank(said, gold.exact)))
 
     @abstractmethod
@@ -181,10 +191,12 @@ class Factoid(OfType):
 class FactoidStrict(Factoid):
     """Factoid questions whose first answer is right.
 
-    Strict accuracy of BioASQ's Task B: any synonym of the answer is any of the gold's, whatever the case.
+    Strict accuracy of BioASQ's Task B: any synonym of the answer is any of the gold's, whatever the case. An answer
+    without an exact one is wrong; without any answer the question is missing.
     """
 
     name = "FactoidStrict"
+    whole = True
 
     def score(self, rank: int | None) -> float:
         """1 for the first."""
@@ -208,6 +220,7 @@ class FactoidLenient(FactoidCut):
     """
 
     name = "FactoidLenient"
+    whole = True
 
     def score(self, rank: int | None) -> float:
         """1 within the cutoff."""
@@ -239,7 +252,7 @@ class ListMeasure(OfType):
 
     def judged(self, item: Item, gold: Gold) -> Parts | None:
         """The score of the whole list."""
-        said = exact_answer(item)
+        said = exact_or_wrong(item)
         return None if said is None else one(self.score(_found(said, gold.exact), len(said), len(gold.exact)))
 
     @abstractmethod
@@ -250,7 +263,7 @@ class ListMeasure(OfType):
 class ListPrecision(ListMeasure):
     """Right entries of an answer's list, over its entries.
 
-    Mean precision of BioASQ's Task B, the mean over list questions; 0 for an empty list.
+    Mean precision of BioASQ's Task B, the mean over list questions; 0 for an empty list, and for an answer without one.
     """
 
     name = "ListPrecision"
@@ -291,10 +304,12 @@ class CategoryAccuracy(Exact):
 
     As in PubMedQA (Jin et al. 2019). The right one is the gold's ``category``, or its exact answer where that is yes,
     no or maybe; a question with another exact answer has nothing to count. The system's is its exact answer or, for
-    yes, no and maybe, the first word of its text (see ``YesNoAccuracy``).
+    yes, no and maybe, the first word of its text (see ``YesNoAccuracy``); one that says none of them is wrong. Other
+    categories are not looked for in a text: there a question is missing without an exact answer.
     """
 
     name = "CategoryAccuracy"
+    whole = True
 
     def parts(self, item: Item) -> Parts | None:
         """1 where they are the same."""
@@ -309,8 +324,9 @@ class CategoryAccuracy(Exact):
 class CategoryMacroF1(MacroF1):
     """F1 of each category over all questions, and the mean of these.
 
-    PubMedQA's second measure; right answers and the system's are read as in ``CategoryAccuracy``. A category that is
-    neither right nor said in any question has no F1 and is left out.
+    PubMedQA's second measure; right answers and the system's are read as in ``CategoryAccuracy``. An answer that says
+    none counts against the F1 of the right one. A category that is neither right nor said in any question has no F1 and
+    is left out.
 
     Attributes:
         classes: The categories, with commas between them.

@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import Any, ClassVar, Literal
 
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.counted import Chosen
 from vericite.evaluate.measures.measure import Measure, Need, Parts, one
 from vericite.evaluate.measures.named import Family
 from vericite.evaluate.measures.packages import eval_package
@@ -28,11 +27,11 @@ def prose(item: Item) -> str | None:
     Headings, labels and a list of references at the end are no sentences.
     """
     answer = item.given
-    return None if answer is None else " ".join(claim.text for claim in answer.claims if claim.text.strip()) or None
+    return None if answer is None else " ".join(claim.text for claim in answer.claims if claim.text.strip())
 
 
 @dataclass(frozen=True, repr=False)
-class Rouge(Chosen):
+class Rouge(Measure):
     """What the ROUGEs have in common.
 
     Attributes:
@@ -154,7 +153,7 @@ class Sentences(Measure):
 
     def parts(self, item: Item) -> Parts | None:
         """The number of sentences; missing without an answer."""
-        if item.given is None or prose(item) is None:
+        if item.given is None:
             return None
         return one(float(sum(bool(claim.text.strip()) for claim in item.given.claims)))
 
@@ -164,18 +163,26 @@ class AnsweredRate(Measure):
     """Share of the questions asked that have an answer.
 
     The one measure in which a question without an answer is counted, as not answered: one that failed, one refused for
-    want of evidence, and one whose answer has no sentence. Questions asked are those of the gold and of the system's
-    file together.
+    want of evidence, and one whose answer has no sentence. An exact answer is an answer, and so is one of which
+    only the verdicts are there. Questions asked are those of the gold and of the system's file together; they are
+    missing where nothing at all is known of the system's answers, such as of a ranking alone.
     """
 
     name = "AnsweredRate"
     family = "answer"
     needs = ("answer",)
     pooled = False
+    whole = True
 
     def parts(self, item: Item) -> Parts | None:
-        """1 with an answer, 0 without; never missing."""
-        return one(0.0 if prose(item) is None else 1.0)
+        """1 with an answer, 0 without; missing where nothing is known, see ``of``."""
+        return self.of([item])[0]
+
+    def of(self, items: Sequence[Item]) -> list[Parts | None]:
+        """Of a system that answered some question, one that nothing is known of is not answered."""
+        answered = [item.answered for item in items]
+        known = any(it is not None for it in answered)
+        return [one(float(bool(it))) if known else None for it in answered]
 
 
 ANSWER_TEXT_MEASURES: tuple[type[Measure], ...] = (Rouge1, Rouge2, RougeL, Length, Sentences, AnsweredRate)

@@ -9,8 +9,8 @@ from vericite.errors import InputError
 from vericite.evaluate.gold import CitationLabel, Labels
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.citation_gold import cited_documents
-from vericite.evaluate.measures.counted import Counted, Counts, Sourced
-from vericite.evaluate.measures.measure import Measure, Need
+from vericite.evaluate.measures.counted import Counted, Counts, Sourced, Uncited
+from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
 from vericite.evaluate.measures.named import Family
 from vericite.evaluate.rates import SHARES
 from vericite.records import Answer, CheckedAnswer, Label
@@ -46,15 +46,15 @@ class CitationCoverage(Sourced):
 
     def of_labels(self, item: Item) -> Counts | None:
         """By what assessors said of its citations."""
-        if item.answer is None or item.labels is None or item.labels.citations is None:
+        if item.given is None or item.labels is None or item.labels.citations is None:
             return None
-        return self._covered(item, _by_labels(item.answer, item.labels))
+        return self._covered(item, _by_labels(item.given, item.labels))
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """By the verdicts on its citations."""
-        if item.answer is None or item.checked is None:
+        if item.given is None or item.judged is None:
             return None
-        return self._covered(item, _by_verdicts(item.answer, item.checked))
+        return self._covered(item, _by_verdicts(item.given, item.judged))
 
     def _covered(self, item: Item, supported: list[bool | None] | None) -> Counts | None:
         if supported is None:
@@ -72,10 +72,10 @@ class CitationCoverage(Sourced):
 def _by_labels(answer: Answer, labels: Labels) -> list[bool | None] | None:
     """Whether a citation supports each sentence; None where not known, and where labels are of another answer."""
     said: dict[int, dict[str, CitationLabel]] = {place: {} for place in range(len(answer.claims))}
-    for one in labels.citations or ():
-        if one.sentence not in said:
+    for judgement in labels.citations or ():
+        if judgement.sentence not in said:
             return None
-        said[one.sentence][one.document] = one.label
+        said[judgement.sentence][judgement.document] = judgement.label
     found: list[bool | None] = []
     for claim, judged in zip(answer.claims, said.values(), strict=True):
         cited = {citation.document for citation in claim.citations if citation.document is not None}
@@ -114,36 +114,51 @@ class CitationRate(Sourced):
 
     def of_labels(self, item: Item) -> Counts | None:
         """Those that assessors called so, over those judged."""
-        if item.labels is None or item.labels.citations is None:
+        if item.refused or item.labels is None or item.labels.citations is None:
             return None
-        said = {(it.sentence, it.document): it.label for it in item.labels.citations}
-        return sum(label == self.label for label in said.values()), len(said)
+        return sum(it.label == self.label for it in item.labels.citations), len(item.labels.citations)
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """Those that a judge called so, over those judged and the dangling ones."""
-        if item.checked is None:
+        if item.judged is None:
             return None
-        share, summary = SHARES[self.verdict], item.checked.summary
+        share, summary = SHARES[self.verdict], item.judged.summary
         return share.count(summary), share.of(summary) + summary.dangling
 
 
+@dataclass(frozen=True, repr=False)
 class CitationSupportRate(CitationRate):
     """Citations that support their sentence, over all citations judged.
 
     Citation support rate of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069): the mean over answers, or pooled with
-    ``by='pair'``. An answer without citations has nothing to count (the track gives it 0). With ``source='verdicts'``
-    the judge's word counts, and citations of documents that do not exist are counted too.
+    ``by='pair'``. An answer that cites no document that exists has 0, as the track gives it (``uncited='empty'``:
+    nothing to count). With ``source='verdicts'`` the judge's word counts, and citations of documents that do not exist
+    are counted too.
     """
 
     name = "CitationSupportRate"
     label = "supports"
     verdict = "supported"
 
+    uncited: Uncited = "wrong"
+
+    def uncounted(self, item: Item) -> Parts:
+        """0 where it is known that nothing is cited; else nothing to count."""
+        if self.uncited == "empty":
+            return NOTHING
+        if self.source == "verdicts":
+            return NOTHING if item.judged is None or item.judged.summary.citations else one(0.0)
+        if item.given is None:
+            return NOTHING
+        cites = any(citation.document for claim in item.given.claims for citation in claim.citations)
+        return NOTHING if cites else one(0.0)
+
 
 class CitationContradictRate(CitationRate):
     """Citations that contradict their sentence, over all citations judged.
 
     Citation contradict rate of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069), counted as ``CitationSupportRate``.
+    An answer without citations has nothing to count: 0 would speak for it.
     """
 
     name = "CitationContradictRate"
@@ -169,21 +184,28 @@ class CitedDocuments(Counted):
 
     def documents(self, item: Item) -> tuple[set[str | int], set[str]] | None:
         """What is cited and what is relevant; None where nothing was judged."""
-        if item.answer is None or item.gold is None or not item.gold.documents:
+        if item.given is None or item.gold is None or not item.gold.documents:
             return None
         relevant = {id for id, grade in item.gold.documents.items() if grade >= self.rel}
-        return cited_documents(item.answer.claims), relevant
+        return cited_documents(item.given.claims), relevant
 
 
+@dataclass(frozen=True, repr=False)
 class CitedDocumentPrecision(CitedDocuments):
     """Relevant documents cited, over documents cited.
 
     Precision of TREC BioGen 2024's citations (Gupta et al., arXiv 2411.18069): each document counts once in an answer,
     and is relevant where its grade in the gold is ``rel`` or more. The mean over answers, or pooled with
-    ``by='document'``. An answer without citations has nothing to count (the track gives it 0).
+    ``by='document'``. An answer without citations has 0, as the track gives it (``uncited='empty'``: nothing to count).
     """
 
     name = "CitedDocumentPrecision"
+
+    uncited: Uncited = "wrong"
+
+    def uncounted(self, item: Item) -> Parts:
+        """0, or nothing to count, where it cites nothing."""
+        return one(0.0) if self.uncited == "wrong" else NOTHING
 
     def counts(self, item: Item) -> Counts | None:
         """Relevant ones, over all cited; markers that point at no document count as cited."""

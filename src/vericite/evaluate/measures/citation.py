@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.counted import Averaged, Counted, Counts
+from vericite.evaluate.measures.counted import Averaged, Counted, Counts, Uncited
 from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
 from vericite.evaluate.measures.named import Family
 from vericite.evaluate.rates import SHARES
 from vericite.evaluate.resampling import Floats, ratio
-from vericite.records import CheckedAnswer, Summary
+from vericite.records import CheckedAnswer, Summary, Verdict
 from vericite.verify import LeaveOneOut
+
+Dangling = Literal["sentence", "citation"]
+"""What a citation of a document that does not exist spoils: its sentence, as in ALCE's script, or itself alone."""
 
 
 def leaves_one_out(checked: CheckedAnswer) -> bool:
@@ -38,10 +41,10 @@ class VerdictRate(Counted):
 
     def counts(self, item: Item) -> Counts | None:
         """What the verdicts on an answer add up to."""
-        if item.checked is None:
+        if item.judged is None:
             return None
         share = SHARES[self.rate]
-        return share.count(item.checked.summary), share.of(item.checked.summary)
+        return share.count(item.judged.summary), share.of(item.judged.summary)
 
 
 class SupportRate(VerdictRate):
@@ -126,9 +129,9 @@ class Made(Counted):
 
     def counts(self, item: Item) -> Counts | None:
         """From the answer, or from what was counted when it was checked."""
-        if item.answer is not None:
-            return self.counted(Summary.of(item.answer, (), ()))
-        return None if item.checked is None else self.counted(item.checked.summary)
+        if item.given is not None:
+            return self.counted(Summary.of(item.given, (), ()))
+        return None if item.judged is None else self.counted(item.judged.summary)
 
     @abstractmethod
     def counted(self, summary: Summary) -> Counts:
@@ -185,60 +188,120 @@ class UniqueDocuments(Measure):
 
     def parts(self, item: Item) -> Parts | None:
         """How many documents the answer cites."""
-        if item.answer is None:
+        if item.given is None:
             return None
-        cited = {citation.document for claim in item.answer.claims for citation in claim.citations}
+        cited = {citation.document for claim in item.given.claims for citation in claim.citations}
         return one(len(cited - {None}))
 
 
 @dataclass(frozen=True, repr=False)
-class AlceRate(VerdictRate):
+class AlceRate(Counted):
     """A rate of verdicts that tell which citations a sentence does not need."""
+
+    family: ClassVar[Family] = "citation"
+    needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
+
+    by: Literal["question", "pair"] = "question"
+    dangling: Dangling = "sentence"
 
     def counts(self, item: Item) -> Counts | None:
         """None where the protocol does not leave documents out."""
-        if item.checked is None or not leaves_one_out(item.checked):
+        checked = item.judged
+        if checked is None or not leaves_one_out(checked):
             return None
-        return super().counts(item)
+        return self.of_sentences(checked) if self.dangling == "sentence" else self.of_citations(checked.summary)
+
+    @abstractmethod
+    def of_sentences(self, checked: CheckedAnswer) -> Counts:
+        """Where a dangling citation spoils its sentence."""
+
+    @abstractmethod
+    def of_citations(self, summary: Summary) -> Counts:
+        """Where it is a wrong citation, as ``check`` counts."""
 
 
+@dataclass(frozen=True, repr=False)
 class AlceRecall(AlceRate):
     """Sentences that all they cite together supports, over sentences (protocol alce).
 
-    ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627), which is the mean over answers: ``by='question'``.
-    Sentences that were abstained from or could not be judged are left out; those that cite nothing are not supported.
+    ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: the mean over answers, a
+    sentence that cites nothing is not supported, and neither is one with a citation of a document that does not exist.
+    ``AlceRecall(by='pair', dangling='citation')`` is what ``vericite check`` prints: pooled over sentences, and a
+    sentence is judged by the documents that do exist.
+
+    The script looks at the first three citations of a sentence and the first line of an answer only; here all count.
+    Sentences that were abstained from or could not be judged are left out.
     """
 
     name = "AlceRecall"
-    rate = "citation recall"
+
+    def of_sentences(self, checked: CheckedAnswer) -> Counts:
+        """Sentences supported, over those decided."""
+        sentences = _sentences(checked)
+        supported = sum(verdict.label == "supported" for verdict in sentences.decided)
+        return supported, checked.summary.claims - len(sentences.open_)
+
+    def of_citations(self, summary: Summary) -> Counts:
+        """As ``check`` counts."""
+        share = SHARES["citation recall"]
+        return share.count(summary), share.of(summary)
 
 
+@dataclass(frozen=True, repr=False)
 class AlcePrecision(AlceRate):
     """Citations that their sentence needs or that support it alone, over citations (protocol alce).
 
-    ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627): a citation counts where all that its sentence cites
-    together supports it, unless it does not support the sentence alone and the others do without it. The paper
-    takes the mean over answers, ``by='question'``; its script gives an answer without citations 0, here it has
-    nothing to count.
+    ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: a citation counts where
+    all that its sentence cites together supports it, unless it does not support the sentence alone and the others do
+    without it. The mean over answers; one without a citation has 0 (``uncited='empty'``: nothing to count). Citations
+    of a sentence that also cites a document that does not exist are not counted. ``AlcePrecision(by='pair',
+    dangling='citation')`` is what ``vericite check`` prints: pooled over citations, and a dangling one is a wrong one
+    that leaves the others alone.
+
+    The script looks at the first three citations of a sentence only, and counts a document cited twice in it twice;
+    here all count, each document once a sentence.
     """
 
     name = "AlcePrecision"
-    rate = "citation precision"
+
+    uncited: Uncited = "wrong"
+
+    def of_sentences(self, checked: CheckedAnswer) -> Counts:
+        """Citations needed, over those tested."""
+        tested = [verdict for verdict in _sentences(checked).decided if verdict.unneeded is not None]
+        needed = sum(len(it.documents) - len(it.unneeded or ()) for it in tested if it.label == "supported")
+        return needed, sum(len(verdict.documents) for verdict in tested)
+
+    def of_citations(self, summary: Summary) -> Counts:
+        """As ``check`` counts."""
+        share = SHARES["citation precision"]
+        return share.count(summary), share.of(summary)
+
+    def uncounted(self, item: Item) -> Parts:
+        """0 where it cites nothing that counts; nothing to count where citations could not be judged."""
+        checked = item.judged
+        open_ = (
+            checked is None
+            or _sentences(checked).open_
+            or any(it.unneeded is None and it.label != "dangling" for it in checked.verdicts)
+        )
+        return NOTHING if open_ or self.uncited == "empty" else one(0.0)
 
 
 @dataclass(frozen=True, repr=False)
 class AlceF1(Averaged):
     """Harmonic mean of ALCE's citation recall and precision (protocol alce).
 
-    Of the pooled rates, or with ``by='question'`` the mean of each answer's own. It is 0 where no sentence is
-    supported, also where nothing is cited.
+    The mean of each answer's own, or with ``by='pair'`` of the pooled rates; a dangling citation as in ``AlceRecall``.
+    It is 0 where no sentence is supported, also where nothing is cited.
     """
 
     name = "AlceF1"
     family = "citation"
     needs = ("verdicts",)
 
-    by: Literal["pair", "question"] = "pair"
+    by: Literal["question", "pair"] = "question"
+    dangling: Dangling = "sentence"
 
     @property
     def width(self) -> int:
@@ -247,7 +310,7 @@ class AlceF1(Averaged):
 
     def parts(self, item: Item) -> Parts | None:
         """The parts of both rates."""
-        rates = AlceRecall().counts(item), AlcePrecision().counts(item)
+        rates = [kind(dangling=self.dangling).counts(item) for kind in (AlceRecall, AlcePrecision)]
         if rates[0] is None or rates[1] is None:
             return None
         parts = (*rates[0], *rates[1])
@@ -259,6 +322,26 @@ class AlceF1(Averaged):
     def statistic(self, sums: Floats) -> Floats:
         """From the parts of both rates, or as a mean."""
         return ratio(sums) if self.by == "question" else _harmonic(sums)
+
+
+class _Sentences(NamedTuple):
+    """An answer's sentences as ALCE's script takes them, but for those with a dangling citation.
+
+    Attributes:
+        decided: The verdicts on them.
+        open_: Where those stand that were abstained from or could not be judged.
+    """
+
+    decided: list[Verdict]
+    open_: set[tuple[int, int]]
+
+
+def _sentences(checked: CheckedAnswer) -> _Sentences:
+    spoiled = {(it.start, it.end) for it in checked.verdicts if it.label == "dangling"}
+    verdicts = [it for it in checked.verdicts if (it.start, it.end) not in spoiled]
+    decided = [it for it in verdicts if not it.abstained]
+    open_ = {(it.start, it.end) for it in (*checked.failures, *(it for it in verdicts if it.abstained))}
+    return _Sentences(decided, open_ - spoiled)
 
 
 def _harmonic(sums: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.counted import Chosen, Counts
+from vericite.evaluate.measures.counted import Counts
 from vericite.evaluate.measures.measure import Measure, Need, Parts
 from vericite.evaluate.measures.named import Family
 from vericite.records import Claim
@@ -33,7 +33,7 @@ def cited_documents(claims: Iterable[Claim]) -> set[str | int]:
 
 
 @dataclass(frozen=True, repr=False)
-class AgainstGold(Chosen):
+class AgainstGold(Measure):
     """Cited documents against ``Gold.citations``.
 
     ``level='sentence'`` looks at each sentence that the gold names; others are left out. Where the gold names one that
@@ -52,9 +52,9 @@ class AgainstGold(Chosen):
 
     def places(self, item: Item) -> list[Cited] | None:
         """What is looked at in a question; None where the gold does not say, or speaks of another answer."""
-        if item.answer is None or item.gold is None or item.gold.citations is None:
+        if item.given is None or item.gold is None or item.gold.citations is None:
             return None
-        claims, gold = item.answer.claims, item.gold.citations
+        claims, gold = item.given.claims, item.gold.citations
         if self.level == "article":
             pairs = [(cited_documents(claims), {id for sentence in gold for id in sentence.documents})]
         elif any(sentence.sentence >= len(claims) for sentence in gold):
@@ -139,6 +139,7 @@ class CitationExactMatch(AgainstGold):
     """
 
     name = "CitationExactMatch"
+    whole = True
 
     def parts(self, item: Item) -> Parts | None:
         """Those that are exactly right, over all looked at."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache
-from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
 from vericite.evaluate.significance import Score
@@ -16,38 +13,15 @@ from vericite.evaluate.significance import Score
 Counts = tuple[float, float]
 """What is counted, and out of what."""
 
+Uncited = Literal["wrong", "empty"]
+"""What an answer that cites nothing is worth to a measure of its citations: 0, or nothing to count."""
+
 Source = Literal["labels", "verdicts"]
 """Who is taken at their word: assessors, or the judge of ``vericite check``."""
 
 
 @dataclass(frozen=True, repr=False)
-class Chosen(Measure):
-    """A measure that refuses words its parameters do not have.
-
-    Raises:
-        InputError: A parameter of a closed set has another value.
-    """
-
-    def __post_init__(self) -> None:
-        for name, known in _known_words(type(self)).items():
-            value = getattr(self, name)
-            # 1 is equal to True, and has another string.
-            if not any(type(value) is type(word) and value == word for word in known):
-                told = ", ".join(repr(word) for word in known)
-                raise InputError(f"expected {name} of {self.name} to be one of {told}; found {value!r}")
-
-
-@cache
-def _known_words(kind: type[Chosen]) -> Mapping[str, tuple[object, ...]]:
-    """What the parameters of closed sets may be."""
-    hints = get_type_hints(kind)
-    types = {field.name: hints[field.name] for field in fields(kind)}
-    words = {name: get_args(of) for name, of in types.items() if get_origin(of) is Literal}
-    return words | {name: (True, False) for name, of in types.items() if of is bool}
-
-
-@dataclass(frozen=True, repr=False)
-class Averaged(Chosen):
+class Averaged(Measure):
     """A measure that is pooled over questions, or with ``by='question'`` the mean of each question's own.
 
     Pooled, what is counted weighs alike, so that an answer with many citations weighs more than one with few.
@@ -67,17 +41,26 @@ class Averaged(Chosen):
 class Counted(Averaged):
     """A share: it says what it counts, and out of what."""
 
+    @property
+    def is_rate(self) -> bool:
+        """Pooled shares are."""
+        return self.share and self.by != "question"
+
     @abstractmethod
     def counts(self, item: Item) -> Counts | None:
         """What a question counts, and out of what; None where it is missing."""
 
     def parts(self, item: Item) -> Parts | None:
-        """What it counts, or the share of the two; nothing where there is nothing to count."""
+        """What it counts, or the share of the two."""
         counts = self.counts(item)
         if counts is None or self.by != "question":
             return counts
         count, of = counts
-        return one(count / of) if of else NOTHING
+        return one(count / of) if of else self.uncounted(item)
+
+    def uncounted(self, item: Item) -> Parts:
+        """What a question with nothing to count is worth, where questions weigh alike."""
+        return NOTHING
 
 
 @dataclass(frozen=True, repr=False)

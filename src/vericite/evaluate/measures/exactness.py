@@ -47,23 +47,31 @@ def synonyms(entries: Iterable[Iterable[str]]) -> set[str]:
 
 
 def exact_answer(item: Item) -> Entries | None:
-    """The system's exact answer; empty where it said that it has none, None where it said nothing or refused."""
+    """The system's exact answer; empty where it said that it has none, None where it stated none or refused."""
     refused = item.answer is not None and item.answer.insufficient
     return None if refused else item.exact
 
 
-def closed_answer(item: Item) -> str | None:
-    """Yes, no or maybe, as the system says; None where it is not known.
+def exact_or_wrong(item: Item) -> Entries | None:
+    """Likewise, but empty also where it answered in words alone: None only where there is no answer at all."""
+    exact = exact_answer(item)
+    return () if exact is None and item.given is not None else exact
 
-    Its exact answer, which may be another word, or the empty text where it said that it has none. Where it has no
-    exact answer, the first word of the answer's text, if that is yes, no or maybe and a mark or the end of the
-    line follows: "**No.** Losartan ..." does, "No evidence was found" does not.
+
+def closed_answer(item: Item) -> str | None:
+    """Yes, no or maybe, as the system says; the empty text where its answer says none, None where there is no answer.
+
+    Its exact answer, which may be another word. Where it has no exact answer, the first word of the answer's text, if
+    that is yes, no or maybe and a mark or the end of the line follows: "**No.** Losartan ..." does, "No evidence was
+    found" does not.
     """
     exact = exact_answer(item)
     if exact is not None:
         return label(exact[0][0]) if exact and exact[0] else ""
-    stated = _STATED.match(item.given.text) if item.given else None
-    return stated[1].lower() if stated else None
+    if item.given is None:
+        return None
+    stated = _STATED.match(item.given.text)
+    return stated[1].lower() if stated else ""
 
 
 def is_asked(gold: Gold, kind: QuestionType) -> bool | None:

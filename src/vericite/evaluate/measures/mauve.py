@@ -39,8 +39,9 @@ class MAUVE(Measure):
     cells alike. A question without both vectors is missing on both sides.
 
     It is a figure of a run, of use from some hundred questions on; below it mostly says how few there are, and it
-    is comparable only between runs of as many. For the interval cells are kept and questions drawn again, so it has
-    nothing of the chance in k-means.
+    is comparable only between runs of as many. Runs that are scored or compared together have their cells in
+    common, so a run scored by itself has another figure. For the interval cells are kept and questions drawn again, so
+    it has nothing of the chance in k-means.
 
     Attributes:
         buckets: Cells; by default a tenth of the questions, but two or more.
@@ -53,6 +54,7 @@ class MAUVE(Measure):
     needs = ("features",)
     extra = "eval"
     packages = ("scikit-learn",)
+    centred = True
 
     buckets: int | None = None
     smoothed: bool = False
@@ -60,11 +62,6 @@ class MAUVE(Measure):
     def __post_init__(self) -> None:
         if self.buckets is not None:
             expect_count(self.name, "buckets", self.buckets)
-
-    @property
-    def width(self) -> int:
-        """Two sums a cell: references in it, and answers."""
-        return 2 * (self.buckets or 1)
 
     def parts(self, item: Item) -> Parts | None:
         """The cells of one question by itself, which tell nothing; see ``of``."""
@@ -99,22 +96,11 @@ class MAUVE(Measure):
         the ends of percentiles and BCa held the figure expected of so many in 13 to 92 of 100 cases, these in 92 to
         100.
         """
-        known = [row for row in parts if row is not None]
-        if not known:
-            return super().estimate(parts, bootstrap)
-        rows = [[np.nan] * len(known[0]) if row is None else list(row) for row in parts]
-        whole = self.statistic(np.sum(np.array(known), axis=0))
-
-        def centred(sums: Floats) -> Floats:
-            figures = self.statistic(sums)
-            drawn = sums.ndim > 2
-            return np.clip(figures + whole - np.nanmean(figures, axis=0), 0.0, 1.0) if drawn else figures
-
-        return replace(bootstrap, method="percentile").pooled(np.array(rows)[:, None], centred)[0]
+        return bootstrap.centred(self.table(parts), self.statistic, 0.0, 1.0)
 
     def drawn_by(self, bootstrap: Bootstrap) -> str:
         """Percentiles, moved."""
-        return f"bootstrap=centred percentile,draws={bootstrap.draws},seed={bootstrap.seed}"
+        return replace(bootstrap, method="percentile").signature.replace("=", "=centred ", 1)
 
 
 def _area(references: Floats, answers: Floats) -> Floats:

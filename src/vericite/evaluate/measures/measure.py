@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from vericite.evaluate.intervals import clustered_wilson
+from vericite.evaluate.intervals import Tally, clustered_wilson
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.named import Named
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, ratio
-from vericite.evaluate.significance import Score, Wording
+from vericite.evaluate.significance import EMPTY, Score, Wording
 
 Parts = tuple[float, ...]
 """What a question adds to the sums that a figure is made of."""
@@ -45,6 +45,10 @@ class Measure(Named):
     """What a difference is said in."""
     said: ClassVar[tuple[str, str, str] | None] = None
     """What is compared, and "A {verb} 4.1 points {more} than B"; else "A scores 4.1 points more in" the measure."""
+    whole: ClassVar[bool] = False
+    """Whether its parts are whole numbers, so many out of so many."""
+    centred: ClassVar[bool] = False
+    """Whether a draw has a lower figure for being a draw, so that intervals are moved."""
     higher_is_better: ClassVar[bool | None] = True
     in_all: ClassVar[bool] = True
     """Whether it is measured where none is named; not where it needs a parameter or minutes."""
@@ -59,8 +63,13 @@ class Measure(Named):
 
     @property
     def width(self) -> int:
-        """How many sums there are."""
+        """How many sums there are, unless that hangs on the answers, as it does in MAUVE."""
         return 2
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether the figure is a share of whole numbers, with the interval that ``check`` prints of such."""
+        return self.whole
 
     def of(self, items: Sequence[Item]) -> list[Parts | None]:
         """The parts of each question; overridden where many at once are cheaper."""
@@ -73,28 +82,37 @@ class Measure(Named):
     def estimate(self, parts: Sequence[Parts | None], bootstrap: Bootstrap) -> Estimate:
         """The figure over questions, with its interval.
 
-        Where a share is 0 or 1 of every question, all draws are alike and would make a point of the interval. It is
-        Wilson's then, with a question as one trial: what ``check`` prints of the same.
+        A rate has Wilson's, which knows that citations of one answer go together: the same as ``check`` prints. Of
+        other measures questions are drawn again; where such a share is 0 or 1 of every question all draws are alike and
+        would make a point of the interval, so it is Wilson's there, too, with a question as one trial.
         """
-        import numpy as np
-
-        rows = [[float("nan")] * self.width if row is None else list(row) for row in parts]
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), 1, self.width)
-        found = bootstrap.pooled(table, self.statistic)[0]
+        if self.is_rate:
+            return _rated(parts)
+        found = bootstrap.pooled(self.table(parts)[:, None], self.statistic)[0]
         if not self.share or found.value not in (0.0, 1.0) or found.low != found.high or found.n < 2:
             return found
         certain = clustered_wilson(round(found.value) * found.n, found.n)
         return replace(found, low=certain.low, high=certain.high)
 
+    def table(self, parts: Sequence[Parts | None]) -> Floats:
+        """The parts of all questions [questions, parts]; NaN where one is missing."""
+        import numpy as np
+
+        width = next((len(row) for row in parts if row is not None), self.width)
+        rows = [[float("nan")] * width if row is None else list(row) for row in parts]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+
     def drawn_by(self, bootstrap: Bootstrap) -> str:
         """How its interval is drawn, for signatures."""
-        return bootstrap.signature
+        if self.is_rate:
+            return "interval=clustered wilson"
+        return f"{bootstrap.signature},wilson at 0 and 1" if self.share else bootstrap.signature
 
     def compared(self, parts: Parts | None) -> Score:
         """A question's parts as a comparison of two systems takes them."""
         if parts is None or self.pooled:
             return None if parts is None else tuple(parts)
-        return parts[0] / parts[1] if parts[1] else None
+        return parts[0] / parts[1] if parts[1] else EMPTY
 
     @property
     def wording(self) -> Wording:
@@ -102,3 +120,15 @@ class Measure(Named):
         scale = 100.0 if self.share else 1.0
         about, verb, more = self.said or (str(self), "scores", "")
         return Wording(about, verb, more, self.unit, scale, decimals=1)
+
+
+def _rated(parts: Sequence[Parts | None]) -> Estimate:
+    """Of counts; of one question it has no interval, since nothing is known of what another would be like."""
+    tally = Tally()
+    for row in parts:
+        if row is not None:
+            tally.add(int(row[0]), int(row[1]))
+    missing = sum(row is None for row in parts)
+    rate, empty = tally.rate, len(parts) - missing - tally.answers
+    low, high = (rate.low, rate.high) if tally.answers > 1 else (None, None)
+    return Estimate(rate.value, low, high, tally.answers, missing, empty)

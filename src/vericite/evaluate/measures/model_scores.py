@@ -9,14 +9,13 @@ from typing import ClassVar, Literal
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import Side
-from vericite.evaluate.measures.counted import Chosen
 from vericite.evaluate.measures.mauve import MAUVE
 from vericite.evaluate.measures.measure import Measure, Need, Parts, one
 from vericite.evaluate.measures.named import Family
 
 
 @dataclass(frozen=True, repr=False)
-class Stored(Chosen):
+class Stored(Measure):
     """The mean over questions of a figure that a model computed of each answer; missing where it is not stored."""
 
     family: ClassVar[Family] = "answer"
@@ -29,10 +28,9 @@ class Stored(Chosen):
         raise NotImplementedError
 
     def parts(self, item: Item) -> Parts | None:
-        """The stored figure; missing where there is none, and for an answer that was refused for want of evidence."""
+        """The stored figure; missing where there is none, and for an answer that is none."""
         value = item.scores.get(self.key)
-        refused = item.answer is not None and item.answer.insufficient
-        return None if value is None or refused or not isfinite(value) else one(float(value))
+        return None if value is None or item.refused or not isfinite(value) else one(float(value))
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +38,8 @@ class BERTScore(Stored):
     """Likeness of answer and reference answer, word by word, by a language model's vectors.
 
     BERTScore (Zhang et al. 2020), computed beforehand and stored as ``bertscore_f1``, ``bertscore_precision`` or
-    ``bertscore_recall``; say which model made it (roberta-large is usual) and whether it was rescaled, since figures of
-    two models are not comparable.
+    ``bertscore_recall``; say in ``made_by`` which model made it (roberta-large is usual) and whether it was rescaled,
+    since figures of two models are not comparable.
     """
 
     name = "BERTScore"

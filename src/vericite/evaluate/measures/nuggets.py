@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 from vericite.errors import InputError
 from vericite.evaluate.gold import SentenceLabel
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.counted import Chosen, Counted, Counts, share_of
+from vericite.evaluate.measures.counted import Counted, Counts, share_of
 from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
 from vericite.evaluate.measures.named import Family
 
@@ -51,7 +51,7 @@ def _pair(gold: str, same: Mapping[str, Sequence[int]], paired: dict[int, str]) 
             return
 
 
-class Matched(NamedTuple):
+class NuggetPairs(NamedTuple):
     """The nuggets of an answer beside those of the gold.
 
     Attributes:
@@ -71,7 +71,7 @@ class Matched(NamedTuple):
     saying: frozenset[int]
 
 
-def matched(item: Item) -> Matched | None:
+def matched(item: Item) -> NuggetPairs | None:
     """An answer's nuggets beside the gold's; None where either is not known, or labels are of another gold."""
     told, gold = item.labels, item.gold and item.gold.nuggets
     if told is None or told.nuggets is None or told.matches is None or gold is None:
@@ -82,7 +82,7 @@ def matched(item: Item) -> Matched | None:
         if match.gold not in same:
             return None
         same[match.gold].append(match.answer)
-    return Matched(
+    return NuggetPairs(
         told.nuggets,
         frozenset(same),
         frozenset(it.id for it in gold if it.vital),
@@ -93,7 +93,7 @@ def matched(item: Item) -> Matched | None:
 
 
 @dataclass(frozen=True, repr=False)
-class Nuggets(Chosen):
+class Nuggets(Measure):
     """The mean over questions of a figure of each one's nuggets. A question without gold ones has nothing to count."""
 
     family: ClassVar[Family] = "nugget"

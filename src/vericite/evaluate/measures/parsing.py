@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.named import Named
+from vericite.evaluate.measures.parameters import expect_parameters
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -33,9 +34,11 @@ def parse_measure(text: str, known: Mapping[str, type[Kind]]) -> Kind:
         raise UnknownNameError("measure", name, known)
     given = _given(text, kind, spelt["given"] or "")
     if spelt["cutoff"]:
-        if "cutoff" not in {field.name for field in fields(kind)}:
+        if not kind.takes_cutoff():
             raise InputError(f"expected {kind.name} without a cutoff; found {text!r}. It does not look at ranks.")
         given["cutoff"] = int(spelt["cutoff"])
+    # Before what the measure itself makes of its parameters, which takes them to be of their types.
+    expect_parameters(kind.name, kind, given)
     try:
         return kind(**given)
     except (TypeError, ValueError) as error:

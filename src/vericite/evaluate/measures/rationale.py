@@ -74,10 +74,10 @@ class Faith(StatementShare):
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """As ``vericite check`` counts statements that hold."""
-        if item.checked is None or not judges_rationales(item.checked):
+        if item.judged is None or not judges_rationales(item.judged):
             return None
         share = SHARES["statements that hold"]
-        return share.count(item.checked.summary), share.of(item.checked.summary)
+        return share.count(item.judged.summary), share.of(item.judged.summary)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,9 +105,9 @@ class CategoryShare(StatementShare):
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """By the judge's own name for each statement."""
-        if item.checked is None or not judges_rationales(item.checked):
+        if item.judged is None or not judges_rationales(item.judged):
             return None
-        return self._share([statement.native for statement in judged_statements(item.checked)])
+        return self._share([statement.native for statement in judged_statements(item.judged)])
 
 
 RATIONALE_MEASURES: tuple[type[Measure], ...] = (Faith, CategoryShare)

@@ -13,7 +13,7 @@ from vericite.evaluate.measures.agreement import (
     RankAgreement,
 )
 from vericite.evaluate.measures.answer_exact import ANSWER_EXACT_MEASURES
-from vericite.evaluate.measures.answer_text import ANSWER_TEXT_MEASURES
+from vericite.evaluate.measures.answer_text import ANSWER_TEXT_MEASURES, AnsweredRate
 from vericite.evaluate.measures.biogen import BIOGEN_MEASURES
 from vericite.evaluate.measures.citation import CITATION_MEASURES
 from vericite.evaluate.measures.citation_gold import CITATION_GOLD_MEASURES
@@ -60,19 +60,40 @@ def measures_named(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(found))
 
 
+def reads(kind: type[Named]) -> list[str]:
+    """The files that a measure is computed from, as ``vericite score`` calls them."""
+    if issubclass(kind, Measure):
+        # An exact answer stands among the outputs, or is the first word of an answer.
+        answer = "answers or outputs" if kind in ANSWER_EXACT_MEASURES else "answers"
+        return [{"answer": answer, "evidence": "outputs"}.get(need, need) for need in kind.needs]
+    return ["ratings"] if issubclass(kind, AgreementMeasure) else ["figures of systems"]
+
+
 def measures_for(items: Sequence[Item]) -> list[Measure]:
     """Every measure, with its usual parameters, that these questions have what it needs for."""
+    exact = any(item.exact is not None for item in items)
+    checked = any(item.checked for item in items)
     has = {
         "answer": any(item.answer for item in items),
-        "verdicts": any(item.checked for item in items),
+        "verdicts": checked,
         "gold": any(item.gold for item in items),
         "labels": any(item.labels for item in items),
         "scores": any(item.scores for item in items),
         "features": any(item.features for item in items),
         "evidence": any(item.ranked is not None for item in items),
     }
+
+    def has_answers(measure: Measure) -> bool:
+        if type(measure) in ANSWER_EXACT_MEASURES:
+            return has["answer"] or exact
+        return has["answer"] or (isinstance(measure, AnsweredRate) and (exact or checked))
+
     usual = [kind() for kind in MEASURES.values() if kind.in_all]
-    return [measure for measure in usual if all(has[need] for need in measure.needs)]
+    return [
+        measure
+        for measure in usual
+        if all(has_answers(measure) if need == "answer" else has[need] for need in measure.needs)
+    ]
 
 
 _TELLING = (
@@ -81,6 +102,8 @@ _TELLING = (
     "CitationF1",
     "NuggetRecall",
     "YesNoAccuracy",
+    "FactoidMRR",
+    "ListF1",
     "CategoryAccuracy",
     "ExactMatch",
     "RougeL",

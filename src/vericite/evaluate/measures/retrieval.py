@@ -116,6 +116,7 @@ class Success(Cut):
     """
 
     name = "Success"
+    whole = True
 
     def of_package(self, package: Any) -> Any:
         """Success@k."""
