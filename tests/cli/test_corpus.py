@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from vericite.cli.corpus import _Meter, _shown
+from vericite.corpus.gathering import Gathered, gather
+from vericite.corpus.store import Progress
+from vericite.corpus.store.contract import Source
+from vericite.errors import InputError
+
 ABSTRACTS = [
     {"id": "1", "title": "Aspirin", "text": "Aspirin prevents strokes in adults. It can cause bleeding."},
     {"id": "2", "title": "Statins", "text": "Statins lower cholesterol. Muscle pain is common."},
@@ -35,7 +41,7 @@ def store(folder, tmp_path, run_cli) -> str:
     printed = run_cli("corpus", "build", str(folder), "--to", place)
     assert printed.code == 0, printed.err
     assert "3 added" in printed.out
-    assert "picture.png" in printed.err
+    assert printed.err == "vericite: picture.png: no documents (binary)\n"
     return place
 
 
@@ -97,6 +103,11 @@ def test_a_question_is_answered_from_a_store(store, run_cli):
         (["corpus", "build", "nowhere", "--to", "x"], "nowhere"),
         (["corpus", "info", "nowhere"], "vericite corpus build FILES --to"),
         (["corpus", "search", "nowhere", "aspirin"], "expected a store"),
+        (["corpus", "search", "nowhere", ""], "a word to look for"),
+        (["corpus", "search", "nowhere", " ?!"], "a word to look for"),
+        (["corpus", "search", "nowhere", "aspirin", "--from", "19"], "1500"),
+        (["corpus", "export", "nowhere", "--to", "20191"], "2100"),
+        (["corpus", "build", "nowhere", "--to", "x", "--format", "jason"], "'json"),
     ],
 )
 def test_what_cannot_be_used_says_so(run_cli, tmp_path, monkeypatch, given, said):
@@ -104,6 +115,92 @@ def test_what_cannot_be_used_says_so(run_cli, tmp_path, monkeypatch, given, said
     printed = run_cli(*given)
     assert printed.code == 2
     assert said in printed.err
+
+
+def exported(store: str, run_cli) -> dict[str, str]:
+    documents = map(json.loads, run_cli("corpus", "export", store).out.splitlines())
+    return {document["id"]: " ".join(part["text"] for part in document["sections"]) for document in documents}
+
+
+def test_files_of_one_name_in_several_folders_are_all_kept(tmp_path, run_cli):
+    for folder in ("2023", "2024"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "guide.md").write_text(f"# Guide\n\nWords of {folder}.")
+        (tmp_path / folder / "rows.csv").write_text(f"title,text\nT,Row of {folder}.")
+    texts = {"Words of 2023.", "Words of 2024.", "Row of 2023.", "Row of 2024."}
+    built = run_cli("corpus", "build", str(tmp_path / "2023"), str(tmp_path / "2024"), "--to", str(tmp_path / "a"))
+    assert "4 added" in built.out
+    assert set(exported(str(tmp_path / "a"), run_cli).values()) == texts
+    for folder in ("2023", "2024"):
+        assert "2 added" in run_cli("corpus", "build", str(tmp_path / folder), "--to", str(tmp_path / "b")).out
+    assert exported(str(tmp_path / "b"), run_cli) == exported(str(tmp_path / "a"), run_cli)
+    (tmp_path / "2023" / "guide.md").write_text("# Guide\n\nNew words.")
+    assert "1 replaced" in run_cli("corpus", "build", str(tmp_path / "2023"), "--to", str(tmp_path / "b")).out
+
+
+def test_a_file_that_cannot_be_read_costs_itself_and_no_other(folder, tmp_path, run_cli):
+    (folder / "0.csv").write_text("name,colour\na,red\n")
+    (folder / "1.txt").write_bytes("Words.\nCafé".encode("latin-1"))
+    (folder / "2.xml").write_text("<PubmedArticleSet></PubmedArticleSet>")
+    (folder / "3.txt").write_text("\n".join(map(str, range(10_000_000, 10_020_000))) + "\nand some words\n")
+    place = str(tmp_path / "store")
+    printed = run_cli("corpus", "build", str(folder), "--to", place)
+    assert (printed.code, "3 added, 3 refused" in printed.out) == (2, True), printed.out
+    assert all(name in printed.err for name in ("0.csv", "1.txt", "3.txt")) and "2.xml" not in printed.err
+    named = [str(folder / name) for name in ("a.jsonl", "0.csv", "b.xml.gz")]
+    printed = run_cli("corpus", "build", *named, "--to", str(tmp_path / "other"))
+    assert (printed.code, "3 added, 1 refused" in printed.out) == (2, True), printed.out
+    assert json.loads(run_cli("corpus", "info", str(tmp_path / "other"), "--json").out)["unindexed"] == 0
+
+
+def test_what_is_named_twice_is_read_once(folder, tmp_path, run_cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(folder)
+    printed = run_cli("corpus", "build", "files", str(folder / "a.jsonl"), "link", "./files/a.jsonl", "--to", "store")
+    assert (printed.code, "3 added" in printed.out) == (0, True), printed.err
+    assert printed.err.count("picture.png") == 1
+    assert len(json.loads(run_cli("corpus", "info", "store", "--json").out)["sources"]) == 2
+
+
+@pytest.mark.parametrize("form", ["auto", "csv"])
+def test_a_path_that_leads_nowhere_is_refused(tmp_path, form):
+    circle = tmp_path / "circle.csv"
+    circle.symlink_to(circle)
+    for path in (circle, tmp_path / "none.csv", Path("a\x00b")):
+        with pytest.raises(InputError, match="expected a readable file"):
+            gather([path], format=form)
+
+
+def test_another_form_is_another_reading_of_the_same_file(tmp_path, run_cli):
+    path, place = tmp_path / "a.md", str(tmp_path / "store")
+    path.write_text("# Zinc\n\nIt *helps*.")
+    run_cli("corpus", "build", str(path), "--to", place)
+    assert list(exported(place, run_cli).values()) == ["It helps."]
+    run_cli("corpus", "build", str(path), "--to", place, "--format", "text")
+    assert list(exported(place, run_cli).values()) == ["It *helps*."]
+
+
+def test_the_time_left_is_told_by_what_was_read_and_what_is_to_be_read():
+    def source(name: str) -> Source:
+        return Source(name, "", lambda: iter(()))
+
+    names = ("unchanged", "read", "now", "later")
+    sizes = {"unchanged": 9_000_000, "read": 100, "now": 200, "later": 100}
+    meter = _Meter(Gathered(tuple(map(source, names)), sizes, (), ()))
+    for number in (1, 2):
+        list(meter.sources[number].items())
+    told = meter.line(Progress("reading", "now", 50, 10.0, 5.0, None))
+    assert told == "50 records, 5 a second, source 3 of 4, about 30 s left"
+    assert meter.line(Progress("indexing", "", 50, 10.0, 5.0, None)) == "50 records read; indexing"
+
+
+def test_a_build_whose_errors_go_into_a_file_tells_how_far_it_is_now_and_then(capsys):
+    meter = _Meter(Gathered((Source("a", "", lambda: iter(())),), {"a": 1}, (), ()))
+    with _shown(meter) as tell:
+        for seconds in (1.0, 31.0, 40.0, 62.0):
+            tell(Progress("reading", "a", int(seconds), seconds, 1.0, None))
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(" records")[0] for line in told] == ["vericite: 31", "vericite: 62"]
 
 
 def test_offline_nothing_is_asked_of_pubmed(run_cli, tmp_path, monkeypatch):

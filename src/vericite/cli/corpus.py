@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from vericite.corpus.entrez.results import SearchResult
     from vericite.corpus.gathering import Gathered
     from vericite.corpus.store import BuildReport, Filters, Progress
+    from vericite.corpus.store.contract import Item, Source
 
 corpus = typer.Typer(
     name="corpus",
@@ -29,8 +31,14 @@ corpus = typer.Typer(
 
 StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3://bucket/prefix.", metavar="STORE")]
 _FILTERS = "Which documents"
-FromYear = Annotated[int | None, typer.Option("--from", help="Of this year or later.", rich_help_panel=_FILTERS)]
-ToYear = Annotated[int | None, typer.Option("--to", help="Of this year or earlier.", rich_help_panel=_FILTERS)]
+_BETWEEN_LINES = 30.0
+"""Seconds."""
+FromYear = Annotated[
+    int | None, typer.Option("--from", min=1500, max=2100, help="Of this year or later.", rich_help_panel=_FILTERS)
+]
+ToYear = Annotated[
+    int | None, typer.Option("--to", min=1500, max=2100, help="Of this year or earlier.", rich_help_panel=_FILTERS)
+]
 Journals = Annotated[list[str] | None, typer.Option("--journal", help="May be repeated.", rich_help_panel=_FILTERS)]
 Mesh = Annotated[list[str] | None, typer.Option("--mesh", help="A MeSH heading.", rich_help_panel=_FILTERS)]
 Types = Annotated[list[str] | None, typer.Option("--type", help="A publication type.", rich_help_panel=_FILTERS)]
@@ -65,15 +73,20 @@ def build(
         str, typer.Option(help="What the files are; auto goes by their content.", metavar="NAME")
     ] = "auto",
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="Keep vectors of the documents, to be found by meaning; takes longer.")
+        bool,
+        typer.Option(
+            "--vectors",
+            help="Keep vectors of the documents, too; takes longer. Only search_vectors, in Python, uses them yet.",
+        ),
     ] = False,
 ) -> None:
     """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are carried out.
 
     A build that was stopped, even by kill -9, goes on where it was when the same command is typed again; a source
-    that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone; the
-    exit code is then 2.
+    that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone, and so
+    does a file; the exit code is then 2.
     """
+    from vericite.cli.show import clean
     from vericite.corpus.gathering import gather
     from vericite.corpus.store import build_store
 
@@ -81,9 +94,10 @@ def build(
     with _entrez() as entrez:
         gathered = gather(sources or [], entrez, pubmed or [], asked, most, format)
         for line in (*gathered.told, *gathered.passed_over):
-            typer.echo(f"vericite: {line}", err=True)
-        with _shown(gathered) as progress:
-            built = build_store(to, gathered.sources, vectors=vectors, progress=progress)
+            typer.echo(f"vericite: {clean(line)}", err=True)
+        meter = _Meter(gathered)
+        with _shown(meter) as progress:
+            built = build_store(to, meter.sources, vectors=vectors, progress=progress)
     _tell(built, to)
     report(built.problems)
 
@@ -154,7 +168,10 @@ def search(
     """Find documents by their words (BM25), the best first."""
     from vericite.cli.show import clean
     from vericite.corpus.store import open_store
+    from vericite.errors import InputError
 
+    if not any(sign.isalnum() for sign in query):
+        raise InputError(f"expected a query with a word to look for; found none in {query!r}")
     filters = _filters(from_year, to_year, journal, mesh, type, language, retracted)
     for hit in open_store(store).search(query, k, filters):
         found = hit.document
@@ -261,24 +278,54 @@ def _filters(
     )
 
 
+class _Meter:
+    """How far a build is, with the time left by the size of the files that are still to be read."""
+
+    def __init__(self, gathered: Gathered) -> None:
+        self._sizes = gathered.sizes
+        self._order = [source.name for source in gathered.sources]
+        self._begun: set[str] = set()
+        self.sources = [replace(source, items=self._noting(source)) for source in gathered.sources]
+
+    def _noting(self, source: Source) -> Callable[[], Iterator[Item]]:
+        """Its items, and note that it was read: of what is skipped as unchanged no item is asked for."""
+
+        def items() -> Iterator[Item]:
+            self._begun.add(source.name)
+            return source.items()
+
+        return items
+
+    def line(self, progress: Progress) -> str:
+        """What is told."""
+        if progress.stage != "reading":
+            return f"{progress.items:,} records read; indexing"
+        place = self._order.index(progress.source)
+        done = self._size(name for name in self._order[:place] if name in self._begun)
+        left = f", about {_time(progress.seconds * self._size(self._order[place:]) / done)} left" if done else ""
+        where = f"{place + 1} of {len(self._order)}"
+        return f"{progress.items:,} records, {progress.rate:,.0f} a second, source {where}{left}"
+
+    def _size(self, names: Iterable[str]) -> int:
+        return sum(self._sizes.get(name, 0) for name in names)
+
+
 @contextmanager
-def _shown(gathered: Gathered) -> Generator[Callable[[Progress], None]]:
-    """A line that says how far a build is, with the time left by the size of the files that are still to be read."""
+def _shown(meter: _Meter) -> Generator[Callable[[Progress], None]]:
+    """A line that changes, or, where that goes into a file, one every half a minute."""
     from rich.console import Console
 
-    order = [source.name for source in gathered.sources]
-    whole = sum(gathered.sizes.values())
-    with Console(stderr=True).status("reading") as status:
+    console = Console(stderr=True)
+    told = 0.0
+    with console.status("reading") as status:
 
         def tell(progress: Progress) -> None:
-            if progress.stage != "reading":
-                status.update(f"{progress.items:,} records read; indexing")
-                return
-            place = order.index(progress.source)
-            done = sum(gathered.sizes.get(name, 0) for name in order[:place])
-            left = f", about {_time(progress.seconds * (whole - done) / done)} left" if done else ""
-            where = f"{place + 1} of {len(order)}"
-            status.update(f"{progress.items:,} records, {progress.rate:,.0f} a second, source {where}{left}")
+            nonlocal told
+            if console.is_terminal:
+                status.update(meter.line(progress))
+            elif progress.seconds - told >= _BETWEEN_LINES:
+                told = progress.seconds
+                typer.echo(f"vericite: {meter.line(progress)}", err=True)
 
         yield tell
 

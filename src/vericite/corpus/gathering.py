@@ -5,18 +5,33 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vericite.corpus.sources import AUTO, PMIDS, documents_in, pmids_in, sources_in
+from vericite.corpus.sources import (
+    AUTO,
+    PMIDS,
+    READERS,
+    SOURCES,
+    PassedOver,
+    documents_in,
+    name_of,
+    pmids_in,
+    sources_in,
+)
+from vericite.corpus.sources import Source as FileSource
 from vericite.corpus.store.contract import Item, Source
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, RecordError, UnknownNameError
 
 if TYPE_CHECKING:
     from vericite.corpus.entrez.fetched import Fetched
     from vericite.corpus.entrez.results import SearchResult
 
 _AT_ONCE = 1 << 20
+
+_FETCHED_FOR = 30
+"""Days after which articles are fetched again, for they may have been corrected or retracted."""
 
 
 class PubMed(Protocol):
@@ -39,7 +54,7 @@ class Gathered:
         sources: In the order they are read.
         sizes: Bytes of those that are files, by their names; what is left to read is estimated by them.
         passed_over: Files of a folder that hold no documents, with the reason.
-        told: What else the user should know, such as how many articles a query found.
+        told: What else the user should know, such as how many articles a query found, a line each.
     """
 
     sources: tuple[Source, ...]
@@ -55,8 +70,11 @@ def gather(
     pmids: Sequence[str] = (),
     most: int = 1000,
     format: str = AUTO,
+    today: date | None = None,
 ) -> Gathered:
-    """Everything that was named, in order: files and folders, then queries, then PMIDs.
+    """Everything that was named, in order and each once: files and folders, then queries, then PMIDs.
+
+    A file that cannot be read to its end costs itself: its source yields the error.
 
     Args:
         places: Files and folders of documents. A list of PMIDs among them is fetched.
@@ -65,69 +83,129 @@ def gather(
         pmids: PMIDs to fetch.
         most: Articles of a query, at most.
         format: A name of ``SOURCES`` for all files; ``auto`` tells each by its content.
+        today: The day, by which what was fetched is fetched again some time.
 
     Raises:
-        InputError: Nothing was named, or a file named itself cannot be used.
+        InputError: Nothing was named, a file named itself is not there or of no form known, or a query finds nothing.
     """
-    found: list[Source] = []
-    sizes: dict[str, int] = {}
-    passed: list[str] = []
-    told: list[str] = []
-    for place in places:
-        for file in sources_in(place) if format == AUTO else [_as_named(place, format)]:
-            if isinstance(file, InputError):
-                passed.append(str(file))
-                continue
-            path, form, name = file.path, file.format, file.name
-            if form == PMIDS:
-                found.append(_fetched(f"pmids in {path}", pmids_in(path) or (), pubmed))
-            else:
-                found.append(_of_file(path, form, name))
-                sizes[found[-1].name] = path.stat().st_size
-    for query in queries:
-        result = _asked(pubmed).search(query, most)
-        told.append(_found(query, result, most))
-        found.append(_fetched(f"pubmed: {query}", result.ids, pubmed))
+    if format not in (AUTO, *SOURCES):
+        raise UnknownNameError("format", format, [AUTO, *SOURCES])
+    gathering = _Gathering(pubmed, today or datetime.now(UTC).date())
+    for place in _each_once(places):
+        gathering.take_place(place, format)
+    for query in dict.fromkeys(query.strip() for query in queries):
+        gathering.take_query(query, most)
     if pmids:
-        found.append(_fetched(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids, pubmed))
-    if not found:
-        reasons = "".join(f"\n  {reason}" for reason in passed)
-        raise InputError(f"expected files, folders, --pubmed or --pmids to build from; found no documents{reasons}")
-    return Gathered(tuple(found), sizes, tuple(passed), tuple(told))
+        gathering.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids)
+    return gathering.all()
 
 
-def _as_named(place: Path, format: str) -> _Named:
+class _Gathering:
+    """What was found so far; the first source of a name stays."""
+
+    def __init__(self, pubmed: PubMed | None, today: date) -> None:
+        self._pubmed = pubmed
+        self._period = today.toordinal() // _FETCHED_FOR
+        self._sources: dict[str, Source] = {}
+        self._sizes: dict[str, int] = {}
+        self._passed: list[str] = []
+        self._told: list[str] = []
+
+    def all(self) -> Gathered:
+        if not self._sources:
+            reasons = "".join(f"\n  {reason}" for reason in self._passed)
+            raise InputError(f"expected files, folders, --pubmed or --pmids to build from; found no documents{reasons}")
+        return Gathered(tuple(self._sources.values()), self._sizes, tuple(self._passed), tuple(self._told))
+
+    def take_place(self, place: Path, format: str) -> None:
+        for file in sources_in(place) if format == AUTO else [_as_named(place, format)]:
+            if isinstance(file, PassedOver):
+                self._passed.append(str(file))
+            elif file.format == PMIDS:
+                self._take_list(file.path)
+            elif (name := str(file.path.resolve())) not in self._sources:
+                self._sources[name] = _of_file(name, file)
+                self._sizes[name] = file.path.stat().st_size
+
+    def _take_list(self, path: Path) -> None:
+        name = f"pmids in {path.resolve()}"
+        try:
+            pmids = pmids_in(path) or ()
+        except InputError as error:
+            problem = _as_problem(path, error)
+            self._sources.setdefault(name, Source(name, _fingerprint(path), lambda: iter([problem])))
+        else:
+            self.take_pmids(name, pmids)
+
+    def take_query(self, query: str, most: int) -> None:
+        result = _asked(self._pubmed).search(query, most)
+        if not result.ids:
+            raise InputError(
+                f"expected a query that finds articles; found none for {query!r}, which PubMed reads as "
+                f"{result.translation!r}. {' '.join(_remarks(result))}".strip()
+            )
+        self._told += [_found(query, result, most), *_remarks(result)]
+        self.take_pmids(f"pubmed: {query}", result.ids)
+
+    def take_pmids(self, name: str, pmids: Sequence[str]) -> None:
+        self._sources.setdefault(name, _fetched(name, pmids, _asked(self._pubmed), self._period))
+
+
+def _each_once(places: Sequence[Path]) -> Iterator[Path]:
+    seen: set[Path] = set()
+    for place in places:
+        # What cannot be resolved, such as links in a circle, is refused where it is read.
+        where = place.resolve() if place.exists() else place
+        if where not in seen:
+            seen.add(where)
+            yield place
+
+
+def _as_named(place: Path, format: str) -> FileSource:
     if place.is_dir():
         raise InputError(f"expected a file with --format {format}; found {place}, a folder. Name its files instead.")
-    return _Named(place, format, place.name.removesuffix(".gz").rsplit(".", 1)[0])
+    if not place.exists():
+        raise InputError(f"expected a readable file; found {place}, which is not there")
+    return FileSource(place, format, name_of(place))
 
 
-@dataclass(frozen=True)
-class _Named:
-    path: Path
-    format: str
-    name: str
-
-
-def _of_file(path: Path, format: str, name: str) -> Source:
+def _of_file(name: str, file: FileSource) -> Source:
     def items() -> Iterator[Item]:
-        return documents_in(path, format, name=name)
+        try:
+            yield from documents_in(file.path, file.format, name=file.name)
+        except InputError as error:
+            yield _as_problem(file.path, error)
 
-    return Source(str(path.resolve()), _fingerprint(path), items)
+    # The same bytes are other documents when read as another form, or by readers that were mended.
+    return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items)
 
 
-def _fetched(name: str, pmids: Sequence[str], pubmed: PubMed | None) -> Source:
-    asked = _asked(pubmed)
+def _as_problem(path: Path, error: InputError) -> RecordError:
+    return error if isinstance(error, RecordError) else RecordError(path, 1, None, str(error))
+
+
+def _fetched(name: str, pmids: Sequence[str], asked: PubMed, period: int) -> Source:
+    places = {pmid: place for place, pmid in enumerate(pmids)}
 
     def items() -> Iterator[Item]:
         for batch in asked.batches(pmids):
-            yield from batch.documents
-            for missing in batch.missing:
-                yield RecordError(name, 0, None, f"expected an article of PubMed; found no PMID {missing}")
-            for pmid, problem in batch.problems.items():
-                yield RecordError(name, 0, None, f"expected the article {pmid}; {problem}")
+            # In the order in which they were asked for, whatever came of them.
+            found = _outcomes(name, batch)
+            for pmid in sorted(found, key=lambda pmid: places.get(pmid, len(places))):
+                yield from found[pmid]
 
-    return Source(name, _digest(" ".join(pmids).encode()), items)
+    return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True)
+
+
+def _outcomes(name: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
+    found: dict[str, tuple[Item, ...]] = {}
+    for record, document in zip(batch.records, batch.documents, strict=True):
+        found[record.pmid] = (document, record.retraction) if record.retraction else (document,)
+    for pmid in batch.missing:
+        found[pmid] = (RecordError(name, 0, None, f"expected an article of PubMed; found no PMID {pmid}"),)
+    for pmid, problem in batch.problems.items():
+        found[pmid] = (RecordError(name, 0, None, f"expected the article {pmid}; {problem}"),)
+    return found
 
 
 def _asked(pubmed: PubMed | None) -> PubMed:
@@ -139,6 +217,11 @@ def _asked(pubmed: PubMed | None) -> PubMed:
 def _found(query: str, result: SearchResult, most: int) -> str:
     more = f", of which the first {len(result.ids):,} are taken (--most)" if result.count > most else ""
     return f"PubMed finds {result.count:,} articles for {query!r}{more}"
+
+
+def _remarks(result: SearchResult) -> list[str]:
+    unknown = [f"PubMed does not know: {', '.join(result.not_found)}."] if result.not_found else []
+    return [*unknown, *(f"PubMed says: {notice}" for notice in result.notices)]
 
 
 def _fingerprint(path: Path) -> str:

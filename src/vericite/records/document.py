@@ -24,7 +24,8 @@ class Document(Record):
     The title is kept apart, because most protocols do not take it as evidence.
 
     ``date`` is as exact as is known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``; ``languages`` are codes of
-    three letters as PubMed has them (``eng``). ``version`` is that of a PMID's record, which only a few journals count.
+    three letters as PubMed has them (``eng``). ``version`` is that of a PMID's record, which only a few journals count;
+    ``revised`` is when the record was last changed, in ISO form, and tells two states of one record apart.
     """
 
     id: str = Field(min_length=1)
@@ -37,6 +38,7 @@ class Document(Record):
     journal: str | None = None
     year: int | None = None
     date: str | None = Field(default=None, pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")
+    revised: str | None = Field(default=None, pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")
     languages: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     mesh: tuple[str, ...] = ()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from itertools import dropwhile
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vericite.corpus.entrez.query import STOPWORDS, all_in_title_or_abstract, mapped, query_words
+from vericite.corpus.entrez.query import acronyms, all_in_title_or_abstract, as_asked, mapped, query_words, telling
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
 
@@ -20,10 +19,8 @@ CANDIDATES = 200
 MOST_WORDS = 40
 """Of a question: the longest of BioASQ's has about half as many, and no abstract has all words of a longer one."""
 
-_OPENINGS = STOPWORDS | frozenset(
-    "who whom whose where why will shall many much list name describe explain give".split()
-)
-"""Words that only say what kind of answer is wanted, where a question begins with them."""
+_INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
+_AUXILIARIES = frozenset("is are was were do does did can could should would will has have".split())
 
 _FEWEST_AT_ONCE = 20
 """Records asked for at once; most are complete, so the first of them often suffice."""
@@ -34,11 +31,11 @@ _LOG = logging.getLogger(__name__)
 class PubMedRetriever:
     """Finds articles by three searches, each wider than the one before, until there are ``k``.
 
-    ``tiab`` asks for every word of the question in title or abstract, without the words it opens with ("What is the
-    ...") and those PubMed does not look up; ``atm`` leaves the same words to PubMed's Automatic Term Mapping; ``raw``
-    asks for all words of the question as they stand. The first two ask for articles with an abstract only. What an
-    earlier search found stays in front. Each search is in PubMed's order of relevance, and of its first ``candidates``
-    articles those count that are complete (``is_complete``).
+    ``tiab`` asks for every word of the question in title or abstract, without its leading interrogative and the words
+    that PubMed does not look up; ``atm`` leaves the same words to PubMed's Automatic Term Mapping; ``raw`` sends the
+    question's own words in their order. The first two ask for articles with an abstract only. What an earlier search
+    found stays in front. Each search is in PubMed's order of relevance, and of its first ``candidates`` articles those
+    count that are complete and not retracted (``is_complete``).
 
     An ``Evidence`` says which search found it (``retriever="pubmed(tiab)"``) and at which rank of it
     (``scores["search_rank"]``). PubMed gives no scores: ``score`` is 1 / rank.
@@ -102,9 +99,12 @@ class PubMedRetriever:
 
 
 def is_complete(document: Document) -> bool:
-    """Whether a citation of it can be printed and checked: title, abstract, journal, year and authors are known."""
+    """Whether it can be cited and checked: title, abstract, journal, year and authors are known.
+
+    A retracted article is not complete: it is no evidence, and takes no place from one that is.
+    """
     known = (document.title, document.text, document.journal, document.year, document.authors)
-    return all(known)
+    return all(known) and not document.retracted
 
 
 def searches(question: str) -> tuple[tuple[str, str], ...]:
@@ -114,26 +114,29 @@ def searches(question: str) -> tuple[tuple[str, str], ...]:
         InputError: It has no word that PubMed looks up.
     """
     words = _capped(query_words(question))
-    plain = [word for word in words if word not in STOPWORDS]
-    if not plain:
+    kept = acronyms(words)
+    if not (plain := telling(words, kept)):
         raise InputError(
             f"expected a question with a word that PubMed looks up; found {question[:80]!r}. Name what it is about."
         )
-    asked = [word for word in dropwhile(_opens, words) if word not in STOPWORDS]
-    # A question of openings only ("Why list?") is about one of them.
-    asked = asked or plain
-    return ("tiab", all_in_title_or_abstract(asked)), ("atm", mapped(asked)), ("raw", " ".join(words))
+    leads = words[0] not in kept and _is_interrogative(words[0], words[1:], question)
+    # A question that is an interrogative only ("Why?") is about it.
+    asked = telling(words[leads:], kept) or plain
+    return ("tiab", all_in_title_or_abstract(asked)), ("atm", mapped(asked)), ("raw", as_asked(words))
 
 
-def _opens(word: str) -> bool:
-    return word.removesuffix("'s") in _OPENINGS
+def _is_interrogative(first: str, rest: Sequence[str], question: str) -> bool:
+    """Whether the first word only says what kind of answer is wanted. "Will Rogers phenomenon" asks nothing."""
+    word = first.lower().removesuffix("'s")
+    is_asked = question.rstrip().endswith("?") or (bool(rest) and rest[0].islower())
+    return word in _INTERROGATIVES or (word in _AUXILIARIES and is_asked)
 
 
 def _capped(words: tuple[str, ...]) -> tuple[str, ...]:
     if len(words) > MOST_WORDS:
         _LOG.warning(
-            "expected a question of at most %d different words; found %d. PubMed is asked for the first %d: no "
-            "abstract has them all. Shorten the question.",
+            "expected a question of at most %d words; found %d. PubMed is asked for the first %d: no abstract has "
+            "them all. Shorten the question.",
             MOST_WORDS,
             len(words),
             MOST_WORDS,

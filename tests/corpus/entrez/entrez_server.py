@@ -32,6 +32,7 @@ class Article:
     year: str = "2020"
     authors: tuple[str, ...] = ("Doe",)
     keywords: tuple[str, ...] = ()
+    retracted: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -46,13 +47,14 @@ class Article:
         )
         date = f"<PubDate><Year>{self.year}</Year></PubDate>" if self.year else "<PubDate/>"
         title = f"<Title>{escape(self.journal)}</Title>" if self.journal else ""
+        marked = "<PublicationType>Retracted Publication</PublicationType>" if self.retracted else ""
         return (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{self.pmid}</PMID>'
             '<Article PubModel="Print"><Journal>'
             f'<JournalIssue CitedMedium="Print">{date}</JournalIssue>{title}</Journal>'
             f"<ArticleTitle>{escape(self.title)}</ArticleTitle>{abstract}"
             f'<AuthorList CompleteYN="Y">{people}</AuthorList><Language>eng</Language>'
-            "<PublicationTypeList><PublicationType>Journal Article</PublicationType></PublicationTypeList>"
+            f"<PublicationTypeList><PublicationType>Journal Article</PublicationType>{marked}</PublicationTypeList>"
             "</Article></MedlineCitation>"
             '<PubmedData><ArticleIdList><ArticleId IdType="pubmed">'
             f"{self.pmid}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>"

@@ -6,17 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.corpus.entrez.query import STOPWORDS, all_in_title_or_abstract, mapped, query_words
+from vericite.corpus.entrez.query import (
+    STOPWORDS,
+    acronyms,
+    all_in_title_or_abstract,
+    as_asked,
+    mapped,
+    query_words,
+    telling,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Does IL-6 lower TNF-α in Crohn's disease?", ["does", "il-6", "lower", "tnf-α", "in", "crohn's", "disease"]),
-        ("Crohn\u2019s \u2013 IL\u20116", ["crohn's", "il-6"]),
+        ("Does IL-6 lower TNF-α in Crohn's disease?", ["Does", "IL-6", "lower", "TNF-α", "in", "Crohn's", "disease"]),
+        ("Crohn\u2019s \u2013 IL\u20116", ["Crohn's", "IL-6"]),
         ("0.5 mg, e.g. daily.", ["0.5", "mg", "e.g", "daily"]),
-        ("ﬁbrosis ＣＤ４", ["fibrosis", "cd4"]),
-        ("stroke Stroke STROKE", ["stroke"]),
+        ("ﬁbrosis ＣＤ４", ["fibrosis", "CD4"]),
+        ("stroke Stroke stroke", ["stroke", "Stroke", "stroke"]),
         ("什么是阿司匹林", ["什么是阿司匹林"]),
         ("", []),
         ("?!… []", []),
@@ -33,13 +41,41 @@ def test_words_are_as_pubmed_knows_them(text: str, words: list[str]):
         ("aspirin and not stroke", ["aspirin", "stroke"]),
         ("aspirin[au] OR 1[uid]", ["aspirin", "au", "1", "uid"]),
         ('"heart attack" (stroke)', ["heart", "attack", "stroke"]),
-        ("asp* as?in 2010:2015[dp] #1 a~2 x/y", ["asp", "as", "in", "2010", "2015", "dp", "1", "a", "2", "x", "y"]),
+        ("asp* x?y 2010:2015[dp] #1 a~2 x/y", ["asp", "x", "y", "2010", "2015", "dp", "1", "2"]),
         ("［tiab］ ＊ ＂", ["tiab"]),
         ("--x -y z-", ["x", "y", "z"]),
+        ("stroke Stroke STROKE", ["stroke"]),
+        ("the use of THE", []),
     ],
 )
-def test_syntax_in_a_text_is_none_in_its_words(text: str, words: list[str]):
-    assert list(query_words(text)) == words
+def test_neither_syntax_nor_stopwords_are_looked_up(text: str, words: list[str]):
+    assert list(telling(query_words(text))) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ALL treatment in adults: CAN or IT", ["all", "treatment", "adults", "can", "it"]),
+        ("Is MG in an OR rare AND mild?", ["mg", "rare", "mild"]),
+        ("Vitamin A, if I may", ["vitamin"]),
+        ("ALL TREATMENT IN ADULTS", ["treatment", "adults"]),
+    ],
+)
+def test_a_stopword_in_capitals_is_an_acronym_unless_all_is_in_capitals(text: str, words: list[str]):
+    assert list(telling(query_words(text), acronyms(query_words(text)))) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Which drugs do not cause QT prolongation?", "Which drugs do not cause QT prolongation"),
+        ("The cat and the Dog OR NOT the AND-gate", "The cat and the Dog or not the and-gate"),
+        ('"Melatonin*"[au] AND (jet:lag)', "Melatonin au and jet lag"),
+        ("ORAL ANDROGENS NOTCH", "ORAL ANDROGENS NOTCH"),
+    ],
+)
+def test_a_question_as_asked_has_all_its_words_and_no_operator(text: str, asked: str):
+    assert as_asked(query_words(text)) == asked
 
 
 def test_what_is_no_word_for_its_length_is_left_out():
@@ -50,19 +86,23 @@ def test_what_is_no_word_for_its_length_is_left_out():
 def test_no_word_holds_anything_that_means_something_in_a_query(text: str):
     words = query_words(text)
     assert not re.search(r"[\[\]()\"*:/~#|&+,;?\s]", "".join(words))
-    assert not {"and", "or", "not", ""} & set(words)
-    assert len(set(words)) == len(words)
+    assert "" not in words
+    looked_up = telling(words, acronyms(words))
+    assert not {"and", "or", "not", "AND", "OR", "NOT"} & set(looked_up)
+    assert len(set(looked_up)) == len(looked_up)
 
 
-@given(st.lists(st.sampled_from('aspirin AND OR NOT [tiab] ( ) " * stroke [au]'.split())).map(" ".join))
+@given(st.lists(st.sampled_from('aspirin AND OR NOT And [tiab] ( ) " * stroke [au]'.split())).map(" ".join))
 def test_queries_have_the_syntax_that_is_ours_and_no_other(text: str):
     words = query_words(text)
-    tagged = all_in_title_or_abstract(words)
-    assert tagged == "".join(f"{word}[tiab] AND " for word in words) + "hasabstract"
-    assert tagged.count("[") == len(words)
-    assert mapped(words) == f"({' '.join(words)}) AND hasabstract"
+    looked_up = telling(words, acronyms(words))
+    tagged = all_in_title_or_abstract(looked_up)
+    assert tagged == "".join(f"{word}[tiab] AND " for word in looked_up) + "hasabstract"
+    assert tagged.count("[") == len(looked_up)
+    assert mapped(looked_up) == f"({' '.join(looked_up)}) AND hasabstract"
+    assert as_asked(words) == " ".join(words).lower()
 
 
 def test_the_stopwords_are_words():
-    assert all(query_words(word) == (word,) for word in STOPWORDS - {"and", "or", "not"})
+    assert all(query_words(word) == (word,) for word in STOPWORDS)
     assert len(STOPWORDS) > 120

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+import pytest
+
+from vericite.corpus.entrez.results import SearchResult
 from vericite.corpus.gathering import gather
 from vericite.corpus.store import build_store, open_store
-from vericite.records import Question
+from vericite.errors import InputError, RecordError
+from vericite.records import Document, Question
 from vericite.retrieve.store import StoreRetriever
 
 
@@ -29,3 +35,55 @@ def test_a_list_of_pmids_is_fetched_and_not_fetched_again(client, server, tmp_pa
 def test_a_query_that_finds_more_than_asked_for_says_so(client):
     gathered = gather([], client(), queries=["aspirin"], most=1)
     assert "of which the first 1 are taken" in gathered.told[0]
+
+
+def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_path):
+    def built(today: date) -> int:
+        gathered = gather([], client(), pmids=["101"], today=today)
+        return build_store(tmp_path / "store", gathered.sources).replaced
+
+    assert [built(date(2026, 1, day)) for day in (1, 2)] == [0, 0]
+    assert server.tools.count("efetch") == 1
+    assert built(date(2026, 2, 1)) == 1
+
+
+def test_what_could_not_be_had_is_asked_for_again_the_next_time(client, server, tmp_path):
+    server.withheld.add("102")
+    for added, refused in ((2, 1), (0, 1)):
+        built = build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources)
+        assert (built.added, built.refused) == (added, refused)
+    server.withheld.clear()
+    built = build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources)
+    assert (built.added, built.refused) == (1, 0)
+    asked = len(server.tools)
+    assert build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources).skipped
+    assert len(server.tools) == asked
+
+
+def test_what_became_of_pmids_comes_in_the_order_in_which_they_were_asked_for(client, server):
+    server.withheld.add("102")
+    [source] = gather([], client(), pmids=["999", "104", "x", "102", "101"]).sources
+    told = [item.id if isinstance(item, Document) else str(item) for item in source.items()]
+    assert [next(name for name in ("999", "104", "x;", "102", "101") if name in item) for item in told] == [
+        "999", "104", "x;", "102", "101",
+    ]  # fmt: skip
+    assert [isinstance(item, RecordError) for item in source.items()] == [True, False, True, True, False]
+
+
+def test_a_query_that_is_named_twice_is_asked_once(client, server):
+    assert len(gather([], client(), queries=["aspirin", " aspirin "]).sources) == 1
+    assert server.tools.count("esearch") == 1
+
+
+def test_a_query_that_finds_nothing_is_refused_with_what_pubmed_made_of_it(client):
+    with pytest.raises(InputError, match=r"reads as 'xyzzy'. PubMed does not know: xyzzy. PubMed says: No items found"):
+        gather([], client(), queries=["xyzzy"])
+
+
+def test_what_pubmed_remarks_on_a_query_is_told():
+    class Remarking:
+        def search(self, query: str, most: int = 200) -> SearchResult:
+            return SearchResult(query=query, ids=("1",), count=1, not_found=("blorp",), notices=("Ignored: the.",))
+
+    told = gather([], Remarking(), queries=["the blorp"]).told
+    assert told[1:] == ("PubMed does not know: blorp.", "PubMed says: Ignored: the.")

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus.pubmed import Deletion
+from vericite.corpus.sources import documents_in
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
 
@@ -292,3 +293,8 @@ def test_pubmeds_own_xml_is_read_with_what_it_took_back(read):
     document, deletion = read("a.xml", text)
     assert (document.id, document.text) == ("90000001", "It helps.")
     assert deletion == Deletion(pmids=("5",))
+
+
+def test_a_medline_record_says_when_it_was_revised(tmp_path):
+    (tmp_path / "a.nbib").write_text("PMID- 1\nTI  - One\nLR  - 20190903\n\nPMID- 2\nTI  - Two\nLR  - soon\n")
+    assert [document.revised for document in documents_in(tmp_path / "a.nbib")] == ["2019-09-03", None]

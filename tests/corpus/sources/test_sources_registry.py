@@ -3,14 +3,17 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import time
+import zlib
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vericite.corpus.sources import PMIDS, SOURCES, Source, documents_in, form_of, pmids_in, sources_in
+from vericite.corpus.pubmed import PubMedRecord, read_pubmed
+from vericite.corpus.sources import PMIDS, SOURCES, PassedOver, Source, documents_in, form_of, pmids_in, sources_in
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
 
@@ -88,8 +91,8 @@ def test_an_unknown_form_is_refused_at_once():
         ("a.txt", b"PK\x03\x04...", "a ZIP archive"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "Office"),
         ("a.bz2", b"BZh91AY&SY", "bzip2"),
-        ("a.txt", b"\x00\x01\x02" * 50, "no text"),
-        ("a.md", b"\x00\x01\x02" * 50, "no text"),
+        ("a.txt", b"\x00\x01\x02" * 50, "binary"),
+        ("a.md", b"\x00\x01\x02" * 50, "binary"),
         ("a.html", b"<!DOCTYPE html><html><body>Words", "'html'"),
         ("a.xml", b"<TaxaSet><Taxon/></TaxaSet>", "'TaxaSet'"),
         ("a.py", b"import os\n", r"'\.py'"),
@@ -133,7 +136,7 @@ def test_a_file_that_was_cut_keeps_what_came_before_and_says_so(tmp_path: Path, 
     packed = gzip.compress("".join(records).encode())
     path = write(tmp_path / "a.gz", packed[: len(packed) // 2])
     if format == "text":
-        with pytest.raises(InputError, match="expected a whole gzip file"):
+        with pytest.raises(InputError, match="expected a whole file"):
             list(documents_in(path, format))
         return
     *documents, error = documents_in(path, format)
@@ -204,24 +207,70 @@ def test_a_folder_is_its_files_in_order_with_their_forms(tmp_path: Path):
         write(tmp_path / name, content)
     os.mkfifo(tmp_path / "pipe.txt")
     found = list(sources_in(tmp_path))
-    assert [item for item in found if isinstance(item, Source)] == [
-        Source(tmp_path / "a.csv", "csv", "a"),
-        Source(tmp_path / "b/one.txt.gz", "text", "b/one"),
-        Source(tmp_path / "b/two.md", "markdown", "b/two.md"),
-        Source(tmp_path / "b/two.txt", "text", "b/two.txt"),
-        Source(tmp_path / "c/list.txt", PMIDS, "c/list"),
+    read = [item for item in found if isinstance(item, Source)]
+    assert [(item.path.relative_to(tmp_path).as_posix(), item.format) for item in read] == [
+        ("a.csv", "csv"),
+        ("b/one.txt.gz", "text"),
+        ("b/two.md", "markdown"),
+        ("b/two.txt", "text"),
+        ("c/list.txt", PMIDS),
     ]
-    errors = [str(item) for item in found if isinstance(item, InputError)]
-    assert len(errors) == 2
-    assert "empty.txt" in errors[0] and "picture.png" in errors[1]
-    source = found[1]
+    assert [item.name.rpartition("-")[0] for item in read] == ["a", "one", "two", "two", "list"]
+    assert [str(item) for item in found if isinstance(item, PassedOver)] == [
+        "c/empty.txt: no documents (empty)",
+        "c/picture.png: no documents (binary)",
+    ]
+
+
+def test_a_document_without_an_id_is_named_by_its_file_and_no_other_file_gives_that_name(tmp_path: Path):
+    files = [f"{folder}/{name}" for folder in ("1/a", "1/b", "2/a", "2/b") for name in ("x.md", "x.txt", "x.txt.gz")]
+    for name in files:
+        write(tmp_path / name, "T\n\nWords.")
+    once, again = ([item.name for item in sources_in(tmp_path)] for _ in range(2))
+    assert once == again
+    assert len(set(once)) == len(files)
+    apart = [item.name for folder in ("1", "2") for item in sources_in(tmp_path / folder)]
+    alone = [item.name for name in files for item in sources_in(tmp_path / name)]
+    assert once == apart == alone
+    write(tmp_path / "1/a/x.rst.txt", "T\n\nWords.")
+    assert set(once) < {item.name for item in sources_in(tmp_path)}
+    source = next(sources_in(tmp_path))
     [document] = documents_in(source.path, source.format, name=source.name)
-    assert document.id == "b/one"
+    assert document.id == source.name
+    assert re.fullmatch(r"x-[0-9a-f]{10}", document.id)
+
+
+def test_a_text_without_an_ending_is_taken_only_where_it_is_named(tmp_path: Path):
+    path = write(tmp_path / "LICENSE", "Permission\n\nis granted.")
+    write(tmp_path / "abstracts", SAMPLES["jsonl"])
+    passed, taken = sources_in(tmp_path)
+    assert str(passed).startswith("LICENSE: no documents (its name has no ending")
+    assert isinstance(taken, Source) and taken.format == "jsonl"
+    assert [item.format for item in sources_in(path)] == ["text"]
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path):
+    secret = write(tmp_path / "secret.txt", "T\n\nWords.")
+    inside = write(tmp_path / "folder/in.txt", "T\n\nWords.")
+    (tmp_path / "folder/link.txt").symlink_to(secret)
+    (tmp_path / "folder/other.txt").symlink_to(inside)
+    (tmp_path / "door").symlink_to(tmp_path / "folder")
+    for folder in ("folder", "door"):
+        first, out, second = sources_in(tmp_path / folder)
+        assert str(out) == "link.txt: no documents (a link that leads out of the folder)"
+        assert isinstance(first, Source) and isinstance(second, Source) and first.name[-10:] == second.name[-10:]
+
+
+def test_a_day_without_updates_of_pubmed_is_no_error_and_what_is_cut_is_one(tmp_path: Path):
+    for content in ("<PubmedArticleSet></PubmedArticleSet>", "<?xml version='1.0'?><PubmedArticleSet/>"):
+        assert list(documents_in(write(tmp_path / "a.xml", content))) == []
+    assert list(documents_in(write(tmp_path / "a.xml", "<PubmedArticleSet>")))
 
 
 def test_a_file_alone_is_itself_and_a_folder_of_nothing_is_refused(tmp_path: Path):
     path = write(tmp_path / "a.csv", SAMPLES["csv"])
-    assert list(sources_in(path)) == [Source(path, "csv", "a")]
+    [source] = sources_in(path)
+    assert (source.path, source.format, source.name[:2]) == (path, "csv", "a-")
     (tmp_path / "none").mkdir()
     with pytest.raises(InputError, match="without any"):
         list(sources_in(tmp_path / "none"))
@@ -311,3 +360,45 @@ def test_a_long_row_of_anything_within_a_record_takes_no_time(tmp_path: Path, fo
         assert list(documents_in(path, format))
     finally:
         assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("share", [0.001, *(place / 23 for place in range(1, 23)), 0.9999])
+def test_a_cut_packed_file_of_pubmed_keeps_the_records_that_read_pubmed_does(tmp_path: Path, share: float):
+    random = os.urandom(100_000).hex()
+    articles = "".join(
+        f"<PubmedArticle><MedlineCitation><PMID>{n + 1}</PMID><Article><ArticleTitle>{random[n * 400 : n * 400 + 400]}"
+        "</ArticleTitle></Article></MedlineCitation></PubmedArticle>\n"
+        for n in range(500)
+    )
+    packed = gzip.compress(f"<PubmedArticleSet>\n{articles}</PubmedArticleSet>".encode())
+    path = write(tmp_path / "a.xml.gz", packed[: 40 + int(share * (len(packed) - 40))])
+    expected = [item.document() for item in read_pubmed(path) if isinstance(item, PubMedRecord)]
+    *documents, error = documents_in(path)
+    assert documents == expected
+    assert len(documents) >= int(share * 500) - 2
+    assert isinstance(error, RecordError) and "gzip" in str(error)
+
+
+@pytest.mark.parametrize("share", [place / 9 for place in range(1, 9)])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "ris", "jats"])
+def test_a_cut_packed_file_loses_the_record_that_was_cut_and_no_other(tmp_path: Path, format: str, share: float):
+    random = os.urandom(60_000).hex()
+    begin, end = {
+        "jsonl": ('{{"id": "{}", "text": "', '"}\n'),
+        "csv": ("{},", "\n"),
+        "ris": ("TY  - JOUR\nID  - {}\nTI  - ", "\nER  - \n"),
+        "jats": (
+            "<article><front><article-meta><article-id pub-id-type='pmid'>{}</article-id></article-meta></front>"
+            "<body><p>",
+            "</p></body></article>",
+        ),
+    }[format]
+    head = {"csv": "id,text\n", "jats": "<articles>"}.get(format, "")
+    records = [f"{begin.format(n + 1)}{random[n * 400 : n * 400 + 400]}{end}" for n in range(300)]
+    packed = gzip.compress((head + "".join(records)).encode())
+    cut = packed[: int(share * len(packed))]
+    there = len(zlib.decompressobj(wbits=31).decompress(cut))
+    whole = sum(len(head) + sum(map(len, records[: n + 1])) <= there for n in range(300))
+    *documents, error = documents_in(write(tmp_path / "a.gz", cut), format)
+    assert [item.id for item in documents] == [str(n + 1) for n in range(whole)]
+    assert isinstance(error, RecordError)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from vericite.corpus.pubmed import Deletion
+from vericite.corpus.sources import documents_in
 from vericite.corpus.store import Source, open_store
 from vericite.records import Document, Section
 
@@ -66,6 +67,48 @@ def many(count: int, parts: int = 4) -> list[Source]:
             yield document(first - size, version=1)
 
     return [Source(f"part {part}", "1", lambda part=part: items(part)) for part in range(parts)]
+
+
+_ARTICLE = """<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID>
+<DateRevised><Year>{year}</Year><Month>01</Month><Day>01</Day></DateRevised>
+<Article><ArticleTitle>Record of {pmid} in {year}</ArticleTitle>
+<Abstract><AbstractText>{words}</AbstractText></Abstract>
+<PublicationTypeList><PublicationType>{type}</PublicationType></PublicationTypeList></Article>
+<CommentsCorrectionsList>{links}</CommentsCorrectionsList></MedlineCitation></PubmedArticle>"""
+_LINK = '<CommentsCorrections RefType="RetractionOf"><RefSource>J</RefSource><PMID>{}</PMID></CommentsCorrections>'
+
+
+def pubmed_files(folder: Path, count: int, parts: int = 4) -> None:
+    """Write files of PubMed's XML: versions and revisions out of order, deletions, retractions and their notices."""
+    size = count // parts
+
+    def article(number: int, year: int, version: int = 1, type: str = "Journal Article", links: str = "") -> str:
+        words = " ".join(random.Random(f"{number} {year} {version}").choices(WORDS, k=12))
+        pmid = 1_000_000 + number
+        return _ARTICLE.format(pmid=pmid, year=year, version=version, words=words, type=type, links=links)
+
+    folder.mkdir()
+    for part in range(parts):
+        first = part * size
+        written = [article(number, 2020, 1 + number % 2) for number in range(first, first + size)]
+        # Of the part before, and of this one: some older, some newer, some retracted, some of a lower version.
+        for number in range(max(0, first - size), first + size, 5):
+            type = "Retracted Publication" if number % 7 == 0 else "Journal Article"
+            written.append(article(number, 2018 + number % 4, 1 + number % 3, type))
+        written.append(
+            article(count + part, 2021, links="".join(map(_LINK.format, (1_000_003, 1_000_000 + first + 9))))
+        )
+        gone = "".join(f"<PMID>{1_000_000 + number}</PMID>" for number in range(max(0, first - 50), first + size, 23))
+        text = f"<PubmedArticleSet>{''.join(written)}<DeleteCitation>{gone}</DeleteCitation></PubmedArticleSet>"
+        (folder / f"{part}.xml").write_text(text, encoding="utf-8")
+
+
+def with_pubmed(count: int, folder: Path) -> list[Source]:
+    """Files of PubMed's XML, each followed by one of ``many``, whose documents have the same PMIDs."""
+    files = [
+        Source(file.name, "1", lambda file=file: documents_in(file, "pubmed")) for file in sorted(folder.iterdir())
+    ]
+    return [one for pair in zip(files, many(count), strict=True) for one in pair]
 
 
 def content(place: Path | str) -> dict[str, Document]:

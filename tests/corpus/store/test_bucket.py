@@ -86,7 +86,7 @@ def test_of_two_builds_in_a_bucket_the_later_goes_on_and_the_earlier_is_told():
 
 
 def test_a_bucket_without_a_store_is_told_with_the_line_that_builds_one():
-    with pytest.raises(InputError, match=f"vericite corpus build {PLACE}"):
+    with pytest.raises(InputError, match=f"vericite corpus build FILES --to {PLACE}"):
         open_store(PLACE)
 
 

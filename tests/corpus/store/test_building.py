@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from made_documents import WordEmbedder, answers, content, document, many, source
 
-from vericite.corpus.pubmed import Deletion
 from vericite.corpus.store import Progress, Source, build_store, open_store
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
@@ -44,34 +41,34 @@ def test_nothing_makes_an_empty_store(tmp_path: Path):
     assert store.search("anything", 3) == () and list(store.scan()) == [] and store.verify() == ()
 
 
-OPERATIONS = st.lists(
-    st.one_of(
-        st.builds(small, st.sampled_from("1234"), st.integers(1, 3), st.sampled_from(["one", "two", ""])),
-        st.builds(lambda pmids: Deletion(pmids=tuple(pmids)), st.lists(st.sampled_from("12349"), max_size=3)),
-    ),
-    max_size=12,
-)
+def test_a_source_whose_first_item_cannot_be_read_leaves_no_store(tmp_path: Path):
+    def items() -> Iterator[Document]:
+        raise OSError("the cable")
+        yield
+
+    with pytest.raises(OSError, match="the cable"):
+        build_store(tmp_path, [Source("a", "1", items), source("b", [small("1")])])
+    with pytest.raises(InputError, match="found none"):
+        open_store(tmp_path).info()
+    assert build_store(tmp_path, [source("a", []), source("b", [small("1")])]).added == 1
 
 
-def one_after_the_other(items: list[Document | Deletion]) -> dict[str, Document]:
-    held: dict[str, Document] = {}
-    for item in items:
-        if isinstance(item, Deletion):
-            for pmid in item.pmids:
-                held.pop(pmid, None)
-        elif item.id not in held or held[item.id].version <= item.version:
-            held[item.id] = item
-    return dict(sorted(held.items()))
+def test_a_source_to_be_tried_again_is_read_from_its_start_until_nothing_in_it_is_refused(tmp_path: Path):
+    refused = RecordError("pubmed", 0, None, "expected an article; the service was away")
 
+    def build(items: list[Document | RecordError]) -> tuple[bool, bool, int]:
+        again = Source("pmids", "1", lambda: iter(items), retry=True)
+        report = build_store(tmp_path, [again, source("b", [small("9")])], batch=2)
+        (state, _) = open_store(tmp_path).info().sources
+        return bool(report.resumed), state.done, state.items
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(items=OPERATIONS, batch=st.integers(1, 6), cut=st.integers(0, 12))
-def test_batches_come_to_what_one_item_after_the_other_does(
-    tmp_path_factory: pytest.TempPathFactory, items: list[Document | Deletion], batch: int, cut: int
-):
-    place = tmp_path_factory.mktemp("law")
-    build_store(place, [source("a", items[:cut]), source("b", items[cut:])], batch=batch)
-    assert content(place) == one_after_the_other(items)
+    assert build([small("1"), refused, refused, small("4")]) == (False, False, 4)
+    # The documents come where they belong, before those that came already.
+    assert build([small("1"), small("2"), small("4"), refused]) == (True, False, 4)
+    assert sorted(content(tmp_path)) == ["1", "2", "4", "9"]
+    assert build([small(id) for id in "1234"]) == (True, True, 4)
+    assert sorted(content(tmp_path)) == ["1", "2", "3", "4", "9"]
+    assert build_store(tmp_path, [Source("pmids", "1", lambda: iter([]), retry=True)]).skipped == ("pmids",)
 
 
 def test_a_later_version_stays_and_is_counted(tmp_path: Path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_documents import document
 
-from vericite.corpus.store.columns import BATCH_ERRORS, document_of, document_table, documents_of, schema
+from vericite.corpus.store.columns import BATCH_ERRORS, document_of, document_table, documents_of, schema, unstorable
 from vericite.records import Document, Section
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -26,6 +26,7 @@ DOCUMENTS = st.builds(
     journal=SOME,
     year=st.none() | WHOLE,
     date=st.sampled_from([None, "2019", "2019-05", "2019-05-03"]),
+    revised=st.sampled_from([None, "2019", "2019-05", "2019-05-03"]),
     languages=TEXTS,
     authors=TEXTS,
     mesh=TEXTS,
@@ -38,10 +39,13 @@ DOCUMENTS = st.builds(
 @given(st.lists(DOCUMENTS, max_size=4))
 def test_documents_come_back_as_they_went_in(documents: list[Document]):
     assert list(documents_of(document_table(documents, schema(None, None)))) == documents
+    assert not any(map(unstorable, documents))
 
 
 def test_every_field_of_a_document_is_kept():
-    whole = document(1).model_copy(update={"pmcid": "PMC1", "doi": "10.1/x", "date": "2019-05-03", "year": 2019})
+    whole = document(1).model_copy(
+        update={"pmcid": "PMC1", "doi": "10.1/x", "date": "2019-05-03", "revised": "2020", "year": 2019}
+    )
     assert all(value is not None for value in whole.model_dump().values())
     (back,) = documents_of(document_table([whole], schema(None, None)))
     assert back == whole
@@ -67,7 +71,15 @@ def test_a_row_whose_parts_do_not_fit_together_is_no_document(change: dict[str, 
         document_of({**row, **change})
 
 
-@pytest.mark.parametrize("bad", [{"year": 2**63}, {"title": "half \ud800"}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"year": 2**63}, {"year": -(2**63) - 1}, {"version": 2**63}, {"title": "half \ud800"}, {"mesh": ("\udfff",)},
+        {"id": "\ud800"}, {"journal": "\ud800"}, {"sections": (Section(text="\ud800"),)},
+        {"sections": (Section(text="", label="\ud800"),)},
+    ],
+)  # fmt: skip
 def test_what_no_file_can_hold_is_refused(bad: dict[str, object]):
     with pytest.raises(BATCH_ERRORS):
         document_table([document(1).model_copy(update=bad)], schema(None, None))
+    assert unstorable(document(1).model_copy(update=bad))

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from made_documents import answers, content, many
+from made_documents import answers, content, many, pubmed_files, with_pubmed
 
 from vericite.corpus.store import BuildReport, Source, build_store, open_store
 
@@ -18,27 +18,29 @@ BUILD = """
 import sys
 sys.path.insert(0, sys.argv[3])
 from pathlib import Path
-from made_documents import many
+from made_documents import many, with_pubmed
 from vericite.corpus.store import build_store
 from vericite.errors import InputError
 if sys.argv[4] != "0":
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
 try:
-    build_store(sys.argv[1], many(int(sys.argv[2])), batch=50, progress=lambda at: print(at.items, flush=True))
+    count, xml = int(sys.argv[2]), sys.argv[5]
+    sources = with_pubmed(count, Path(xml)) if xml else many(count)
+    build_store(sys.argv[1], sources, batch=50, progress=lambda at: print(at.items, flush=True))
 except InputError as error:
     sys.exit(str(error))
 """
 
 
-def command(place: Path, count: int, largest_file: int = 0) -> list[str]:
+def command(place: Path, count: int, largest_file: int = 0, xml: Path | None = None) -> list[str]:
     here = str(Path(__file__).parent)
-    return [sys.executable, "-c", BUILD, str(place), str(count), here, str(largest_file)]
+    return [sys.executable, "-c", BUILD, str(place), str(count), here, str(largest_file), str(xml or "")]
 
 
-def kill_after(place: Path, count: int, batches: int, seconds: float) -> bool:
+def kill_after(place: Path, count: int, batches: int, seconds: float, xml: Path | None = None) -> bool:
     """Start a build and kill it so long after that many batches; whether it was still at work."""
-    with subprocess.Popen(command(place, count), stdout=subprocess.PIPE, text=True) as build:
+    with subprocess.Popen(command(place, count, xml=xml), stdout=subprocess.PIPE, text=True) as build:
         assert build.stdout is not None
         for _ in range(batches):
             build.stdout.readline()
@@ -48,8 +50,8 @@ def kill_after(place: Path, count: int, batches: int, seconds: float) -> bool:
     return alive
 
 
-def finish(place: Path, count: int) -> BuildReport:
-    return build_store(place, many(count), batch=50)
+def finish(place: Path, count: int, xml: Path | None = None) -> BuildReport:
+    return build_store(place, with_pubmed(count, xml) if xml else many(count), batch=50)
 
 
 def assert_same(place: Path, other: Path) -> None:
@@ -72,17 +74,19 @@ def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_build_that_is_killed_five_times_ends_as_the_one_that_was_not(tmp_path: Path, seed: int):
-    count, chance = 3_000, random.Random(seed)
-    killed = 0
-    while killed < 5:
-        if not kill_after(tmp_path / "killed", count, chance.randrange(20), chance.random() * 0.3):
-            # It came to its end: the rest of the kills fall on an index that is there.
-            break
-        killed += 1
-    assert killed
-    finish(tmp_path / "killed", count)
-    finish(tmp_path / "whole", count)
+    count, chance, xml = 3_000, random.Random(seed), tmp_path / "xml"
+    pubmed_files(xml, count)
+    # Of more than a hundred batches: none of the five comes to its end.
+    for _ in range(5):
+        assert kill_after(tmp_path / "killed", count, chance.randrange(8), chance.random() * 0.3, xml)
+    report = finish(tmp_path / "killed", count, xml)
+    assert report.added and len(report.resumed) <= 1
+    report = finish(tmp_path / "whole", count, xml)
+    assert report.deleted and report.outdated and report.replaced
     assert_same(tmp_path / "killed", tmp_path / "whole")
+    held = content(tmp_path / "whole")
+    gone = {f"{1_000_000 + number}" for number in range(0, count // 4, 23)}
+    assert held["1000003"].retracted and gone.isdisjoint(held)
 
 
 @pytest.mark.slow

@@ -19,11 +19,13 @@ from vericite.corpus.entrez.results import SearchResult
 from vericite.corpus.pubmed import PubMedRecord
 from vericite.disk.store import Form, Row, Store
 
-_RECORDS = Form(
-    "records", "pubmed_record", "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID"
+# One table for both, so that a file that cannot be used costs one warning. A search's key is a hash, a record's has an
+# address in it. Where rows or keys come to mean something else, the table gets another name.
+_REPLIES = Form(
+    "records and searches",
+    "pubmed_reply",
+    "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID",
 )
-_SEARCHES = Form("searches", "pubmed_search", _RECORDS.columns)
-"""Where rows or keys come to mean something else, the table gets another name."""
 
 _NO_RECORD = ""
 _NO_RECORD_EXPIRY = timedelta(days=1)
@@ -42,13 +44,11 @@ class EntrezCache:
 
     def __init__(self, file: Path, address: str) -> None:
         self._address = address
-        self._records = Store(file, _RECORDS)
-        self._searches = Store(file, _SEARCHES)
+        self._replies = Store(file, _REPLIES)
 
     def close(self) -> None:
         """Let go of the file."""
-        self._records.close()
-        self._searches.close()
+        self._replies.close()
 
     def records(self, pmids: Iterable[str], expiry: timedelta, at_any_age: bool) -> dict[str, PubMedRecord | None]:
         """The records there are, and None for those of which PubMed has said that there is none.
@@ -58,7 +58,7 @@ class EntrezCache:
         keys = {self._key(pmid): pmid for pmid in pmids}
         found: dict[str, PubMedRecord | None] = {}
         old = 0
-        for key, (_, value, made) in self._records.find(list(keys)).items():
+        for key, (_, value, made) in self._replies.find(list(keys)).items():
             fresh = _fresh(made, min(expiry, _NO_RECORD_EXPIRY) if value == _NO_RECORD else expiry)
             record = None if value == _NO_RECORD else _record(value)
             if (fresh or at_any_age) and (record is not None or value == _NO_RECORD):
@@ -74,12 +74,12 @@ class EntrezCache:
         """Keep records by the PMIDs they were asked for, and that there are none of others."""
         now = time.time()
         rows: list[Row] = [(self._key(pmid), record.model_dump_json(), now) for pmid, record in records.items()]
-        self._records.put(rows + [(self._key(pmid), _NO_RECORD, now) for pmid in missing])
+        self._replies.put(rows + [(self._key(pmid), _NO_RECORD, now) for pmid in missing])
 
     def search(self, query: str, sort: str, most: int, expiry: timedelta, at_any_age: bool) -> SearchResult | None:
         """What this search found before, or None; with ``at_any_age`` also where it has expired."""
         key = self._search_key(query, sort, most)
-        row = self._searches.find((key,)).get(key)
+        row = self._replies.find((key,)).get(key)
         if row is None or not (at_any_age or _fresh(row[2], expiry)):
             return None
         try:
@@ -90,7 +90,7 @@ class EntrezCache:
     def keep_search(self, result: SearchResult, sort: str, most: int) -> None:
         """Keep what a search found."""
         row = (self._search_key(result.query, sort, most), result.model_dump_json(), time.time())
-        self._searches.put([row])
+        self._replies.put([row])
 
     def _key(self, pmid: str) -> str:
         return f"{self._address} {pmid}"

@@ -11,6 +11,7 @@ from lxml import etree
 
 from vericite.corpus.entrez.replies import UnfitReply, complaint, nothing_found
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
+from vericite.corpus.pubmed.parser import SAFE
 from vericite.errors import RecordError
 from vericite.records import Document
 
@@ -71,10 +72,8 @@ def read_articles(body: bytes, asked: Collection[str]) -> Articles:
 
 def _holds_articles(body: bytes) -> bool:
     """Whether there is a record in it. What is cut off is not for the reader, which makes the best of it."""
-    # A string of entities that grow, or one that reads a file, is never resolved.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
-        root = etree.fromstring(body, parser)
+        root = etree.fromstring(body, etree.XMLParser(**SAFE))
     except etree.XMLSyntaxError as error:
         reason = f"expected XML; found none, or a part of it ({error.msg})"
     else:

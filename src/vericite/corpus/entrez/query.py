@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from unicodedata import normalize
 
 # A word may have marks inside that PubMed knows as part of one (IL-6, 0.5, Crohn's). Brackets, quotes, slashes,
 # colons, asterisks, tildes and number signs mean something in a query and are in no word.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
 _DASHES = re.compile("[\u2010\u2011\u2012\u2013\u2212]")
-_OPERATORS = frozenset({"and", "or", "not"})
+# By NLM's guide PubMed takes them for operators in capitals only: in lower case they are words.
+_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b", re.IGNORECASE)
 
 _LONGEST_WORD = 100
 """Characters; what is longer is a sequence or a mistake, and in no index of words."""
@@ -26,12 +27,26 @@ STOPWORDS = frozenset(
 )
 """The words that PubMed does not look up, by its own list."""
 
+_OPERATORS = frozenset({"and", "or", "not"})
+
 
 def query_words(text: str) -> tuple[str, ...]:
-    """The words of a text, lower-cased, each once. AND, OR and NOT are left out, however they are spelt."""
-    text = _DASHES.sub("-", normalize("NFKC", text)).replace("\u2019", "'").lower()
-    words = dict.fromkeys(_WORD.findall(text))
-    return tuple(word for word in words if word not in _OPERATORS and len(word) <= _LONGEST_WORD)
+    """The words of a text in their order, as they are spelt."""
+    text = _DASHES.sub("-", normalize("NFKC", text)).replace("\u2019", "'")
+    return tuple(word for word in _WORD.findall(text) if len(word) <= _LONGEST_WORD)
+
+
+def acronyms(words: Sequence[str]) -> frozenset[str]:
+    """Of a text's words those of two letters or more, all capitals; none where the whole text is in capitals."""
+    if not any(char.islower() for word in words for char in word):
+        return frozenset()
+    return frozenset(word for word in words if len(word) > 1 and word.isupper())
+
+
+def telling(words: Sequence[str], kept: Collection[str] = ()) -> tuple[str, ...]:
+    """The words to look up, lower-cased, each once: no AND, OR or NOT, and no stopword that is not to be ``kept``."""
+    chosen = (word.lower() for word in words if word.lower() not in STOPWORDS or word in kept)
+    return tuple(word for word in dict.fromkeys(chosen) if word not in _OPERATORS)
 
 
 def all_in_title_or_abstract(words: Sequence[str]) -> str:
@@ -42,3 +57,8 @@ def all_in_title_or_abstract(words: Sequence[str]) -> str:
 def mapped(words: Sequence[str]) -> str:
     """Articles with an abstract about these words, as PubMed's Automatic Term Mapping understands them."""
     return f"({' '.join(words)}) AND hasabstract"
+
+
+def as_asked(words: Sequence[str]) -> str:
+    """The words of a text as they stand, with AND, OR and NOT as words like others."""
+    return _OPERATOR.sub(lambda found: found[0].lower(), " ".join(words))

@@ -6,12 +6,12 @@ import os
 import re
 from dataclasses import dataclass, field
 from datetime import timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from vericite.errors import InputError
+from vericite.llm.spec import is_loopback
 
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 """Where NCBI has them."""
@@ -85,15 +85,8 @@ def _address(url: str) -> str:
     shown = repr(url) if plain and host else "another"
     if not host or not plain or parts.scheme not in ("http", "https"):
         raise InputError(f"expected the address of the E-utilities, such as {EUTILS}; found {shown}. Correct it.")
-    if parts.scheme == "http" and not _on_this_machine(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise InputError(
             f"expected an address that begins with https://; found {shown}. A key would be readable there."
         )
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}/"
-
-
-def _on_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

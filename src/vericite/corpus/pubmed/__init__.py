@@ -17,7 +17,7 @@ from vericite.corpus.pubmed.parts import (
     Qualifier,
 )
 from vericite.corpus.pubmed.read import read_pubmed
-from vericite.corpus.pubmed.record import Deletion, PubMedRecord
+from vericite.corpus.pubmed.record import Deletion, PubMedRecord, Retraction
 
 __all__ = [
     "AbstractSection",
@@ -36,5 +36,6 @@ __all__ = [
     "OtherAbstract",
     "PubMedRecord",
     "Qualifier",
+    "Retraction",
     "read_pubmed",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vericite.corpus.pubmed.blocks import Block
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord
@@ -12,13 +12,23 @@ from vericite.errors import InputError, RecordError
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
 
+SAFE: dict[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "remove_comments": True,
+    "remove_pis": True,
+    "huge_tree": False,
+}
+"""For lxml's parsers: nothing is fetched, no entity expanded, and libxml2's limits on depth and length hold."""
+
 # Without a document type an entity that only the type declares is an error; with one, which is not read, it stays.
 _TYPE = b'<!DOCTYPE block SYSTEM "unread">'
 _HEAD, _TAIL = _TYPE + b"<block>", b"</block>"
 
 
 class BlockParser:
-    """Parses blocks: nothing is fetched, no entity expanded, and libxml2's limits on depth and length hold."""
+    """Parses blocks, with ``SAFE`` settings."""
 
     def __init__(self, name: str, encoding: str | None) -> None:
         # Here, for lxml costs time to load.
@@ -30,15 +40,7 @@ class BlockParser:
         self._etree = etree
         self._record_of = record_of
         try:
-            self._parser = etree.XMLParser(
-                encoding=encoding,
-                resolve_entities=False,
-                load_dtd=False,
-                no_network=True,
-                remove_comments=True,
-                remove_pis=True,
-                huge_tree=False,
-            )
+            self._parser = etree.XMLParser(encoding=encoding, **SAFE)
         except LookupError:
             raise InputError(f"expected UTF-8 in {name}; found the encoding {encoding!r}. Save it as UTF-8") from None
 

@@ -34,6 +34,12 @@ class Deletion(Record):
     pmids: tuple[str, ...]
 
 
+class Retraction(Record):
+    """Word of a notice that the articles with these PMIDs are retracted, whatever their own records say."""
+
+    pmids: tuple[str, ...]
+
+
 class PubMedRecord(Record):
     """An article, or a book or a chapter of one (then ``book`` is set).
 
@@ -101,6 +107,12 @@ class PubMedRecord(Record):
         return tuple(link for link in self.corrections if link.kind in RETRACTS)
 
     @property
+    def retraction(self) -> Retraction | None:
+        """The same as word to whoever keeps those articles; an article that was republished does not retract itself."""
+        pmids = tuple(link.pmid for link in self.retracts if link.pmid and link.pmid != self.pmid)
+        return Retraction(pmids=pmids) if pmids else None
+
+    @property
     def retracted(self) -> bool:
         """Whether it is marked as retracted, or a notice of retraction is linked. A part retracted does not count."""
         return "Retracted Publication" in self.publication_types or bool(self.retraction_notices)
@@ -121,6 +133,7 @@ class PubMedRecord(Record):
             journal=container or (book if book != self.title else None),
             year=int(date[:4]) if date else None,
             date=date,
+            revised=self.revised_date,
             languages=self.languages,
             authors=tuple(author.name for author in self.authors if author.valid and author.name),
             mesh=tuple(heading.name for heading in self.mesh),

@@ -39,6 +39,7 @@ class Entry:
     mesh: tuple[str, ...] = ()
     publication_types: tuple[str, ...] = ()
     retracted: bool = False
+    revised: str = ""
     source: str | None = None
 
     def document(self, fallback: str) -> Document:
@@ -61,6 +62,7 @@ class Entry:
             authors=_told(tuple(map(cited_name, self.authors))),
             mesh=_told(self.mesh),
             publication_types=types,
+            revised=self.revised or None,
             retracted=self.retracted or is_retracted(title, types),
             source=self.source,
         )

@@ -27,6 +27,10 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
             yield record.line, _entry(record).document(file.name)
 
 
+_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
+"""As a record says when it was last revised: ``LR  - 20190903``."""
+
+
 def _unfit(record: TaggedRecord) -> str | None:
     if pmid_of(record.first("PMID")) is None:
         return f"expected a PMID; found {record.first('PMID')[:60]!r}"
@@ -50,6 +54,7 @@ def _entry(record: TaggedRecord) -> Entry:
         publication_types=record.all("PT"),
         # RIN is the notice that retracts this record, ROF the record that this notice retracts.
         retracted=bool(record.all("RIN", "RRI")),
+        revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR"))) else "",
         source="pubmed",
     )
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import io
+import os
 import re
-import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from vericite.corpus.pubmed.stream import ByteStream
 from vericite.errors import InputError, RecordError
 
 _LOOKED_AT = 65_536
 _LONGEST_LINE = 1 << 26  # characters; a packed file of nothing but spaces must not fill the memory
 _LONGEST_TEXT = 1 << 26  # bytes of a file that is one document
-_GZIP = b"\x1f\x8b"
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _KINDS = {
     b"%PDF": "a PDF. Save its text as .txt or .md",
@@ -41,7 +41,8 @@ class SourceFile:
         path: The file.
         name: What a document is named by that has no id of its own.
         head: Its first bytes, unpacked.
-        stream: All its bytes, unpacked. Reading it raises ``OSError`` where the file breaks off.
+        stream: All its bytes, unpacked. Reading it raises ``OSError`` where the file breaks off, and not before all
+            that came until there was handed out.
     """
 
     path: Path
@@ -80,6 +81,7 @@ class SourceFile:
             RecordError: The line is too long to be one, or no UTF-16. What follows cannot be read.
         """
         errors = "surrogateescape" if self._encoding == "utf-8-sig" else "strict"
+        # Not buffered: a buffer that is filled while the file breaks off loses what was in it.
         text = io.TextIOWrapper(self.stream, encoding=self._encoding, errors=errors)
         number = 0
         while True:
@@ -102,7 +104,9 @@ class SourceFile:
             OSError: The file breaks off.
             InputError: It is no text, or too long for one document.
         """
-        raw = self.stream.read(_LONGEST_TEXT + 1)
+        raw = bytearray()
+        while len(raw) <= _LONGEST_TEXT and (part := self.stream.read(_LOOKED_AT)):
+            raw += part
         if len(raw) > _LONGEST_TEXT:
             raise InputError(
                 f"expected a document of at most {_LONGEST_TEXT:,} bytes; found {self.path}, which is longer. Split it"
@@ -141,6 +145,15 @@ def stem_of(path: Path) -> str:
     return Path(_unpacked(path.name)).stem
 
 
+def name_of(path: Path) -> str:
+    """A name that no other file has: its stem, and what is made of where it lies, as in ``a-0123456789``.
+
+    Every time the same, until the file is moved.
+    """
+    where = blake2b(os.fsencode(path.resolve()), digest_size=5).hexdigest()
+    return f"{stem_of(path) or path.name}-{where}"
+
+
 @contextmanager
 def opened(path: Path, name: str | None = None) -> Generator[SourceFile]:
     """A file, unpacked if it is packed with gzip.
@@ -159,46 +172,55 @@ def opened(path: Path, name: str | None = None) -> Generator[SourceFile]:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
     with file:
+        stream = _Stream(file)
         try:
-            magic = file.read(len(_GZIP))
-            rest: BinaryIO = _stream(_Refilled(magic, file))
-            if magic == _GZIP:
-                rest = _stream(_Refilled(b"", cast(BinaryIO, gzip.GzipFile(fileobj=rest))))
-            head = rest.read(_LOOKED_AT)
+            head = stream.opening(_LOOKED_AT)
         except OSError as error:
             raise InputError(f"expected a readable file; found {path}: {error}") from None
-        yield SourceFile(path, name or stem_of(path) or path.name, head, _stream(_Refilled(head, rest)))
+        yield SourceFile(path, name or stem_of(path) or path.name, head, cast(BinaryIO, stream))
 
 
 def _unpacked(name: str) -> str:
     return name[:-3] if name.lower().endswith(".gz") else name
 
 
-def _stream(raw: _Refilled) -> BinaryIO:
-    return io.BufferedReader(raw, _LOOKED_AT)
+class _Stream(io.RawIOBase):
+    """The bytes of a file, unpacked; where it breaks off, an ``OSError`` after the last of them."""
 
+    def __init__(self, file: BinaryIO) -> None:
+        self._bytes = ByteStream(file)
+        self._chunks = iter(self._bytes)
+        self._held = memoryview(b"")
 
-class _Refilled(io.RawIOBase):
-    """A stream whose first bytes were read already; a file that breaks off is an ``OSError`` that says so."""
+    def opening(self, most: int) -> bytes:
+        """Its first bytes, which stay to be read.
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
-        self._head = memoryview(head)
-        self._rest = rest
+        Raises:
+            OSError: There are none, for the file breaks off at once.
+        """
+        held = bytearray()
+        while len(held) < most and (chunk := next(self._chunks, None)) is not None:
+            held += chunk
+        if not held:
+            self._check()
+        self._held = memoryview(bytes(held))
+        return bytes(held[:most])
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        if self._head:
-            part = self._head[: len(buffer)]
-            self._head = self._head[len(part) :]
-        else:
-            part = self._more(len(buffer))
+        while not self._held:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self._check()
+                return 0
+            self._held = memoryview(chunk)
+        part = self._held[: len(buffer)]
+        self._held = self._held[len(part) :]
         buffer[: len(part)] = part
         return len(part)
 
-    def _more(self, size: int) -> bytes:
-        try:
-            return self._rest.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise OSError(f"expected a whole gzip file; found a broken one ({error}). Fetch it again") from None
+    def _check(self) -> None:
+        if self._bytes.damage:
+            raise OSError(f"expected a whole file; found that {self._bytes.damage}. Fetch it again")

@@ -23,10 +23,12 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     for item in read_pubmed(file.stream, str(file.path)):
         line = item.line if isinstance(item, RecordError) else line
         yield line, item.document() if isinstance(item, PubMedRecord) else item
+        if isinstance(item, PubMedRecord) and (retraction := item.retraction):
+            yield line, retraction
 
 
 def _matches(file: SourceFile) -> bool:
     return root_of(file.opening) in _ROOTS
 
 
-PUBMED = SourceForm("PubMed's XML: a baseline or update file, or what efetch replies", _read, _matches, True)
+PUBMED = SourceForm("PubMed's XML: a baseline or update file, or what efetch replies", _read, _matches, True, True)

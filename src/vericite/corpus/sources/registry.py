@@ -38,6 +38,11 @@ SOURCES: dict[str, SourceForm] = {
 }
 """The forms in the order in which ``auto`` tries them."""
 
+READERS = 1
+"""To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
+
+_ANY_TEXT = ("markdown", "text")
+
 
 def documents_in(
     path: Path,
@@ -74,6 +79,26 @@ def form_of(path: Path) -> str:
         return _recognised(file)
 
 
+def form_in_folder(path: Path) -> tuple[str | None, str]:
+    """The form of a file that nobody named, or None and, in a few words, why it is taken for none of documents.
+
+    A text is one only by its ending: ``LICENSE`` and ``Makefile`` are texts too.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    with opened(path) as file:
+        if file.is_empty:
+            return None, "empty"
+        try:
+            form = _recognised(file)
+        except InputError:
+            return None, file.known_kind or _told(file)
+        if form in _ANY_TEXT and not file.suffix:
+            return None, "its name has no ending such as .txt; name it itself to take it"
+        return form, ""
+
+
 def _documents(path: Path, format: str, on_format: Callable[[str], None] | None, name: str | None) -> Iterator[Item]:
     with opened(path, name) as file:
         chosen = _recognised(file) if format == AUTO else format
@@ -89,7 +114,7 @@ def _documents(path: Path, format: str, on_format: Callable[[str], None] | None,
         for item in items if form.updates else _each_id_once(path, items):
             empty = False
             yield item[1]
-        if empty:
+        if empty and not form.may_be_empty:
             raise InputError(f"expected {form.summary}; found {path} with no document in it")
 
 
@@ -136,10 +161,10 @@ def _recognised(file: SourceFile) -> str:
 
 def _told(file: SourceFile) -> str:
     if "\x00" in file.opening:
-        return "which is no text"
+        return "binary"
     if root := root_of(file.opening):
         return f"XML or HTML whose first element is {root[:40]!r}"
-    return f"of no form that is known, and whose name ends in {file.suffix!r}"
+    return f"of no known form, its ending {file.suffix!r}"
 
 
 def _expected() -> str:

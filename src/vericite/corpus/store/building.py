@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.corpus.store.contract import BuildReport, Embedding, Progress, Source, SourceState
 from vericite.corpus.store.lock import only_builder
 from vericite.corpus.store.opening import existing_store, new_store, require_extra
-from vericite.corpus.store.place import place_of
+from vericite.corpus.store.place import Place, place_of
 from vericite.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,21 +38,19 @@ def build_store(
     total: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
-    """Make a store of these sources, or add them to the store that is there.
+    """Make a store of these sources, or add them to the store that is there; see ``Store.put`` for which one is later.
 
-    Items come in their order, source after source. A document takes the place of the one with its id, unless its
-    ``version`` is lower; a ``Deletion`` removes the documents with its PMIDs that came before it. An item that is no
-    usable document is counted, and the rest goes on. A source that is in the store with the same fingerprint is
-    skipped; with another one it is read again from its start, and what it no longer has stays.
-
-    A build that was stopped, however, and is run again goes on after its last batch; the store it ends with is the
-    one it would have made in one go. It holds one batch in memory.
+    A document takes the place of one of its id that is not later. What a ``Deletion`` names is removed and does not
+    come back, and what a ``Retraction`` or a retracted document names is marked, wherever they stand in the sources.
+    An unusable item is counted, and the rest goes on. A source that is in the store with the same fingerprint is
+    skipped; with another one it is read again from its start, and what it no longer has stays. No store is made
+    before the first item could be read. A build that was stopped, however, and is run again goes on after its last
+    batch, and ends with the store it would have made in one go. It holds one batch in memory.
 
     Args:
         place: A folder, or an address such as ``s3://bucket/prefix``.
         sources: What to read; no two of one name.
-        vectors: Whether to keep a vector of every document too, which takes an embedder's time. A store that was
-            made with vectors gets them of what is added in any case.
+        vectors: Whether to keep vectors too, which takes time. A store that was made with them gets them in any case.
         embedder: What makes them; the bundled one if None.
         batch: Documents in one commit; a number that fits if None.
         problems: How many of the refused items the report keeps.
@@ -63,19 +62,47 @@ def build_store(
         MissingExtraError: LanceDB is not installed.
     """
     require_extra()
-    from vericite.corpus.store.writing import Writer
-
+    clock = _Clock(total, progress)
     where = place_of(place)
     with only_builder(where):
-        store = existing_store(where, embedder) or new_store(where, embedder, vectors)
-        _check_vectors(store, vectors)
-        clock = _Clock(total, progress)
-        writer = Writer(store, batch or (BATCH if store.embedder is None else EMBEDDED), problems, clock.tell)
-        skipped, resumed = _read_all(sources, writer)
-        clock.tell("indexing", "", writer.items)
-        store.index()
-        writer.finish()
+        return _build(where, sources, (vectors, embedder), (batch, problems), clock)
+
+
+def _build(
+    place: Place,
+    sources: Iterable[Source],
+    with_vectors: tuple[bool, Embedding | None],
+    sizes: tuple[int | None, int],
+    clock: _Clock,
+) -> BuildReport:
+    from vericite.corpus.store.writing import Writer
+
+    (vectors, embedder), (batch, problems) = with_vectors, sizes
+    store = existing_store(place, embedder)
+    if store is None:
+        # What cannot be read at all leaves no empty store behind.
+        sources = _begun(sources)
+        store = new_store(place, embedder, vectors)
+    _check_vectors(store, vectors)
+    writer = Writer(store, batch or (BATCH if store.embedder is None else EMBEDDED), problems, clock.tell)
+    skipped, resumed = _read_all(sources, writer)
+    clock.tell("indexing", "", writer.items)
+    writer.mark_retracted()
+    store.index()
+    writer.finish()
     return writer.report(tuple(skipped), tuple(resumed), clock.seconds)
+
+
+def _begun(sources: Iterable[Source]) -> Iterator[Source]:
+    """The same sources, the first of them read as far as its first item."""
+    rest = iter(sources)
+    first = next(rest, None)
+    if first is None:
+        return rest
+    items = first.items()
+    item = next(items, None)
+    whole = items if item is None else chain([item], items)
+    return chain([replace(first, items=lambda: whole)], rest)
 
 
 def _check_vectors(store: LanceStore, vectors: bool) -> None:
@@ -103,7 +130,10 @@ def _read_all(sources: Iterable[Source], writer: Writer) -> tuple[list[str], lis
             continue
         if state.items:
             resumed.append(source.name)
-        writer.begin(state)
+        if source.retry:
+            # What was refused may be a document now, so that how many items there were tells no place to go on from.
+            state = SourceState(source.name, source.fingerprint)
+        writer.begin(state, source.retry)
         for item in islice(source.items(), state.items, None):
             writer.take(item)
         writer.end()

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from vericite.records import Document, Section
 
-SCHEMA = 1
-"""Version of the store's form. A store of a later one is refused, not guessed at."""
+SCHEMA = 2
+"""Version of the store's form. A store of another one is refused, not guessed at."""
 
 VERSION_KEY = "vericite.store"
 EMBEDDER_KEY = "vericite.embedder"
@@ -31,6 +31,7 @@ PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
 _DESCRIBING = (
     pa.field("characters", pa.int64(), nullable=False),
     pa.field("version", pa.int64(), nullable=False),
+    pa.field("revised", pa.string()),
     pa.field("year", pa.int64()),
     pa.field("retracted", pa.bool_(), nullable=False),
     pa.field("pmid", pa.string()),
@@ -55,6 +56,9 @@ DESCRIBING_COLUMNS = tuple(field.name for field in _DESCRIBING)
 
 BATCH_ERRORS: tuple[type[Exception], ...] = (pa.ArrowException, UnicodeError, OverflowError)
 """What ``document_table`` raises on a document that no file can hold."""
+
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def schema(embedder: str | None, width: int | None) -> Any:
@@ -87,6 +91,17 @@ def document_table(documents: Sequence[Document], form: Any, vectors: NDArray[np
         flat = pa.array(vectors.astype(np.float16).ravel())
         arrays.append(pa.FixedSizeListArray.from_arrays(flat, width))
     return pa.Table.from_arrays(arrays, schema=form)
+
+
+def unstorable(document: Document) -> str | None:
+    """Why no file can hold a document; None of one that ``document_table`` takes. Quick enough to ask of each."""
+    if wide := next((number for number in (document.version, document.year or 0) if not _LEAST <= number <= _MOST), 0):
+        return f"a number of more than 64 bits, {wide}"
+    try:
+        document.model_dump_json()
+    except ValueError:
+        return "a half of a surrogate pair, which is no character"
+    return None
 
 
 def description_of(document: Document, column: str) -> Any:

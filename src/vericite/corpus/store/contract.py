@@ -9,13 +9,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.corpus.pubmed.record import Deletion
+from vericite.corpus.pubmed.record import Deletion, Retraction
 from vericite.corpus.store.filters import Filters
 from vericite.errors import RecordError
 from vericite.records import Document
 
-Item = Document | Deletion | RecordError
-"""What a source yields: a document, the PMIDs of documents to delete, or what was wrong with a record."""
+Item = Document | Deletion | Retraction | RecordError
+"""What a source yields: a document, PMIDs that are deleted or retracted, or what was wrong with a record."""
 
 
 class Embedding(Protocol):
@@ -53,11 +53,14 @@ class Source:
         name: What the store remembers it by.
         fingerprint: Another one where its content is another: a file's hash, or its size and time.
         items: Begins to read it. Later items win over earlier ones of the same id.
+        retry: Whether what was refused may be had another time. Such a source counts as read only when nothing in it
+            was refused: until then each build reads it again, from its start.
     """
 
     name: str
     fingerprint: str
     items: Callable[[], Iterator[Item]]
+    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class SourceState:
         name: The source's.
         fingerprint: The source's, when it was read.
         items: How many of its items are in the store.
-        done: Whether that is all of them.
+        done: Whether that is all of them; of a source to be tried again, whether none was refused besides.
         refused: How many items were no usable document.
         at: When it was last written, in ISO form (UTC).
     """
@@ -137,13 +140,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did.
+    """What a build did, counted as if items had come one by one: the size of the batches does not matter.
 
     Attributes:
         added: Documents whose id was new.
         replaced: Documents that took the place of one with their id.
-        outdated: Documents that were left out, for one of their id and a later version was there, or came with them.
-        deleted: Documents that a source took back.
+        outdated: Documents that were left out, for a later one of their id was there or had come before.
+        deleted: Documents that a source took back, and those that were left out because their PMID is deleted.
         refused: Items that were no usable document.
         problems: The first of those.
         skipped: Sources that were in the store already, with the same fingerprint.
@@ -170,7 +173,12 @@ class Store(Protocol):
     """
 
     def put(self, documents: Iterable[Document]) -> None:
-        """Keep documents. One takes the place of the document with its id, unless its ``version`` is lower."""
+        """Keep documents. One takes the place of the document with its id, unless that is the later one.
+
+        Later is the higher ``version``, then the later ``revised``, which none is before any; of equals, what is put.
+        A PMID that was deleted is one again. A document whose PMID is known as retracted is marked, and one that is
+        retracted marks the others of its PMID.
+        """
         ...
 
     def delete(self, ids: Iterable[str]) -> int:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from threading import Lock
 from typing import Any
 
@@ -25,7 +25,9 @@ from vericite.corpus.store.columns import (
 from vericite.corpus.store.contract import Embedding, Found, Hit, StoreInfo
 from vericite.corpus.store.filters import Filters, is_in
 from vericite.corpus.store.journal import Journal
+from vericite.corpus.store.latest import State, latest_of
 from vericite.corpus.store.place import Place, told
+from vericite.corpus.store.pmids import PmidFacts
 from vericite.errors import InputError
 from vericite.records import Document
 from vericite.records.base import storable
@@ -55,6 +57,7 @@ class LanceStore:
     def __init__(self, place: Place, database: Any, embedder: Embedding | None = None) -> None:
         self.place = place
         self.database = database
+        self.facts = PmidFacts(place, database)
         self._given = embedder
         self._lock = Lock()
         self._opened = -FRESH
@@ -69,7 +72,7 @@ class LanceStore:
         if int(said) != SCHEMA:
             raise InputError(
                 f"expected a store of form {SCHEMA}; found {self.place.name} of form {said}. "
-                "Upgrade vericite, or build the store again in another place"
+                f"{'Upgrade vericite, or build' if int(said) > SCHEMA else 'Build'} the store again in another place"
             )
 
     @property
@@ -100,14 +103,37 @@ class LanceStore:
         Raises:
             InputError: A document cannot be stored, or the place not be written to.
         """
-        latest: dict[str, Document] = {}
+        given: dict[str, list[Document]] = {}
         for document in documents:
-            keep_latest(latest, document)
+            given.setdefault(document.id, []).append(document)
+        each = [document for same in given.values() for document in same]
+        pmids = {document.pmid for document in each if document.pmid}
+        retracted = {document.pmid for document in each if document.pmid and document.retracted}
+        marked = retracted | self.facts.known("retracted", pmids)
         try:
-            rows = self.rows_of(list(latest.values()))
+            rows = self.rows_of([as_retracted(latest_of(same), marked) for same in given.values()])
         except BATCH_ERRORS as error:
             raise InputError(f"expected documents that a file can hold; found {error}") from None
+        self.facts.forget("deleted", pmids)
+        self.facts.learn("retracted", retracted)
         self.merge(rows)
+        self.mark_retracted(retracted)
+
+    def mark_retracted(self, pmids: Iterable[str]) -> None:
+        """Mark the documents with these PMIDs that are not marked yet."""
+        for some in _parts(pmids, _IDS_AT_ONCE):
+            unmarked = f"retracted = false AND {is_in('pmid', some)}"
+            if found := list(self._stream(self._latest(), unmarked)):
+                self.merge(self.rows_of([as_retracted(document, set(some)) for document in found]))
+
+    def states_of(self, ids: Iterable[str]) -> dict[str, State]:
+        """What the documents with these ids that are there are ordered by."""
+        found: dict[str, State] = {}
+        for some in _parts(ids, _IDS_AT_ONCE):
+            with told("read", self.place):
+                for batch in tables.rows_where(self._latest(), is_in("id", some), ["id", "version", "revised"]):
+                    found.update((row["id"], (row["version"], row["revised"] or "")) for row in batch.to_pylist())
+        return found
 
     def rows_of(self, documents: list[Document]) -> Any:
         """Documents as rows of this store, with vectors where it has them.
@@ -244,15 +270,11 @@ def bundled_embedder() -> Embedding:
     return Embedder.shared()
 
 
-def keep_latest(documents: dict[str, Document], document: Document) -> bool:
-    """Take a document in by its id unless one of a later version is there; whether it was."""
-    held = documents.get(document.id)
-    if held is not None and held.version > document.version:
-        return False
-    # Out and in again: the order is that of the last words.
-    documents.pop(document.id, None)
-    documents[document.id] = document
-    return True
+def as_retracted(document: Document, pmids: Collection[str]) -> Document:
+    """A document, marked as retracted where its PMID is one of these."""
+    if document.retracted or document.pmid not in pmids:
+        return document
+    return document.model_copy(update={"retracted": True})
 
 
 def _parts(values: Iterable[str], size: int) -> Iterator[list[str]]:

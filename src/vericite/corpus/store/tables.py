@@ -13,6 +13,7 @@ import lancedb
 from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
 from lancedb.query import MatchQuery
 
+from vericite.corpus.store.latest import REPLACES
 from vericite.corpus.store.place import Place, told
 
 DOCUMENTS = "documents"
@@ -40,6 +41,8 @@ _SCALARS: dict[str, Any] = {
 
 def connect(place: Place) -> Any:
     """The database at a place. Of a folder that is not there it is made."""
+    # LanceDB leaves cores to reading and writing: of two it computes on one, and a build takes a third longer.
+    os.environ.setdefault("LANCE_CPU_THREADS", str(os.cpu_count() or 1))
     return lancedb.connect(place.folder or place.name, storage_options=place.options)
 
 
@@ -113,10 +116,10 @@ def rows_where(table: Any, predicate: str | None, columns: Sequence[str], batch:
 
 
 def merge_documents(table: Any, rows: Any) -> tuple[int, int]:
-    """Write rows in one commit: a new id is added, one that is there replaced unless its version is later.
+    """Write rows in one commit: a new id is added, one that is there replaced unless it is the later one.
 
     How many were added, and how many replaced.
     """
-    merge = table.merge_insert("id").when_matched_update_all(where="source.version >= target.version")
+    merge = table.merge_insert("id").when_matched_update_all(where=REPLACES)
     done = merge.when_not_matched_insert_all().execute(rows)
     return done.num_inserted_rows, done.num_updated_rows
