@@ -54,7 +54,7 @@ def _entry(record: TaggedRecord) -> Entry:
         publication_types=record.all("PT"),
         # RIN is the notice that retracts this record, ROF the record that this notice retracts.
         retracted=bool(record.all("RIN", "RRI")),
-        revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR"))) else "",
+        revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR").strip())) else "",
         source="pubmed",
     )
 
