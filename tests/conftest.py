@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from vericite.cli import main
 
-# A slow machine is no failure: what must be fast is in benchmarks/.
-settings.register_profile("vericite", deadline=None)
+# A slow machine is no failure: what must be fast is in benchmarks/. Laws that need more examples say so themselves.
+settings.register_profile("vericite", deadline=None, max_examples=50)
 settings.load_profile("vericite")
 
 

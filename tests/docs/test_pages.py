@@ -12,6 +12,8 @@ from vericite.verify import protocol_names
 ROOT = Path(__file__).parents[2]
 
 
+# Half a minute; CI runs it by itself.
+@pytest.mark.slow
 def test_the_output_shown_in_the_docs_is_what_the_commands_print():
     done = subprocess.run(
         [sys.executable, "docs/refresh.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=400
