@@ -9,13 +9,15 @@ import pytest
 
 from vericite.evaluate.gold import Gold, Labels, ModelScores
 from vericite.evaluate.items import Features, Item, joined
-from vericite.evaluate.measures.answer_text import Length
+from vericite.evaluate.measures.answer_closed import YesNoAccuracy
+from vericite.evaluate.measures.answer_exact import ExactMatch
+from vericite.evaluate.measures.answer_text import AnsweredRate, Length
 from vericite.evaluate.measures.biogen import CitationSupportRate
 from vericite.evaluate.measures.citation import DanglingRate, UncitedRate
 from vericite.evaluate.measures.mauve import MAUVE
 from vericite.evaluate.measures.model_scores import BERTScore
 from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import System, compare_systems, score, score_systems
+from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.text import CITATIONS, SPLITTER, parse_answer
 
 FEW = Bootstrap(draws=200)
@@ -47,7 +49,7 @@ def test_systems_are_scored_as_each_by_itself_where_measures_look_at_one():
     systems = [answered("a", ["It is. It was.", "Yes."]), answered("b", ["No.", "It may be so."])]
     measures = [Length(), UncitedRate()]
     together = score_systems(systems, measures, FEW, "half")
-    assert together == [figure for system in systems for figure in score(system, measures, FEW, "half")]
+    assert together == [figure for system in systems for figure in score_systems([system], measures, FEW, "half")]
     assert [(it.system, str(it.measure), it.group) for it in together][:4] == [
         ("a", "Length", None),
         ("a", "Length", "0"),
@@ -78,21 +80,27 @@ def test_a_figure_says_what_made_it_and_which_way_is_better():
     scores = {"a": ModelScores(id="a", scores={"bertscore_f1": 0.9}, made_by="roberta-large, rescaled")}
     items = joined([labelled], scores=scores)
     measures = [BERTScore(), CitationSupportRate(), UncitedRate(), CitationSupportRate(by="pair")]
-    bert, support, uncited, pooled = (it.signature for it in score(System("s", tuple(items)), measures, FEW))
+    bert, support, uncited, pooled = (it.signature for it in score_systems([System("s", tuple(items))], measures, FEW))
     assert "scores-by=roberta-large, rescaled" in bert and "wilson at 0 and 1" in bert
     assert "labels-by=assessor 1" in support and "bootstrap=" in support
     assert f"splitter={SPLITTER}" in uncited and f"citations={CITATIONS}" in uncited
     assert "interval=clustered wilson" in pooled and "bootstrap" not in pooled
-    record = score(System("s", tuple(items)), [DanglingRate()], FEW)[0].record
+    record = score_systems([System("s", tuple(items))], [DanglingRate()], FEW)[0].record
     assert json.loads(json.dumps(record))["higher_is_better"] is False
 
 
+@pytest.mark.parametrize("kind", [ExactMatch, YesNoAccuracy, AnsweredRate])
+def test_a_figure_that_may_be_read_from_a_text_says_how_the_text_was_read(kind):
+    told = score_systems([answered("a", ["Yes. It is."])], [kind()], FEW)[0].signature
+    assert f"splitter={SPLITTER}" in told and f"citations={CITATIONS}" in told
+
+
 def test_scores_without_a_name_are_taken_as_they_are():
-    (item,) = joined([Item("a")], scores={"a": {"x": 1.0}})
+    (item,) = joined([Item("a")], scores={"a": ModelScores(id="a", scores={"x": 1.0})})
     assert (item.scores, item.scored_by) == ({"x": 1.0}, None)
 
 
 def test_of_one_question_a_rate_has_no_interval():
-    (figure,) = score(answered("a", ["It is. It was."]), [UncitedRate()], FEW)
+    (figure,) = score_systems([answered("a", ["It is. It was."])], [UncitedRate()], FEW)
     found = figure.estimate
     assert (found.value, found.low, found.high, found.n) == (1.0, None, None, 1)

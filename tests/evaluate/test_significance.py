@@ -8,21 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
+from vericite.evaluate.comparison import Comparison, Effect, Test, Wording, shown_p
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import (
     EMPTY,
-    Comparison,
-    Effect,
     Part,
     Scored,
-    Test,
-    Wording,
     compare,
     corrected,
     holm,
     match,
     permutation_test,
-    shown_p,
 )
 
 SUPPORTED = Wording("supported citations", "supports", "more citations")

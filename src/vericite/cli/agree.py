@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from vericite.cli.options import refuse_same, refuse_unwritable
+from vericite.cli.options import DrawsOption, OutOption, SeedOption, refuse_same, refuse_unwritable
 
 
 class Rated(StrEnum):
@@ -18,9 +18,6 @@ class Rated(StrEnum):
     RATIONALE = "rationale"
 
 
-OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
-DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
 RatingsArgument = Annotated[
     list[Path],
     typer.Argument(

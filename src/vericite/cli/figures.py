@@ -17,11 +17,11 @@ from rich.text import Text
 from vericite.cli.options import report
 from vericite.cli.show import clean
 from vericite.errors import InputError, RecordError, VeriCiteError
+from vericite.evaluate.comparison import Comparison
 from vericite.evaluate.rankings import Correlated
 from vericite.evaluate.ratings import Agreed
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import Figure, System
-from vericite.evaluate.significance import Comparison
 
 
 @contextmanager

@@ -65,6 +65,9 @@ CacheOption = Annotated[
         "--cache/--no-cache", help="Keep judgements and replies, so that nothing is judged or paid for twice."
     ),
 ]
+OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
+DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
 
 
 def llm_settings(

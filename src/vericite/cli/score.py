@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import refuse_same, refuse_unwritable
+from vericite.cli.options import DrawsOption, OutOption, SeedOption, refuse_same, refuse_unwritable
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
     from vericite.evaluate.reading import Read
+    from vericite.records import Document
 
 GoldOption = Annotated[
     Path | None,
@@ -38,8 +39,6 @@ DocumentsOption = Annotated[
     Path | None,
     typer.Option(help="JSONL of documents that answers cite by PMID, DOI or address.", metavar="FILE"),
 ]
-DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
 NameOption = Annotated[
     list[str] | None,
     typer.Option("--name", help="What to call a system, in their order; else it is named by its file or folder."),
@@ -54,7 +53,6 @@ SystemsArgument = Annotated[
 ByOption = Annotated[
     str | None, typer.Option(help="Show also each value of this: type, or a group of the gold.", metavar="GROUP")
 ]
-OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
 _BESIDE = "Beside one system's answers"
 VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_BESIDE)]
 LabelsOption = Annotated[Path | None, typer.Option(help="Assessors' labels.", rich_help_panel=_BESIDE)]
@@ -173,7 +171,10 @@ def _read(
     from vericite.corpus import load_documents
     from vericite.evaluate.reading import read_systems
 
-    library = load_documents(documents)[0] if documents else ()
+    library: Sequence[Document] = ()
+    if documents is not None:
+        library, wrong = load_documents(documents)
+        problems += wrong
     return read_systems(places, problems, gold, beside, library, names or ())
 
 
@@ -205,4 +206,4 @@ def _chosen(read: Read, named: list[str] | None) -> list[Measure]:
 def _telling(read: Read) -> list[Measure]:
     from vericite.evaluate.measures.registry import most_telling
 
-    return [most_telling([item for system in read.systems for item in system.items])]
+    return [most_telling([system.items for system in read.systems])]

@@ -10,9 +10,6 @@ from vericite.evaluate.gold import Gold, Labels, ModelScores
 from vericite.evaluate.resampling import Floats
 from vericite.records import Answer, CheckedAnswer
 
-NO_ANSWER = "no answer to this question"
-"""Why a question of the gold failed of which the system has nothing at all."""
-
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -93,7 +90,7 @@ class Item:
         if self.answer is None or not self.answer.insufficient:
             if any(name for entry in self.exact or () for name in entry):
                 return True
-            if self.answer is None and self.checked is None and self.exact is None and self.failed in (None, NO_ANSWER):
+            if self.answer is None and self.checked is None and self.exact is None and self.failed is None:
                 return None
         return False
 
@@ -109,13 +106,14 @@ def joined(
     answers: Iterable[Item],
     gold: Mapping[str, Gold] | None = None,
     labels: Mapping[str, Labels] | None = None,
-    scores: Mapping[str, Mapping[str, float] | ModelScores] | None = None,
+    scores: Mapping[str, ModelScores] | None = None,
     features: Mapping[str, Features] | None = None,
+    absent: str | None = None,
 ) -> list[Item]:
     """Items with their gold, labels, scores and features, in the order of their ids.
 
-    A question of the gold that has no answer becomes an item without one: it is missing, and is counted as such. Scores
-    given as ``ModelScores`` bring what made them.
+    A question of the gold that has no answer becomes an item without one, which failed for the reason ``absent``: it is
+    missing, and is counted as such.
     """
     from dataclasses import replace
 
@@ -123,16 +121,15 @@ def joined(
     ids = sorted(given.keys() | (gold or {}).keys())
     found: list[Item] = []
     for id in ids:
-        told = (scores or {}).get(id, {})
-        computed, by = (told.scores, told.made_by) if isinstance(told, ModelScores) else (told, None)
-        item = given.get(id) or Item(id, failed=NO_ANSWER)
+        computed = (scores or {}).get(id)
+        item = given.get(id) or Item(id, failed=absent)
         found.append(
             replace(
                 item,
                 gold=(gold or {}).get(id, item.gold),
                 labels=(labels or {}).get(id, item.labels),
-                scores={**item.scores, **computed},
-                scored_by=by or item.scored_by,
+                scores=computed.scores if computed else item.scores,
+                scored_by=computed.made_by if computed else item.scored_by,
                 features=(features or {}).get(id, item.features),
             )
         )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.gold import Gold, GoldLine, Labels, ModelScores
-from vericite.evaluate.items import NO_ANSWER, Features, Item, joined
+from vericite.evaluate.items import Features, Item, joined
 from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
@@ -28,6 +28,9 @@ _Kept = TypeVar("_Kept")
 BESIDE = ("verdicts", "labels", "scores", "outputs", "features")
 """What may lie beside the answers of a system: files of these names in its folder, or options of the command."""
 _ENDINGS = {"features": "npz"}
+
+NO_ANSWER = "no answer to this question"
+"""Why a question failed of which a system that answers others has nothing."""
 
 _Place = tuple[Path, int]
 """A file, and the line in it."""
@@ -89,8 +92,10 @@ class Given:
     def system(self, name: str, gold: Mapping[str, Gold] | None = None) -> System:
         """The system, a question at a time; questions of the gold that it has nothing of are there, and missing."""
         ids = self.ids if self._asked_anything or not gold else ()
-        items = joined(map(self._item, sorted(ids)), gold, self.labels, self.scores, self.features)
-        return System(name, tuple(map(self._told, items)))
+        # Of a system that was not asked for answers, that there is none is no failure.
+        absent = NO_ANSWER if self.answers_anything else None
+        items = (self._item(id, absent) for id in sorted(ids))
+        return System(name, tuple(joined(items, gold, self.labels, self.scores, self.features, absent)))
 
     def strays(self, gold: Mapping[str, Gold] | None = None) -> list[RecordError]:
         """Labels, scores and features of questions that were never asked: a misspelt id is no question of its own."""
@@ -106,17 +111,12 @@ class Given:
     def _asked_anything(self) -> bool:
         return bool(self.answers or self.runs or self.verdicts or self.outputs)
 
-    def _item(self, id: str) -> Item:
-        output = self.outputs.get(id, Output(id=id))
-        found = Item(
-            id,
-            self.answers.get(id),
-            self.verdicts.get(id),
-            output.retrieved,
-            exact=output.exact,
-            failed=output.failed,
-        )
-        run = self.runs.get(id)
+    def _item(self, id: str, absent: str | None) -> Item:
+        output, run = self.outputs.get(id, Output(id=id)), self.runs.get(id)
+        answer, checked = self.answers.get(id), self.verdicts.get(id)
+        silent = answer is None and checked is None and output.exact is None and run is None
+        failed = output.failed or (absent if silent else None)
+        found = Item(id, answer, checked, output.retrieved, exact=output.exact, failed=failed)
         if run is None:
             return found
         retrieved = tuple(evidence.document.id for evidence in run.evidence)
@@ -127,14 +127,6 @@ class Given:
             ranked=retrieved if found.ranked is None else found.ranked,
             gold=Gold.of(run.question),
         )
-
-    def _told(self, item: Item) -> Item:
-        """With why there is no answer: of a system that was not asked for one, that is no failure."""
-        why = self.outputs[item.id].failed if item.id in self.outputs else None
-        silent = item.answer is None and item.checked is None and item.exact is None
-        if silent and why is None and self.answers_anything:
-            why = NO_ANSWER
-        return item if why == item.failed else replace(item, failed=why)
 
 
 @dataclass(frozen=True)

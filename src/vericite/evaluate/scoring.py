@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from vericite.evaluate.comparison import Comparison
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import Measure, Parts
 from vericite.evaluate.resampling import Bootstrap, Estimate
-from vericite.evaluate.significance import Comparison, Scored, compare, corrected
+from vericite.evaluate.significance import Scored, compare, corrected
 from vericite.text import CITATIONS, SPLITTER
 from vericite.version import __version__
 
@@ -56,13 +57,6 @@ class Figure:
             "higher_is_better": self.measure.higher_is_better,
             "signature": self.signature,
         }
-
-
-def score(
-    system: System, measures: Sequence[Measure], bootstrap: Bootstrap | None = None, by: str | None = None
-) -> list[Figure]:
-    """Every measure of a system; of several at once see ``score_systems``."""
-    return score_systems([system], measures, bootstrap, by)
 
 
 def score_systems(
@@ -133,6 +127,10 @@ def packages_of(measure: Measure) -> list[str]:
     return [f"{package}={_version(package)}" for package in measure.packages]
 
 
+_OF_TEXT = frozenset({"answer", "exact", "reply"})
+"""Needs that may be met by the text of an answer."""
+
+
 def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
     """What made that which is measured: splitter, judge, labellers, models; all of it, where there are several."""
     found: dict[str, set[str]] = {}
@@ -142,7 +140,7 @@ def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
         for provenance in made:
             for stage, signature in provenance.parts.items():
                 found.setdefault(stage, set()).add(signature)
-    if "answer" in measure.needs:
+    if not _OF_TEXT.isdisjoint(measure.needs):
         found.setdefault("splitter", set()).add(SPLITTER)
         found.setdefault("citations", set()).add(CITATIONS)
     if "labels" in measure.needs:

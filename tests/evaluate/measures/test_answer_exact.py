@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from figures import figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
@@ -9,10 +10,15 @@ from sklearn.metrics import accuracy_score, f1_score
 from vericite.errors import InputError
 from vericite.evaluate.gold import Gold
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.answer_exact import (
-    ANSWER_EXACT_MEASURES,
+from vericite.evaluate.measures.answer_closed import (
+    ANSWER_CLOSED_MEASURES,
     CategoryAccuracy,
     CategoryMacroF1,
+    YesNoAccuracy,
+    YesNoMacroF1,
+)
+from vericite.evaluate.measures.answer_exact import (
+    ANSWER_EXACT_MEASURES,
     ExactMatch,
     FactoidLenient,
     FactoidMRR,
@@ -20,8 +26,6 @@ from vericite.evaluate.measures.answer_exact import (
     ListF1,
     ListPrecision,
     ListRecall,
-    YesNoAccuracy,
-    YesNoMacroF1,
 )
 from vericite.evaluate.measures.exactness import closed_answer, normalised
 from vericite.evaluate.measures.measure import NOTHING
@@ -35,10 +39,6 @@ def asked(type, right, said=None, text=None, **gold):
     exact = None if said is None else tuple((name,) if isinstance(name, str) else tuple(name) for name in said)
     entries = tuple((name,) if isinstance(name, str) else tuple(name) for name in right)
     return Item("q", answer, exact=exact, gold=Gold(id="q", type=type, exact=entries, **gold))
-
-
-def value(measure, items):
-    return measure.estimate(measure.of(items), Bootstrap()).value
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_a_factoid_is_ranked_as_in_bioasq():
     items = [first, third, sixth, none]
     assert FactoidStrict().of(items) == [(1.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
     assert FactoidLenient().of(items) == [(1.0, 1.0), (1.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
-    assert value(FactoidMRR(), items) == pytest.approx((1 + 1 / 3) / 4, abs=1e-12)
-    assert value(FactoidMRR(2), items) == pytest.approx(1 / 4, abs=1e-12)
+    assert figure(FactoidMRR(), items) == pytest.approx((1 + 1 / 3) / 4, abs=1e-12)
+    assert figure(FactoidMRR(2), items) == pytest.approx(1 / 4, abs=1e-12)
     assert FactoidLenient(6).parts(sixth) == (1.0, 1.0)
     assert str(FactoidMRR()) == "FactoidMRR@5"
     with pytest.raises(InputError, match="expected cutoff of FactoidLenient"):
@@ -91,7 +91,7 @@ def test_a_list_is_counted_as_in_bioasq_and_an_entry_said_twice_is_right_once():
     items = [asked("list", right, ["ace", "AT1R", "AGTR1", "TP53", "MAS1"]), asked("list", right, [])]
     assert ListPrecision().of(items) == [(2 / 5, 1.0), (0.0, 1.0)]
     assert ListRecall().of(items) == [(2 / 4, 1.0), (0.0, 1.0)]
-    assert value(ListF1(), items) == pytest.approx((2 * 0.4 * 0.5 / 0.9) / 2, abs=1e-12)
+    assert figure(ListF1(), items) == pytest.approx((2 * 0.4 * 0.5 / 0.9) / 2, abs=1e-12)
 
 
 names = st.lists(st.sampled_from(["a", "B", "b", "c", "D d", "e"]), max_size=6)
@@ -117,12 +117,12 @@ thirds = st.sampled_from(["yes", "no", "maybe", "unclear"])
 def test_yes_no_measures_are_those_of_scikit_learn(pairs):
     items = [asked("yesno", [right], [said]) for right, said in pairs]
     right, said = zip(*pairs, strict=True)
-    assert value(YesNoAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
+    assert figure(YesNoAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
     # An answer that is neither counts as the wrong one.
     other = {"yes": "no", "no": "yes"}
     taken = [it if it in other else other[gold] for gold, it in pairs]
     expected = f1_score(right, taken, labels=["yes", "no"], average="macro", zero_division=np.nan)
-    assert value(YesNoMacroF1(), items) == pytest.approx(expected, abs=1e-9)
+    assert figure(YesNoMacroF1(), items) == pytest.approx(expected, abs=1e-9)
 
 
 def bioasq(pairs):
@@ -142,19 +142,19 @@ def test_an_answer_that_hedges_counts_as_in_bioasqs_program(pairs):
     pairs = [("yes", "yes"), ("no", "no"), *pairs]
     items = [asked("yesno", [right], text=TEXTS[said]) for right, said in pairs]
     accuracy, macro = bioasq(pairs)
-    assert value(YesNoAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
-    assert value(YesNoMacroF1(), items) == pytest.approx(macro, abs=1e-9)
+    assert figure(YesNoAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
+    assert figure(YesNoMacroF1(), items) == pytest.approx(macro, abs=1e-9)
     # Of the categories yes and no as well, but for F1, which counts a miss against the right one only.
-    assert value(CategoryAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
+    assert figure(CategoryAccuracy(), items) == pytest.approx(accuracy, abs=1e-9)
 
 
 def test_hedging_does_not_pay():
     hedged = [asked("yesno", ["yes"], text="It depends.")] * 9 + [asked("yesno", ["yes"], text="Yes.")]
-    assert value(YesNoAccuracy(), hedged) == pytest.approx(0.1)
-    assert value(CategoryAccuracy(), hedged) == pytest.approx(0.1)
+    assert figure(YesNoAccuracy(), hedged) == pytest.approx(0.1)
+    assert figure(CategoryAccuracy(), hedged) == pytest.approx(0.1)
     for kind, type in TYPED:
         hedging = asked(type, RIGHT[type], text="It was shown in mice.")
-        assert value(kind(), [hedging, asked(type, RIGHT[type], RIGHT[type])]) <= 0.5
+        assert figure(kind(), [hedging, asked(type, RIGHT[type], RIGHT[type])]) <= 0.5
         refused = hedging.answer.model_copy(update={"insufficient": True})
         assert kind().parts(Item("q", refused, gold=hedging.gold)) is None
         assert kind().parts(asked(type, RIGHT[type], text="")) is None
@@ -164,9 +164,9 @@ def test_hedging_does_not_pay():
 def test_category_measures_are_those_of_scikit_learn(pairs):
     items = [asked(None, [], [said], category=right) for right, said in pairs]
     right, said = zip(*pairs, strict=True)
-    assert value(CategoryAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
+    assert figure(CategoryAccuracy(), items) == pytest.approx(accuracy_score(right, said), abs=1e-9)
     seen = {"yes", "no", "maybe"} & {*right, *said}
-    found = value(CategoryMacroF1(), items)
+    found = figure(CategoryMacroF1(), items)
     if seen:
         classes = ["yes", "no", "maybe"]
         expected = f1_score(right, said, labels=classes, average="macro", zero_division=np.nan)
@@ -182,7 +182,7 @@ def test_classes_of_ones_own_are_named_in_the_measure():
     items = [
         asked(None, [], [said], category=right) for right, said in [("Supports", "supports"), ("refutes", "not told")]
     ]
-    assert value(measure, items) == pytest.approx((1 + 0 + 0) / 3, abs=1e-12)
+    assert figure(measure, items) == pytest.approx((1 + 0 + 0) / 3, abs=1e-12)
     with pytest.raises(InputError, match="expected classes of CategoryMacroF1"):
         CategoryMacroF1(classes="yes,yes")
 
@@ -276,11 +276,11 @@ def test_categories_missing_and_nothing_are_told_apart():
 
 def test_a_class_neither_asked_nor_said_is_left_out_of_macro_f1():
     yes = asked("yesno", ["yes"], ["yes"])
-    assert value(YesNoMacroF1(), [yes, yes]) == 1.0
-    assert value(YesNoMacroF1(), [asked("yesno", ["maybe"], ["maybe"])] * 2) is None
+    assert figure(YesNoMacroF1(), [yes, yes]) == 1.0
+    assert figure(YesNoMacroF1(), [asked("yesno", ["maybe"], ["maybe"])] * 2) is None
 
 
 def test_every_measure_says_what_it_is_in_a_line():
-    for kind in ANSWER_EXACT_MEASURES:
+    for kind in (*ANSWER_EXACT_MEASURES, *ANSWER_CLOSED_MEASURES):
         assert kind.summary().endswith(".")
-        assert kind.family == "answer" and kind.needs == ("answer", "gold")
+        assert kind.family == "answer" and kind.needs == ("exact", "gold")

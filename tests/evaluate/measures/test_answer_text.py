@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -124,14 +123,28 @@ def test_of_a_system_whose_answers_are_not_known_nothing_is_said():
     assert AnsweredRate().of([*items, Item("d", failed="timeout")]) == [(0.0, 1.0)] * 4
 
 
-def test_thirty_systems_of_forty_questions_take_seconds():
+def test_of_texts_of_hundreds_of_words_the_longest_common_subsequence_is_that_of_rouge_score():
+    text = " ".join(f"Sentence {n} says that protein p{n % 17} binds receptors in {n} patients." for n in range(40))
+    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=True)
+    for start, end in ((0, 900), (7, 1800), (500, len(text))):
+        said, right = text[start // 2 :], text[start:end][::-1] + text[start:end]
+        expected = scorer.score(right, parse_answer("q", said, ()).text)["rougeL"]
+        assert 0 < expected.fmeasure < 1
+        for figure, field in (("precision", expected.precision), ("recall", expected.recall)):
+            assert RougeL(figure=figure).parts(item(said, right)) == pytest.approx((field, 1.0), abs=1e-9)
+
+
+def test_many_systems_beside_the_same_references_are_scored_as_each_by_itself():
     text = " ".join(f"Sentence {n} says that protein p{n % 17} binds receptors in {n} patients." for n in range(15))
-    golds = [Gold(id=str(n), ideal=(text[n : 900 + n], text[5 * n :])) for n in range(40)]
-    runs = [[Item(g.id, parse_answer(g.id, text[s:], ()), gold=g) for g in golds] for s in range(30)]
-    start = time.process_time()
-    for run in runs:
-        assert None not in RougeL().of(run)
-    assert time.process_time() - start < 10
+    golds = [Gold(id=str(n), ideal=(text[n : 900 + n], text[5 * n :])) for n in range(10)]
+    runs = [[Item(g.id, parse_answer(g.id, text[s:], ()), gold=g) for g in golds] for s in range(5)]
+    found = [RougeL().of(run) for run in runs]
+    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=True)
+    for run, parts in zip(runs, found, strict=True):
+        # rouge-score's own table is slow, so it is held to one question a system.
+        best = scorer.score_multi(run[3].gold.ideal, run[3].given.text)["rougeL"]
+        assert parts[3] == pytest.approx((best.fmeasure, 1.0), abs=1e-9)
+        assert None not in parts and parts == [RougeL().parts(one) for one in reversed(run)][::-1]
 
 
 def test_without_its_package_a_measure_says_what_to_install():

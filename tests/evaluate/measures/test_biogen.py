@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from figures import figure
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -20,7 +21,6 @@ from vericite.evaluate.measures.biogen import (
 )
 from vericite.evaluate.measures.citation import SupportRate
 from vericite.evaluate.measures.measure import Measure
-from vericite.evaluate.resampling import Bootstrap
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -66,10 +66,6 @@ def checked(answer: Answer, told: dict[tuple[int, int], str]) -> CheckedAnswer:
     summary = Summary.of(answer, tuple(verdicts), tuple(failures))
     made = Provenance(version="0")
     return CheckedAnswer(id="a", verdicts=tuple(verdicts), failures=tuple(failures), summary=summary, provenance=made)
-
-
-def figure(measure: Measure, items: list[Item]) -> float | None:
-    return measure.estimate(measure.of(items), Bootstrap(draws=100)).value
 
 
 FIRST = answered((1, 2), (3,), (), (4, 5))

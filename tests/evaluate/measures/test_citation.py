@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
+from figures import figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,15 +89,6 @@ def item(id: str, *cited: tuple[int, ...], protocol: Protocol = PAIRWISE) -> Ite
     answer = answered(id, *cited)
     assert len(answer.claims) == len(cited)
     return Item(id, answer=answer, checked=next(Verifier(protocol).verify([answer])))
-
-
-def figure(measure: Measure, items: list[Item]) -> float | None:
-    """Over all items, without the interval that takes long to draw."""
-    known = [parts for parts in measure.of(items) if parts is not None]
-    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
-    with np.errstate(all="ignore"):
-        value = float(measure.statistic(sums))
-    return value if np.isfinite(value) else None
 
 
 def both(items: list[Item], protocol_rates: dict[type, str]) -> None:

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from figures import figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,15 +54,6 @@ def item(id: str, cited: tuple[str, ...], gold: dict[int, str] | None) -> Item:
     if gold is not None:
         sentences = tuple(GoldSentence(sentence=place, documents=tuple(it.split())) for place, it in gold.items())
     return Item(id, answer=answered(id, *cited), gold=Gold(id=id, citations=sentences))
-
-
-def figure(measure: Measure, items: list[Item]) -> float | None:
-    """Over all items, without the interval that takes long to draw."""
-    known = [parts for parts in measure.of(items) if parts is not None]
-    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
-    with np.errstate(all="ignore"):
-        value = float(measure.statistic(sums))
-    return value if np.isfinite(value) else None
 
 
 TWO = [

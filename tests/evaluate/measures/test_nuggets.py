@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import numpy as np
 import pytest
+from figures import figure
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,15 +41,6 @@ def item(gold: str, answer: int, same: dict[int, str]) -> Item:
 
 def labelled(**told: tuple) -> Item:
     return Item("a", labels=Labels(id="a", **told))
-
-
-def figure(measure: Measure, items: list[Item]) -> float | None:
-    """Over all items, without the interval that takes long to draw."""
-    known = [parts for parts in measure.of(items) if parts is not None]
-    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
-    with np.errstate(all="ignore"):
-        value = float(measure.statistic(sums))
-    return value if np.isfinite(value) else None
 
 
 TWO = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
 import pytest
+from figures import figure
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +13,6 @@ from vericite.errors import InputError
 from vericite.evaluate import CitationRates
 from vericite.evaluate.gold import Labels
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import Measure
 from vericite.evaluate.measures.rationale import CategoryShare, Faith, judged_statements
 from vericite.models import Pair
 from vericite.records import Document, Summary
@@ -67,15 +66,6 @@ def item(*statements: str, protocol: Protocol = FAITH) -> Item:
 
 def labelled(*categories: str | None) -> Item:
     return Item("a", labels=Labels(id="a", rationale=categories))
-
-
-def figure(measure: Measure, items: list[Item]) -> float | None:
-    """Over all items, without the interval that takes long to draw."""
-    known = [parts for parts in measure.of(items) if parts is not None]
-    sums = np.array(known, dtype=float).reshape(-1, measure.width).sum(axis=0)
-    with np.errstate(all="ignore"):
-        value = float(measure.statistic(sums))
-    return value if np.isfinite(value) else None
 
 
 FIRST = ("CORRECT-EXPLICIT", "CORRECT-MISSING", "INCORRECT-FALSE", "CORRECT-EXPLICIT")

@@ -146,6 +146,10 @@ class CategoryF1(AgreementMeasure):
         )
 
 
+Ranked = Mapping[str, float | None]
+"""Each system's score by one measure."""
+
+
 @dataclass(frozen=True, repr=False)
 class RankAgreement(Named):
     """A correlation of two rankings of the same systems."""
@@ -153,12 +157,7 @@ class RankAgreement(Named):
     family: ClassVar[Family] = "agreement"
 
     @abstractmethod
-    def of(
-        self,
-        first: Mapping[str, float | None],
-        second: Mapping[str, float | None],
-        bootstrap: Bootstrap | None = None,
-    ) -> Agreement:
+    def of(self, first: Ranked, second: Ranked, bootstrap: Bootstrap | None = None) -> Agreement:
         """From each system's scores by two measures; the interval is drawn over systems."""
 
 
@@ -168,12 +167,7 @@ class Spearman(RankAgreement):
 
     name = "Spearman"
 
-    def of(
-        self,
-        first: Mapping[str, float | None],
-        second: Mapping[str, float | None],
-        bootstrap: Bootstrap | None = None,
-    ) -> Agreement:
+    def of(self, first: Ranked, second: Ranked, bootstrap: Bootstrap | None = None) -> Agreement:
         """Rho, over the systems that both have a score for."""
         return spearman(first, second, bootstrap)
 
@@ -184,12 +178,7 @@ class Kendall(RankAgreement):
 
     name = "Kendall"
 
-    def of(
-        self,
-        first: Mapping[str, float | None],
-        second: Mapping[str, float | None],
-        bootstrap: Bootstrap | None = None,
-    ) -> Agreement:
+    def of(self, first: Ranked, second: Ranked, bootstrap: Bootstrap | None = None) -> Agreement:
         """Tau-b, over the systems that both have a score for."""
         return kendall(first, second, bootstrap)
 

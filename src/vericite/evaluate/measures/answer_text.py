@@ -170,7 +170,7 @@ class AnsweredRate(Measure):
 
     name = "AnsweredRate"
     family = "answer"
-    needs = ("answer",)
+    needs = ("reply",)
     pooled = False
     whole = True
 

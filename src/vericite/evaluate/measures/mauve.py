@@ -60,6 +60,7 @@ class MAUVE(Measure):
     smoothed: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.buckets is not None:
             expect_count(self.name, "buckets", self.buckets)
 

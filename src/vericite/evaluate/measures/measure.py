@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+from vericite.evaluate.comparison import Wording
 from vericite.evaluate.intervals import Tally, clustered_wilson
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.named import Named
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, ratio
-from vericite.evaluate.significance import EMPTY, Score, Wording
+from vericite.evaluate.significance import EMPTY, Score
 
 Parts = tuple[float, ...]
 """What a question adds to the sums that a figure is made of."""
@@ -19,7 +20,9 @@ Parts = tuple[float, ...]
 NOTHING: Parts = (0.0, 0.0)
 """A question in which there is nothing to count, such as an answer without a citation. It is no 0."""
 
-Need = Literal["answer", "verdicts", "gold", "labels", "scores", "features", "evidence"]
+Need = Literal["answer", "exact", "reply", "verdicts", "gold", "labels", "scores", "features", "evidence"]
+"""What is known of a question. ``exact`` is an exact answer, stated apart or in the words of an answer; ``reply`` is an
+answer of any kind, be it that only the verdicts on it are there."""
 
 
 def one(score: float) -> Parts:

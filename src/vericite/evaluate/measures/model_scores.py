@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import isfinite
 from typing import ClassVar, Literal
@@ -23,9 +24,9 @@ class Stored(Measure):
     pooled: ClassVar[bool] = False
 
     @property
+    @abstractmethod
     def key(self) -> str:
         """Its name among the stored scores."""
-        raise NotImplementedError
 
     def parts(self, item: Item) -> Parts | None:
         """The stored figure; missing where there is none, and for an answer that is none."""

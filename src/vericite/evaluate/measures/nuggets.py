@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -120,7 +121,25 @@ class NuggetPrecision(Nuggets):
 
 
 @dataclass(frozen=True, repr=False)
-class NuggetRecall(Nuggets):
+class OfGold(Nuggets):
+    """The share of the gold nuggets, or of the vital ones, that an answer has."""
+
+    vital: bool = False
+
+    def parts(self, item: Item) -> Parts | None:
+        """Its own share."""
+        found = matched(item)
+        if found is None:
+            return None
+        gold = found.vital if self.vital else found.gold
+        return one(len(gold & self.had(found)) / len(gold)) if gold else NOTHING
+
+    @abstractmethod
+    def had(self, found: NuggetPairs) -> Set[str]:
+        """The gold nuggets that the answer has."""
+
+
+class NuggetRecall(OfGold):
     """Gold nuggets that one of the answer's says, over all gold nuggets.
 
     Paired as in ``NuggetPrecision`` (BioACE, arXiv 2602.04982). With ``vital=True`` only gold nuggets that an answer
@@ -129,19 +148,12 @@ class NuggetRecall(Nuggets):
 
     name = "NuggetRecall"
 
-    vital: bool = False
-
-    def parts(self, item: Item) -> Parts | None:
-        """Its own recall."""
-        found = matched(item)
-        if found is None:
-            return None
-        gold = found.vital if self.vital else found.gold
-        return one(len(gold.intersection(found.paired.values())) / len(gold)) if gold else NOTHING
+    def had(self, found: NuggetPairs) -> Set[str]:
+        """Those in a pair."""
+        return set(found.paired.values())
 
 
-@dataclass(frozen=True, repr=False)
-class NuggetCoverage(Nuggets):
+class NuggetCoverage(OfGold):
     """Gold nuggets that any of the answer's says, over all gold nuggets.
 
     Unlike ``NuggetRecall`` one of the answer's nuggets may say several. With ``vital=True`` only gold nuggets that an
@@ -150,15 +162,9 @@ class NuggetCoverage(Nuggets):
 
     name = "NuggetCoverage"
 
-    vital: bool = False
-
-    def parts(self, item: Item) -> Parts | None:
-        """Its own coverage."""
-        found = matched(item)
-        if found is None:
-            return None
-        gold = found.vital if self.vital else found.gold
-        return one(len(gold & found.said) / len(gold)) if gold else NOTHING
+    def had(self, found: NuggetPairs) -> Set[str]:
+        """Those said at all."""
+        return found.said
 
 
 class NuggetRedundancy(Nuggets):

@@ -32,16 +32,16 @@ def expect_parameters(measure: str, kind: type[Any], given: Mapping[str, object]
     for parameter, value in given.items():
         allowed = types[parameter]
         if not any(_fits(value, one) for one in allowed):
-            words = [word for one in allowed if get_origin(one) is Literal for word in get_args(one)]
-            told = [repr(word) for word in words] + [_SAID[one] for one in allowed if one in _SAID]
-            raise InputError(f"expected {parameter} of {measure} to be {_one_of(told)}; found {value!r}")
+            raise InputError(f"expected {parameter} of {measure} to be {_told(allowed)}; found {value!r}")
 
 
 _SAID = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
 
 
-def _one_of(told: list[str]) -> str:
-    return told[0] if len(told) == 1 else f"one of {', '.join(told)}"
+def _told(allowed: tuple[Any, ...]) -> str:
+    words = [repr(word) for one in allowed if get_origin(one) is Literal for word in get_args(one)]
+    kinds = [_SAID[one] for one in allowed if one in _SAID]
+    return f"one of {', '.join([*words, *kinds])}" if words else " or ".join(kinds)
 
 
 @cache

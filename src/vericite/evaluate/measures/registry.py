@@ -12,12 +12,13 @@ from vericite.evaluate.measures.agreement import (
     AgreementMeasure,
     RankAgreement,
 )
+from vericite.evaluate.measures.answer_closed import ANSWER_CLOSED_MEASURES
 from vericite.evaluate.measures.answer_exact import ANSWER_EXACT_MEASURES
-from vericite.evaluate.measures.answer_text import ANSWER_TEXT_MEASURES, AnsweredRate
+from vericite.evaluate.measures.answer_text import ANSWER_TEXT_MEASURES
 from vericite.evaluate.measures.biogen import BIOGEN_MEASURES
 from vericite.evaluate.measures.citation import CITATION_MEASURES
 from vericite.evaluate.measures.citation_gold import CITATION_GOLD_MEASURES
-from vericite.evaluate.measures.measure import Measure
+from vericite.evaluate.measures.measure import Measure, Need
 from vericite.evaluate.measures.model_scores import MODEL_SCORE_MEASURES
 from vericite.evaluate.measures.named import Named
 from vericite.evaluate.measures.nuggets import NUGGET_MEASURES
@@ -31,6 +32,7 @@ _OF_ANSWERS: tuple[type[Measure], ...] = (
     *BIOGEN_MEASURES,
     *ANSWER_TEXT_MEASURES,
     *ANSWER_EXACT_MEASURES,
+    *ANSWER_CLOSED_MEASURES,
     *MODEL_SCORE_MEASURES,
     *NUGGET_MEASURES,
     *RATIONALE_MEASURES,
@@ -60,40 +62,35 @@ def measures_named(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(found))
 
 
+_FILES = {"answer": "answers", "exact": "answers or outputs", "reply": "answers", "evidence": "outputs"}
+"""The files that a need is read from, where they are not called as it is."""
+
+
 def reads(kind: type[Named]) -> list[str]:
     """The files that a measure is computed from, as ``vericite score`` calls them."""
     if issubclass(kind, Measure):
-        # An exact answer stands among the outputs, or is the first word of an answer.
-        answer = "answers or outputs" if kind in ANSWER_EXACT_MEASURES else "answers"
-        return [{"answer": answer, "evidence": "outputs"}.get(need, need) for need in kind.needs]
+        return [_FILES.get(need, need) for need in kind.needs]
     return ["ratings"] if issubclass(kind, AgreementMeasure) else ["figures of systems"]
 
 
 def measures_for(items: Sequence[Item]) -> list[Measure]:
     """Every measure, with its usual parameters, that these questions have what it needs for."""
-    exact = any(item.exact is not None for item in items)
-    checked = any(item.checked for item in items)
-    has = {
-        "answer": any(item.answer for item in items),
-        "verdicts": checked,
+    answer = any(item.answer for item in items)
+    verdicts = any(item.checked for item in items)
+    exact = answer or any(item.exact is not None for item in items)
+    has: dict[Need, bool] = {
+        "answer": answer,
+        "exact": exact,
+        "reply": exact or verdicts,
+        "verdicts": verdicts,
         "gold": any(item.gold for item in items),
         "labels": any(item.labels for item in items),
         "scores": any(item.scores for item in items),
         "features": any(item.features for item in items),
         "evidence": any(item.ranked is not None for item in items),
     }
-
-    def has_answers(measure: Measure) -> bool:
-        if type(measure) in ANSWER_EXACT_MEASURES:
-            return has["answer"] or exact
-        return has["answer"] or (isinstance(measure, AnsweredRate) and (exact or checked))
-
     usual = [kind() for kind in MEASURES.values() if kind.in_all]
-    return [
-        measure
-        for measure in usual
-        if all(has_answers(measure) if need == "answer" else has[need] for need in measure.needs)
-    ]
+    return [measure for measure in usual if all(has[need] for need in measure.needs)]
 
 
 _TELLING = (
@@ -113,18 +110,19 @@ _TELLING = (
 """What two systems are compared by where nothing is named: the first of these that there is something for."""
 
 
-def most_telling(items: Sequence[Item]) -> Measure:
-    """The measure that systems are compared by where none is named.
+def most_telling(systems: Sequence[Sequence[Item]]) -> Measure:
+    """The measure that systems are compared by where none is named: each of them has something for it.
 
     Raises:
-        InputError: There is nothing beside the answers that a measure needs.
+        InputError: There is nothing beside the answers of all of them that a measure needs.
     """
-    there = {measure.name: measure for measure in measures_for(items)}
+    shared = set[Measure].intersection(*({*measures_for(items)} for items in systems))
+    there = {measure.name: measure for measure in shared}
     for name in _TELLING:
         measure = there.get(name)
-        if measure is not None and any(part is not None and any(part) for part in measure.of(items)):
+        if measure and all(any(part is not None and any(part) for part in measure.of(items)) for items in systems):
             return measure
     raise InputError(
-        "expected verdicts, gold or labels beside the answers; found none that a measure needs. `vericite check FILE "
-        "--out verdicts.jsonl` makes verdicts; `vericite measures` says what each measure needs."
+        "expected verdicts, gold or labels beside the answers of each system; found none that a measure needs. "
+        "`vericite check FILE --out verdicts.jsonl` makes verdicts; `vericite measures` says what each measure needs."
     )

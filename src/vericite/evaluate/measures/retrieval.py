@@ -69,6 +69,7 @@ class Cut(Ranking):
     cutoff: int = 10
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         expect_count(self.name, "cutoff", self.cutoff)
 
 
@@ -79,6 +80,7 @@ class MaybeCut(Ranking):
     cutoff: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.cutoff is not None:
             expect_count(self.name, "cutoff", self.cutoff)
 
