@@ -15,6 +15,7 @@ from vericite.errors import InputError, RecordError
 from vericite.records import (
     Answer,
     CheckedAnswer,
+    CheckedRationale,
     Citation,
     Claim,
     Document,
@@ -24,14 +25,19 @@ from vericite.records import (
     Provenance,
     Question,
     QuestionType,
+    Rationale,
+    RationaleStep,
     Record,
+    Rewriting,
     Run,
     Section,
     Sentence,
     SourceText,
     Span,
+    Spent,
     StatementVerdict,
     Summary,
+    Trimmed,
     UncitedClaim,
     Verdict,
     VerificationFailure,
@@ -176,8 +182,25 @@ ASPIRIN = Document(
 )
 SPAN = Span(start=0, end=12)
 CITATION = Citation(marker=1, span=Span(start=13, end=16), document="d1")
+STEP = RationaleStep(
+    statement="Aspirin lowers it.",
+    question="Does it?",
+    documents=("d1",),
+    passages=(EvidenceSpan(document="d1", sentence=1, start=19, end=31),),
+    unfound=("It rose.",),
+)
+RATIONALE = Rationale(steps=(STEP,), provisional="yes", raw="1. Aspirin lowers it [1].")
+TRIMMED = Trimmed(document="d1", shown=1, sentences=2)
 CLAIM = Claim(text="Stroke fell.", span=SPAN, citations=(CITATION,))
-ANSWER = Answer(id="a1", text="Stroke fell. [1]", claims=(CLAIM,), documents=(ASPIRIN,))
+ANSWER = Answer(
+    id="a1",
+    text="Stroke fell. [1]",
+    claims=(CLAIM,),
+    documents=(ASPIRIN,),
+    exact=(("yes",),),
+    rationale=RATIONALE,
+    trimmed=(TRIMMED,),
+)
 QUESTION = Question(id="q1", text="Does aspirin prevent stroke?", type="yesno")
 FOUND = Evidence(document=ASPIRIN, rank=1, score=2.5, retriever="bm25", scores={"bm25": 2.5})
 PASSAGE = EvidenceSpan(document="d1", sentence=1, start=19, end=31)
@@ -211,7 +234,30 @@ CHECKED_ANSWER = CheckedAnswer(
     summary=SUMMARY,
     provenance=PROVENANCE,
 )
-RUN = Run(question=QUESTION, evidence=(FOUND,), answer=ANSWER, checked=CHECKED_ANSWER, provenance=PROVENANCE)
+REWRITING = Rewriting(
+    coverage=0.25,
+    relevance=0.4,
+    reasons=("coverage 0.25 is below 0.3",),
+    query="aspirin acetylsalicylic acid",
+    by="expansion",
+    again=(0.5, None),
+    kept=True,
+)
+CHECKED_RATIONALE = CheckedRationale(
+    checked=CHECKED_ANSWER, verdict="CORRECT", quality=4, context=5, undecided=("INCORRECT-ILLOGICAL",)
+)
+SPENT = Spent(calls=2, remembered=1, prompt_tokens=900, completion_tokens=80, cost=0.001)
+RUN = Run(
+    question=QUESTION,
+    evidence=(FOUND,),
+    answer=ANSWER,
+    checked=CHECKED_ANSWER,
+    provenance=PROVENANCE,
+    rewriting=REWRITING,
+    rationale=CHECKED_RATIONALE,
+    seconds={"retrieve": 0.1},
+    spent=SPENT,
+)
 EXAMPLES: list[Record] = [
     ASPIRIN,
     ASPIRIN.sections[0],
@@ -219,6 +265,12 @@ EXAMPLES: list[Record] = [
     Sentence(document="d1", index=1, span=Span(start=19, end=31)),
     SPAN,
     STATEMENT,
+    STEP,
+    RATIONALE,
+    TRIMMED,
+    REWRITING,
+    CHECKED_RATIONALE,
+    SPENT,
     CITATION,
     CLAIM,
     ANSWER,

@@ -1,6 +1,6 @@
 """The frozen values that flow through VeriCite: question, evidence, answer, verdicts, run."""
 
-from vericite.records.answer import Answer, Citation, Claim
+from vericite.records.answer import Answer, Citation, Claim, Trimmed
 from vericite.records.base import SCHEMA_VERSION, Floats, Names, Record, Span, storable
 from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
@@ -12,14 +12,24 @@ from vericite.records.jsonl import (
     to_json,
     write_jsonl,
 )
-from vericite.records.question import Evidence, Question, QuestionType
-from vericite.records.run import CheckedAnswer, Provenance, Run, Summary, UncitedClaim
+from vericite.records.question import Evidence, Question, QuestionType, Rewriting
+from vericite.records.rationale import Rationale, RationaleStep
+from vericite.records.run import (
+    CheckedAnswer,
+    CheckedRationale,
+    Provenance,
+    Run,
+    Spent,
+    Summary,
+    UncitedClaim,
+)
 from vericite.records.verdict import EvidenceSpan, Label, StatementVerdict, Verdict, VerificationFailure
 
 __all__ = [
     "SCHEMA_VERSION",
     "Answer",
     "CheckedAnswer",
+    "CheckedRationale",
     "Citation",
     "Claim",
     "Document",
@@ -31,14 +41,19 @@ __all__ = [
     "Provenance",
     "Question",
     "QuestionType",
+    "Rationale",
+    "RationaleStep",
     "Record",
+    "Rewriting",
     "Run",
     "Section",
     "Sentence",
     "SourceText",
     "Span",
+    "Spent",
     "StatementVerdict",
     "Summary",
+    "Trimmed",
     "UncitedClaim",
     "Verdict",
     "VerificationFailure",

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from vericite.records.base import Record, Span
 from vericite.records.document import Document
+from vericite.records.rationale import Rationale
 
 
 class Citation(Record):
@@ -39,10 +40,21 @@ class Claim(Record):
     citations: tuple[Citation, ...] = ()
 
 
+class Trimmed(Record):
+    """A document of the evidence of which a generator saw only some sentences, or none, for want of room."""
+
+    document: str
+    shown: int = Field(ge=0)
+    sentences: int = Field(ge=1)
+
+
 class Answer(Record):
     """An answer and the sources it may cite: marker ``[n]`` is ``documents[n - 1]``.
 
-    ``insufficient`` is set by a generator that found no evidence worth citing and said so.
+    ``insufficient`` is set by a generator that found no evidence worth citing and said so. ``exact`` is the answer in a
+    word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
+    ``trimmed`` tells which documents the generator did not see whole. ``failed`` is why there is no answer, where
+    making one failed: its text is then empty.
     """
 
     id: str
@@ -52,6 +64,10 @@ class Answer(Record):
     question: str | None = None
     generator: str | None = None
     insufficient: bool = False
+    exact: tuple[tuple[str, ...], ...] | None = None
+    rationale: Rationale | None = None
+    trimmed: tuple[Trimmed, ...] = ()
+    failed: str | None = None
 
     @model_validator(mode="after")
     def _coherent(self) -> Answer:

@@ -27,8 +27,31 @@ class Question(Record):
     gold_ideal: tuple[str, ...] = ()
 
 
+class Rewriting(Record):
+    """Whether a question was searched for again in other words.
+
+    ``coverage`` is the share of its words that are in the evidence, ``relevance`` the mean score of the best documents
+    when reranked; ``reasons`` says which of them were too low, and is empty where none was. ``query`` is what was
+    searched for then, None where nobody had other words; ``again`` are the two figures of what that found, and ``kept``
+    says whether its documents took the place of the first.
+    """
+
+    coverage: float = Field(ge=0, le=1)
+    relevance: float | None = Field(default=None, ge=0, le=1)
+    reasons: tuple[str, ...] = ()
+    query: str | None = None
+    by: str | None = None
+    again: tuple[float, float | None] | None = None
+    kept: bool = False
+
+    @property
+    def fired(self) -> bool:
+        """Whether the evidence was found wanting."""
+        return bool(self.reasons)
+
+
 class Evidence(Record):
-    """A document found for a question, at a rank counted from 1.
+    """A document found for a question, at a rank counted from 1. Whether it is retracted, it says itself.
 
     ``scores`` keeps the score of every stage that saw it (``bm25``, ``dense`` ...);
     ``score`` is the one it was ranked by, and ``retriever`` what ranked it.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 
 from vericite.records.answer import Answer
-from vericite.records.base import SCHEMA_VERSION, FrozenDict, Names, Record
-from vericite.records.question import Evidence, Question
+from vericite.records.base import SCHEMA_VERSION, Floats, FrozenDict, Names, Record
+from vericite.records.question import Evidence, Question, Rewriting
 from vericite.records.verdict import Verdict, VerificationFailure
 
 
@@ -41,7 +41,8 @@ class Summary(Record):
     claim cites. ``judged`` are the cases with a label that counts.
 
     ``statements`` were judged one by one, and ``holding`` of them hold. ``tested`` citations were left out one
-    at a time, and ``needed`` of them are: their claim is supported, and not as well without them.
+    at a time, and ``needed`` of them are: their claim is supported, and not as well without them. ``retracted`` are
+    citations, as they are counted, of documents known as retracted.
     """
 
     claims: int = 0
@@ -57,6 +58,7 @@ class Summary(Record):
     holding: int = 0
     tested: int = 0
     needed: int = 0
+    retracted: int = 0
 
     @property
     def judged(self) -> int:
@@ -80,11 +82,13 @@ class Summary(Record):
         for verdict in verdicts:
             counts["abstained" if verdict.abstained else verdict.label] += 1
         pairs = [{citation.document or citation.marker for citation in claim.citations} for claim in answer.claims]
+        retracted = {document.id for document in answer.documents if document.retracted}
         return cls(
             claims=len(answer.claims),
             uncited=len(answer.uncited),
             citations=sum(map(len, pairs)),
             failed=len(failures),
+            retracted=sum(len(pair & retracted) for pair in pairs),
             **counts,
             **_closer(verdicts, failures),
         )
@@ -119,11 +123,48 @@ class CheckedAnswer(Record):
     provenance: Provenance
 
 
+class CheckedRationale(Record):
+    """What verification says of a rationale: Algorithm 1 of Reason and Verify.
+
+    ``checked`` has a verdict a statement, whose ``native`` label is its category. ``verdict`` is that of the rationale
+    as a whole, ``quality`` the response's from 1 to 5; None where nobody was asked who can tell. ``context`` is the
+    number of documents that statements were judged against. ``undecided`` are categories that this judge cannot tell.
+    """
+
+    checked: CheckedAnswer
+    verdict: Literal["CORRECT", "INCORRECT"] | None = None
+    quality: int | None = Field(default=None, ge=1, le=5)
+    context: int = Field(ge=1)
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def faith(self) -> tuple[int, int]:
+        """Faith(R): statements that are faithful, and statements judged."""
+        return self.checked.summary.holding, self.checked.summary.statements
+
+
+class Spent(Record):
+    """What language models took for one answer: calls made, replies that were remembered, tokens, dollars if known."""
+
+    calls: int = Field(default=0, ge=0)
+    remembered: int = Field(default=0, ge=0)
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+    cost: float | None = Field(default=None, ge=0)
+
+
 class Run(Record):
-    """A question's way through the pipeline: what was found, answered and judged."""
+    """A question's way through the pipeline: what was found, answered and judged.
+
+    ``seconds`` has the time of each stage by its name.
+    """
 
     question: Question
     evidence: tuple[Evidence, ...]
     answer: Answer
     checked: CheckedAnswer
     provenance: Provenance
+    rewriting: Rewriting | None = None
+    rationale: CheckedRationale | None = None
+    seconds: Floats = FrozenDict()
+    spent: Spent | None = None

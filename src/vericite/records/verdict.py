@@ -55,7 +55,7 @@ class Verdict(Record):
     documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
     citations); None where the protocol does not ask. ``apart`` has, of several documents judged together, the label of
     each by its own sentences alone, where the protocol tells: one that is irrelevant may be cited in vain.
-    An ``abstained`` verdict is not counted: ``reasons`` says why.
+    An ``abstained`` verdict is not counted: ``reasons`` says why. ``retracted`` are the documents known as retracted.
     """
 
     claim: str
@@ -72,6 +72,7 @@ class Verdict(Record):
     unneeded: tuple[str, ...] | None = None
     apart: Names = FrozenDict()
     abstained: bool = False
+    retracted: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     protocol: str
 
