@@ -190,6 +190,7 @@ STEP = RationaleStep(
     unfound=("It rose.",),
 )
 RATIONALE = Rationale(steps=(STEP,), provisional="yes", raw="1. Aspirin lowers it [1].")
+SPENT = Spent(calls=2, remembered=1, prompt_tokens=900, completion_tokens=80, seconds=1.5, cost=0.001)
 TRIMMED = Trimmed(document="d1", shown=1, sentences=2)
 CLAIM = Claim(text="Stroke fell.", span=SPAN, citations=(CITATION,))
 ANSWER = Answer(
@@ -200,6 +201,7 @@ ANSWER = Answer(
     exact=(("yes",),),
     rationale=RATIONALE,
     trimmed=(TRIMMED,),
+    spent=SPENT,
 )
 QUESTION = Question(id="q1", text="Does aspirin prevent stroke?", type="yesno")
 FOUND = Evidence(document=ASPIRIN, rank=1, score=2.5, retriever="bm25", scores={"bm25": 2.5})
@@ -246,7 +248,6 @@ REWRITING = Rewriting(
 CHECKED_RATIONALE = CheckedRationale(
     checked=CHECKED_ANSWER, verdict="CORRECT", quality=4, context=5, undecided=("INCORRECT-ILLOGICAL",)
 )
-SPENT = Spent(calls=2, remembered=1, prompt_tokens=900, completion_tokens=80, cost=0.001)
 RUN = Run(
     question=QUESTION,
     evidence=(FOUND,),
@@ -256,7 +257,6 @@ RUN = Run(
     rewriting=REWRITING,
     rationale=CHECKED_RATIONALE,
     seconds={"retrieve": 0.1},
-    spent=SPENT,
 )
 EXAMPLES: list[Record] = [
     ASPIRIN,

@@ -1,6 +1,6 @@
 """The frozen values that flow through VeriCite: question, evidence, answer, verdicts, run."""
 
-from vericite.records.answer import Answer, Citation, Claim, Trimmed
+from vericite.records.answer import Answer, Citation, Claim, Spent, Trimmed
 from vericite.records.base import SCHEMA_VERSION, Floats, Names, Record, Span, storable
 from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
@@ -19,7 +19,6 @@ from vericite.records.run import (
     CheckedRationale,
     Provenance,
     Run,
-    Spent,
     Summary,
     UncitedClaim,
 )

@@ -48,13 +48,28 @@ class Trimmed(Record):
     sentences: int = Field(ge=1)
 
 
+class Spent(Record):
+    """What language models took for one answer.
+
+    ``calls`` were made and ``remembered`` replies came from the cache; ``seconds`` are those of the calls, waits
+    included; ``cost`` is in dollars, where the service or the user says what it charges.
+    """
+
+    calls: int = Field(default=0, ge=0)
+    remembered: int = Field(default=0, ge=0)
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+    seconds: float = Field(default=0.0, ge=0)
+    cost: float | None = Field(default=None, ge=0)
+
+
 class Answer(Record):
     """An answer and the sources it may cite: marker ``[n]`` is ``documents[n - 1]``.
 
     ``insufficient`` is set by a generator that found no evidence worth citing and said so. ``exact`` is the answer in a
     word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
-    ``trimmed`` tells which documents the generator did not see whole. ``failed`` is why there is no answer, where
-    making one failed: its text is then empty.
+    ``trimmed`` tells which documents the generator did not see whole, ``spent`` what the answer took. ``failed`` is why
+    there is no answer, where making one failed: its text is then empty.
     """
 
     id: str
@@ -68,6 +83,7 @@ class Answer(Record):
     rationale: Rationale | None = None
     trimmed: tuple[Trimmed, ...] = ()
     failed: str | None = None
+    spent: Spent | None = None
 
     @model_validator(mode="after")
     def _coherent(self) -> Answer:

@@ -143,16 +143,6 @@ class CheckedRationale(Record):
         return self.checked.summary.holding, self.checked.summary.statements
 
 
-class Spent(Record):
-    """What language models took for one answer: calls made, replies that were remembered, tokens, dollars if known."""
-
-    calls: int = Field(default=0, ge=0)
-    remembered: int = Field(default=0, ge=0)
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
-    cost: float | None = Field(default=None, ge=0)
-
-
 class Run(Record):
     """A question's way through the pipeline: what was found, answered and judged.
 
@@ -167,4 +157,3 @@ class Run(Record):
     rewriting: Rewriting | None = None
     rationale: CheckedRationale | None = None
     seconds: Floats = FrozenDict()
-    spent: Spent | None = None
