@@ -10,9 +10,10 @@ import pytest
 
 from vericite.cli.corpus import _Meter, _shown
 from vericite.corpus.gathering import Gathered, gather
-from vericite.corpus.store import Progress
+from vericite.corpus.store import Progress, open_store
 from vericite.corpus.store.contract import Source
 from vericite.errors import InputError
+from vericite.models import Embedder
 
 ABSTRACTS = [
     {"id": "1", "title": "Aspirin", "text": "Aspirin prevents strokes in adults. It can cause bleeding."},
@@ -85,9 +86,10 @@ def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):
 
 
 def test_documents_are_found_by_their_words(store, run_cli):
-    printed = run_cli("corpus", "search", store, "does zinc help with colds")
-    assert printed.out.split()[1] == "77"
-    assert run_cli("corpus", "search", store, "zinc", "--to", "2018").out == ""
+    printed = run_cli("search", "does zinc help with colds", "--corpus", store, "--rerank", "none")
+    assert printed.out.splitlines()[0].startswith("  1. ")
+    assert "  77  " in printed.out.splitlines()[0]
+    assert "Nothing found." in run_cli("search", "zinc", "--corpus", store, "--to", "2018", "--rerank", "none").out
 
 
 def test_a_question_is_answered_from_a_store(store, run_cli):
@@ -102,10 +104,10 @@ def test_a_question_is_answered_from_a_store(store, run_cli):
         (["corpus", "build", "--to", "x"], "expected files, folders, --pubmed or --pmids"),
         (["corpus", "build", "nowhere", "--to", "x"], "nowhere"),
         (["corpus", "info", "nowhere"], "vericite corpus build FILES --to"),
-        (["corpus", "search", "nowhere", "aspirin"], "expected a store"),
-        (["corpus", "search", "nowhere", ""], "a word to look for"),
-        (["corpus", "search", "nowhere", " ?!"], "a word to look for"),
-        (["corpus", "search", "nowhere", "aspirin", "--from", "19"], "1500"),
+        (["search", "aspirin", "--corpus", "nowhere"], "expected a readable file"),
+        (["search", ""], "a word to look for"),
+        (["search", " ?!"], "a word to look for"),
+        (["search", "aspirin", "--from", "19"], "1500"),
         (["corpus", "export", "nowhere", "--to", "20191"], "2100"),
         (["corpus", "build", "nowhere", "--to", "x", "--format", "jason"], "'json"),
     ],
@@ -208,3 +210,37 @@ def test_offline_nothing_is_asked_of_pubmed(run_cli, tmp_path, monkeypatch):
     printed = run_cli("--offline", "corpus", "build", "--pubmed", "aspirin", "--to", "x")
     assert printed.code == 1
     assert "VERICITE_OFFLINE" in printed.err
+
+
+def test_vectors_are_made_kept_told_of_and_made_of_what_is_added(folder, tmp_path, run_cli):
+    place = str(tmp_path / "store")
+    assert "vectors          none" in run_cli("corpus", "info", place_without(folder, tmp_path, run_cli)).out
+    printed = run_cli("corpus", "build", str(folder / "a.jsonl"), "--to", place, "--vectors")
+    assert (printed.code, "2 added" in printed.out) == (0, True), printed.err
+    assert "1 added" in run_cli("corpus", "build", str(folder / "b.xml.gz"), "--to", place).out
+    embedder = Embedder.shared()
+    assert f"vectors          {embedder.signature}" in run_cli("corpus", "info", place).out
+    assert run_cli("corpus", "verify", place).code == 0
+    (hit,) = open_store(place).search_vectors(embedder.embed(["does zinc help with colds"])[0], 1)
+    assert hit.document.id == "77"
+
+
+def place_without(folder: Path, tmp_path: Path, run_cli) -> str:
+    place = str(tmp_path / "without")
+    run_cli("corpus", "build", str(folder / "a.jsonl"), "--to", place)
+    assert run_cli("corpus", "build", str(folder / "b.xml.gz"), "--to", place, "--vectors").code == 2
+    return place
+
+
+def test_files_are_counted_so_that_the_time_left_can_be_told(folder):
+    (folder / "c.json").write_text(json.dumps(ABSTRACTS, indent=1))
+    (folder / "d.md").write_text("# Zinc\n\nIt helps.")
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(b'{"id": "x", "text": "Words."}\n' * 70_000))
+    counts = {Path(source.name).name: source.count for source in gather([folder]).sources}
+    assert counts == {"a.jsonl": 1, "b.xml.gz": 1, "c.json": None, "d.md": 1, "e.jsonl.gz": 70_000}
+
+
+def test_the_time_left_and_the_vectors_are_told():
+    meter = _Meter(Gathered((Source("a", "", lambda: iter(())),), {"a": 1}, (), ()))
+    told = meter.line(Progress("embedding", "a", 1_200, 30.0, 40.0, 600.0))
+    assert told == "1,200 records with vectors, 40 a second, source 1 of 1, about 10 min left"

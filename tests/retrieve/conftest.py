@@ -3,5 +3,5 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# The E-utilities on loopback are at home with the client's own tests.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "corpus/entrez"))
+# The E-utilities and the chat service on loopback are at home with the tests of their clients.
+sys.path += [str(Path(__file__).resolve().parents[1] / home) for home in ("corpus/entrez", "llm")]

@@ -1,21 +1,102 @@
 from __future__ import annotations
 
-from vericite.corpus.store import Filters, open_store
-from vericite.corpus.store.building import build_store
-from vericite.corpus.store.contract import Source
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+pytest.importorskip("lancedb")
+
+from vericite.corpus.store import Filters, Source, Store, build_store, open_store
+from vericite.errors import InputError
+from vericite.models import Embedder
 from vericite.records import Document, Question
 from vericite.retrieve.store import StoreRetriever
 
 DOCUMENTS = [
-    Document.from_text("good", "Zinc shortens colds.").model_copy(update={"year": 2020}),
-    Document.from_text("withdrawn", "Zinc cures colds, colds and colds.").model_copy(update={"retracted": True}),
+    Document.from_text("good", "Zinc shortens colds.", "Zinc"),
+    Document.from_text("withdrawn", "Zinc shortens colds by a day.", "Zinc").model_copy(update={"retracted": True}),
+    Document.from_text("near", "Trace metals abbreviate rhinovirus infections.", "Metals"),
+    Document.from_text("far", "Knees are replaced by surgeons.", "Knees"),
 ]
+ZINC = Question(id="q", text="Does zinc help with colds?")
 
 
-def test_retracted_documents_are_no_evidence_unless_asked_for(tmp_path):
-    build_store(tmp_path / "s", [Source("made", "1", lambda: iter(DOCUMENTS))])
-    store, question = open_store(tmp_path / "s"), Question(id="q", text="Does zinc help with colds?")
-    assert [hit.document.id for hit in StoreRetriever(store).retrieve(question, 5)] == ["good"]
-    asked = StoreRetriever(store, Filters(retracted=True))
-    assert [hit.document.id for hit in asked.retrieve(question, 5)] == ["withdrawn"]
-    assert "retracted" in asked.signature
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    place = tmp_path_factory.mktemp("words") / "s"
+    build_store(place, [Source("made", "1", lambda: iter(DOCUMENTS))])
+    return open_store(place)
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    place = tmp_path_factory.mktemp("vectors") / "s"
+    build_store(place, [Source("made", "1", lambda: iter(DOCUMENTS))], vectors=True)
+    return open_store(place)
+
+
+def found(retriever: StoreRetriever, k: int = 5) -> list[str]:
+    return [hit.document.id for hit in retriever.retrieve(ZINC, k)]
+
+
+def test_retracted_documents_are_found_and_say_so_unless_filtered_out(words: Store):
+    hits = StoreRetriever(words).retrieve(ZINC, 5)
+    assert {hit.document.id: hit.document.retracted for hit in hits} == {"good": False, "withdrawn": True}
+    assert found(StoreRetriever(words, Filters(retracted=False))) == ["good"]
+    assert found(StoreRetriever(words, Filters(retracted=True))) == ["withdrawn"]
+
+
+def test_a_store_without_vectors_is_searched_by_words(words: Store):
+    retriever = StoreRetriever(words)
+    assert retriever.by == "bm25"
+    assert "near" not in found(retriever)
+    hit = retriever.retrieve(ZINC, 1)[0]
+    assert (hit.rank, hit.retriever, hit.score) == (1, "bm25", hit.scores["bm25"])
+
+
+def test_a_store_with_vectors_is_searched_by_both(vectors: Store):
+    retriever = StoreRetriever(vectors)
+    assert retriever.by == "hybrid"
+    hits = {hit.document.id: hit for hit in retriever.retrieve(ZINC, 4)}
+    assert set(hits) == {"good", "withdrawn", "near", "far"}
+    assert set(hits["good"].scores) == {"bm25", "dense"}
+    assert set(hits["near"].scores) == {"dense"}
+
+
+def test_meaning_alone_finds_what_shares_no_word(vectors: Store):
+    assert found(StoreRetriever(vectors, by="dense"), 3)[-1] == "near"
+
+
+def test_the_filters_hold_for_vectors_too(vectors: Store):
+    only = Filters(retracted=False)
+    assert "withdrawn" not in found(StoreRetriever(vectors, only, "dense"))
+    assert "withdrawn" not in found(StoreRetriever(vectors, only, "hybrid"))
+
+
+@pytest.mark.parametrize("by", ["dense", "hybrid"])
+def test_vectors_that_are_not_there_are_an_error_with_the_way_out(words: Store, by):
+    with pytest.raises(InputError, match=r"found none\. Build it with --vectors, or rank by bm25"):
+        StoreRetriever(words, by=by)
+
+
+class Other:
+    signature = "other@1"
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        return np.ones((len(list(texts)), 384), dtype=np.float32)
+
+
+def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store):
+    assert StoreRetriever(vectors, embedder=Other()).by == "bm25"
+    with pytest.raises(InputError, match=r"found those of embedder"):
+        StoreRetriever(vectors, by="dense", embedder=Other())
+
+
+def test_the_signature_says_what_ranked(words: Store, vectors: Store):
+    assert StoreRetriever(words).signature == "store-bm25(all)"
+    by = Embedder.shared().signature
+    assert StoreRetriever(vectors, Filters(year_from=2000)).signature == (
+        f"store-rrf60@100(bm25, dense({by}))(year >= 2000)"
+    )

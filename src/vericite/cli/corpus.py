@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.finding import (
+    FromYear,
+    Journals,
+    Languages,
+    Mesh,
+    Retracted,
+    ToYear,
+    Types,
+    filters_of,
+)
 from vericite.cli.options import refuse_unwritable, report
+from vericite.cli.retractions import retractions
 
 if TYPE_CHECKING:
     from vericite.corpus.entrez import Entrez
     from vericite.corpus.entrez.fetched import Fetched
     from vericite.corpus.entrez.results import SearchResult
     from vericite.corpus.gathering import Gathered
-    from vericite.corpus.store import BuildReport, Filters, Progress
+    from vericite.corpus.store import BuildReport, Progress
     from vericite.corpus.store.contract import Item, Source
 
 corpus = typer.Typer(
@@ -29,26 +40,11 @@ corpus = typer.Typer(
     add_completion=False,
 )
 
+corpus.command()(retractions)
+
 StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3://bucket/prefix.", metavar="STORE")]
-_FILTERS = "Which documents"
 _BETWEEN_LINES = 30.0
 """Seconds."""
-FromYear = Annotated[
-    int | None, typer.Option("--from", min=1500, max=2100, help="Of this year or later.", rich_help_panel=_FILTERS)
-]
-ToYear = Annotated[
-    int | None, typer.Option("--to", min=1500, max=2100, help="Of this year or earlier.", rich_help_panel=_FILTERS)
-]
-Journals = Annotated[list[str] | None, typer.Option("--journal", help="May be repeated.", rich_help_panel=_FILTERS)]
-Mesh = Annotated[list[str] | None, typer.Option("--mesh", help="A MeSH heading.", rich_help_panel=_FILTERS)]
-Types = Annotated[list[str] | None, typer.Option("--type", help="A publication type.", rich_help_panel=_FILTERS)]
-Languages = Annotated[
-    list[str] | None, typer.Option("--language", help="A code such as eng.", rich_help_panel=_FILTERS)
-]
-Retracted = Annotated[
-    bool | None,
-    typer.Option("--retracted/--not-retracted", help="Only these; both if not said.", rich_help_panel=_FILTERS),
-]
 
 
 @corpus.command()
@@ -76,7 +72,8 @@ def build(
         bool,
         typer.Option(
             "--vectors",
-            help="Keep vectors of the documents, too; takes longer. Only search_vectors, in Python, uses them yet.",
+            help="Keep vectors of the documents, too, by the bundled embedder; takes longer. A store that was made "
+            "with them keeps making them. `search` and `ask` then go by meaning, too.",
         ),
     ] = False,
 ) -> None:
@@ -130,7 +127,8 @@ def info(store: StoreArgument, as_json: Annotated[bool, typer.Option("--json", h
     for source in found.sources[:20]:
         state = "" if source.done else ", not read to its end"
         refused = f", {source.refused:,} refused" if source.refused else ""
-        typer.echo(f"  {source.name}: {source.items:,} records{refused}{state}")
+        missing = f", {source.missing:,} not there" if source.missing else ""
+        typer.echo(f"  {source.name}: {source.items:,} records{refused}{missing}{state}")
     if len(found.sources) > 20:
         typer.echo(f"  ... and {len(found.sources) - 20:,} more (--json lists all)")
 
@@ -153,33 +151,6 @@ def get(
 
 
 @corpus.command()
-def search(
-    store: StoreArgument,
-    query: Annotated[str, typer.Argument(help="A question or words; AND, quotes and brackets have no meaning.")],
-    k: Annotated[int, typer.Option("--k", min=1, help="Documents to find.")] = 10,
-    from_year: FromYear = None,
-    to_year: ToYear = None,
-    journal: Journals = None,
-    mesh: Mesh = None,
-    type: Types = None,
-    language: Languages = None,
-    retracted: Retracted = None,
-) -> None:
-    """Find documents by their words (BM25), the best first."""
-    from vericite.cli.show import clean
-    from vericite.corpus.store import open_store
-    from vericite.errors import InputError
-
-    if not any(sign.isalnum() for sign in query):
-        raise InputError(f"expected a query with a word to look for; found none in {query!r}")
-    filters = _filters(from_year, to_year, journal, mesh, type, language, retracted)
-    for hit in open_store(store).search(query, k, filters):
-        found = hit.document
-        told = [clean(found.title or found.text[:80]), *([f"({found.year})"] if found.year else [])]
-        typer.echo(f"{hit.score:7.2f}  {clean(found.id)}  {' '.join(told)}{'  RETRACTED' if found.retracted else ''}")
-
-
-@corpus.command()
 def export(
     store: StoreArgument,
     out: Annotated[Path | None, typer.Option(help="Write here; else to the terminal.")] = None,
@@ -196,7 +167,8 @@ def export(
     from vericite.errors import InputError
     from vericite.records import write_jsonl
 
-    documents = open_store(store).scan(_filters(from_year, to_year, journal, mesh, type, language, retracted))
+    filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
+    documents = open_store(store).scan(filters)
     if out is None:
         write_jsonl(documents, sys.stdout)
         return
@@ -256,28 +228,6 @@ class _Lazy:
             self._made.close()
 
 
-def _filters(
-    from_year: int | None,
-    to_year: int | None,
-    journals: list[str] | None,
-    mesh: list[str] | None,
-    types: list[str] | None,
-    languages: list[str] | None,
-    retracted: bool | None,
-) -> Filters:
-    from vericite.corpus.store import Filters
-
-    return Filters(
-        year_from=from_year,
-        year_to=to_year,
-        journals=tuple(journals or ()),
-        mesh=tuple(mesh or ()),
-        publication_types=tuple(types or ()),
-        languages=tuple(languages or ()),
-        retracted=retracted,
-    )
-
-
 class _Meter:
     """How far a build is, with the time left by the size of the files that are still to be read."""
 
@@ -298,13 +248,20 @@ class _Meter:
 
     def line(self, progress: Progress) -> str:
         """What is told."""
-        if progress.stage != "reading":
+        if progress.stage == "indexing":
             return f"{progress.items:,} records read; indexing"
         place = self._order.index(progress.source)
+        seconds = self._seconds(progress, place) if progress.remaining is None else progress.remaining
+        left = "" if seconds is None else f", about {_time(seconds)} left"
+        made = "records with vectors" if progress.stage == "embedding" else "records"
+        return (
+            f"{progress.items:,} {made}, {progress.rate:,.0f} a second, source {place + 1} of {len(self._order)}{left}"
+        )
+
+    def _seconds(self, progress: Progress, place: int) -> float | None:
+        """The time left by the size of the files, where not every source says how many records it has."""
         done = self._size(name for name in self._order[:place] if name in self._begun)
-        left = f", about {_time(progress.seconds * self._size(self._order[place:]) / done)} left" if done else ""
-        where = f"{place + 1} of {len(self._order)}"
-        return f"{progress.items:,} records, {progress.rate:,.0f} a second, source {where}{left}"
+        return progress.seconds * self._size(self._order[place:]) / done if done else None
 
     def _size(self, names: Iterable[str]) -> int:
         return sum(self._sizes.get(name, 0) for name in names)
@@ -343,6 +300,7 @@ def _tell(built: BuildReport, to: str) -> None:
         "older than what is there": built.outdated,
         "deleted": built.deleted,
         "refused": built.refused,
+        "not there": built.missing,
         "sources unchanged": len(built.skipped),
     }
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")

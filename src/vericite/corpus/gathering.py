@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -21,8 +21,9 @@ from vericite.corpus.sources import (
     sources_in,
 )
 from vericite.corpus.sources import Source as FileSource
-from vericite.corpus.store.contract import Item, Source
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.corpus.sources.opening import opened
+from vericite.corpus.store.contract import Item, Missing, Source
+from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
 
 if TYPE_CHECKING:
     from vericite.corpus.entrez.fetched import Fetched
@@ -32,6 +33,21 @@ _AT_ONCE = 1 << 20
 
 _FETCHED_FOR = 30
 """Days after which articles are fetched again, for they may have been corrected or retracted."""
+
+
+_COUNTED = 1 << 30
+"""Bytes of files, at most, that are looked through beforehand for how many records there are."""
+
+_ONE_A_RECORD = {
+    "pubmed": b"</PubmedArticle>",
+    "jats": b"</article>",
+    "nbib": b"\nPMID- ",
+    "ris": b"\nER  -",
+    "jsonl": b"\n",
+    "csv": b"\n",
+    "tsv": b"\n",
+}
+"""What stands about once in every record of a form; other forms are one document a file."""
 
 
 class PubMed(Protocol):
@@ -108,6 +124,7 @@ class _Gathering:
         self._period = today.toordinal() // _FETCHED_FOR
         self._sources: dict[str, Source] = {}
         self._sizes: dict[str, int] = {}
+        self._files: dict[str, FileSource] = {}
         self._passed: list[str] = []
         self._told: list[str] = []
 
@@ -115,6 +132,9 @@ class _Gathering:
         if not self._sources:
             reasons = "".join(f"\n  {reason}" for reason in self._passed)
             raise InputError(f"expected files, folders, --pubmed or --pmids to build from; found no documents{reasons}")
+        if sum(self._sizes.values()) <= _COUNTED:
+            for name, file in self._files.items():
+                self._sources[name] = replace(self._sources[name], count=_records_in(file))
         return Gathered(tuple(self._sources.values()), self._sizes, tuple(self._passed), tuple(self._told))
 
     def take_place(self, place: Path, format: str) -> None:
@@ -126,6 +146,7 @@ class _Gathering:
             elif (name := str(file.path.resolve())) not in self._sources:
                 self._sources[name] = _of_file(name, file)
                 self._sizes[name] = file.path.stat().st_size
+                self._files[name] = file
 
     def _take_list(self, path: Path) -> None:
         name = f"pmids in {path.resolve()}"
@@ -180,6 +201,25 @@ def _of_file(name: str, file: FileSource) -> Source:
     return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items)
 
 
+def _records_in(file: FileSource) -> int | None:
+    """About how many records a file has, counted without reading them; None where that cannot be told."""
+    mark = _ONE_A_RECORD.get(file.format)
+    if mark is None:
+        return 1
+    count, block = 0, b""
+    try:
+        with opened(file.path) as content:
+            if content.opening.lstrip().startswith("["):
+                return None
+            while more := content.stream.read(_AT_ONCE):
+                # With the end of the block before, too short to be counted twice.
+                block = block[len(block) - len(mark) + 1 :] + more if block else more
+                count += block.count(mark)
+    except (InputError, OSError):
+        return None
+    return max(1, count)
+
+
 def _as_problem(path: Path, error: InputError) -> RecordError:
     return error if isinstance(error, RecordError) else RecordError(path, 1, None, str(error))
 
@@ -188,13 +228,17 @@ def _fetched(name: str, pmids: Sequence[str], asked: PubMed, period: int) -> Sou
     places = {pmid: place for place, pmid in enumerate(pmids)}
 
     def items() -> Iterator[Item]:
-        for batch in asked.batches(pmids):
-            # In the order in which they were asked for, whatever came of them.
-            found = _outcomes(name, batch)
-            for pmid in sorted(found, key=lambda pmid: places.get(pmid, len(places))):
-                yield from found[pmid]
+        try:
+            for batch in asked.batches(pmids):
+                # In the order in which they were asked for, whatever came of them.
+                found = _outcomes(name, batch)
+                for pmid in sorted(found, key=lambda pmid: places.get(pmid, len(places))):
+                    yield from found[pmid]
+        except EntrezError as error:
+            # What came before stands, and the next build asks for the rest.
+            yield RecordError(name, 0, None, f"{error} What is left is asked for by the next build")
 
-    return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True)
+    return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True, count=len(places))
 
 
 def _outcomes(name: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
@@ -202,7 +246,9 @@ def _outcomes(name: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
     for record, document in zip(batch.records, batch.documents, strict=True):
         found[record.pmid] = (document, record.retraction) if record.retraction else (document,)
     for pmid in batch.missing:
-        found[pmid] = (RecordError(name, 0, None, f"expected an article of PubMed; found no PMID {pmid}"),)
+        found[pmid] = (
+            Missing(pmid, RecordError(name, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
+        )
     for pmid, problem in batch.problems.items():
         found[pmid] = (RecordError(name, 0, None, f"expected the article {pmid}; {problem}"),)
     return found

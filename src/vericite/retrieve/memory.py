@@ -1,74 +1,122 @@
-"""Retrieval over documents in memory: BM25 and vectors, fused by rank."""
+"""Retrieval over documents in memory: by words, by meaning, or by both, fused by rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError
-from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.bm25 import BM25
+from vericite.retrieve.fusion import RRF
+from vericite.retrieve.way import Way
 
-RRF = 60
-"""Reciprocal rank fusion's constant, as its paper sets it."""
+
+class Embeds(Protocol):
+    """Makes vectors of unit length, as ``vericite.models.Embedder`` does."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        ...
 
 
 class MemoryRetriever:
-    """Ranks documents by the fused ranks of BM25 and cosine.
+    """Ranks documents by BM25, by cosine, or by the fused ranks of both.
 
     Args:
         documents: The corpus.
-        embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None.
+        embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None. One that has another
+            model for questions has ``embed_query``.
         vectors: The documents' vectors, a row a document, by this embedder.
+        by: What they are ranked by.
+        name: What the scores by meaning are called in the evidence.
     """
 
     def __init__(
         self,
         documents: Sequence[Document],
-        embedder: Embedder,
+        embedder: Embeds | None = None,
         vectors: NDArray[np.float32] | None = None,
+        by: Way = "hybrid",
+        name: str = "dense",
     ) -> None:
-        ids = [document.id for document in documents]
-        if len(set(ids)) < len(ids):
-            twice = next(id for id in ids if ids.count(id) > 1)
+        twice = next((id for id, times in Counter(document.id for document in documents).items() if times > 1), None)
+        if twice is not None:
             raise InputError(f"expected every document to have an id of its own; found {twice!r} twice")
+        if embedder is None and by != "bm25":
+            raise InputError(f"expected an embedder to rank by {by}; found none. Give one, or rank by bm25.")
+        if vectors is not None and len(vectors) != len(documents):
+            raise ValueError(f"expected {len(documents)} vectors, one a document; found {len(vectors)}")
         self.documents = documents
         self._embedder = embedder
-        texts = [document.titled_text for document in documents]
-        self._bm25 = BM25(texts)
-        self._vectors = embedder.embed(texts) if vectors is None else vectors
-        if len(self._vectors) != len(documents):
-            raise ValueError(f"expected {len(documents)} vectors, one a document; found {len(self._vectors)}")
+        self._given = vectors
+        self._by: Way = by
+        self._name = name
 
     @property
     def signature(self) -> str:
-        """What is fused, and by which embedder."""
-        return f"rrf{RRF}(bm25, dense({self._embedder.signature}))"
+        """What ranks, and by which embedder."""
+        if self._embedder is None or self._by == "bm25":
+            return "bm25"
+        dense = f"{self._name}({self._embedder.signature})"
+        return dense if self._by == "dense" else f"rrf{RRF}(bm25, {dense})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` documents.
 
-        A document that shares no term and no meaning still ranks somewhere: whether the evidence suffices is
-        for the generator to say.
+        By BM25 a document has to share a word with the question. By meaning every document ranks somewhere: whether
+        the evidence suffices is for the generator to say.
         """
-        lexical = self._bm25.scores(question.text)
-        dense = self._vectors @ self._embedder.embed([question.text])[0]
-        # A document without a query term has no place in BM25's ranking, not merely a low one.
-        fused = np.where(lexical > 0, 1 / (RRF + _ranks(lexical)), 0) + 1 / (RRF + _ranks(dense))
-        best = [int(index) for index in np.argsort(-fused, kind="stable")[:k]]
+        scores = self._scores(question.text)
+        ranked = self._fused(scores) if self._by == "hybrid" else next(iter(scores.values()))
+        best = [int(index) for index in np.argsort(-ranked, kind="stable")[:k]]
+        if self._by == "bm25":
+            best = [index for index in best if ranked[index] > 0]
         return tuple(
             Evidence(
                 document=self.documents[index],
                 rank=rank,
-                score=float(fused[index]),
-                retriever="hybrid",
-                scores={"bm25": float(lexical[index]), "dense": float(dense[index])},
+                score=float(ranked[index]),
+                retriever=self._name if self._by == "dense" else self._by,
+                scores={name: float(each[index]) for name, each in scores.items()},
             )
             for rank, index in enumerate(best, start=1)
         )
+
+    def _scores(self, question: str) -> dict[str, NDArray[np.float32]]:
+        scores: dict[str, NDArray[np.float32]] = {}
+        if self._by != "dense":
+            scores["bm25"] = self._words.scores(question)
+        if self._by != "bm25" and self._embedder is not None:
+            embed_query = getattr(self._embedder, "embed_query", None)
+            vector = self._embedder.embed([question])[0] if embed_query is None else embed_query(question)
+            scores[self._name] = self._vectors @ vector
+        return scores
+
+    def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
+        lexical, dense = scores["bm25"], scores[self._name]
+        # A document without a query term has no place in BM25's ranking, not merely a low one.
+        return np.where(lexical > 0, 1 / (RRF + _ranks(lexical)), 0) + 1 / (RRF + _ranks(dense))
+
+    @cached_property
+    def _words(self) -> BM25:
+        return BM25(document.titled_text for document in self.documents)
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32]:
+        if self._given is not None or self._embedder is None:
+            return np.zeros((0, 0), dtype=np.float32) if self._given is None else self._given
+        return self._embedder.embed(document.titled_text for document in self.documents)
 
 
 def _ranks(scores: NDArray[np.float32]) -> NDArray[np.int64]:

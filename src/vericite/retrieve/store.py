@@ -1,35 +1,80 @@
-"""Retrieval from a store of documents, by their words."""
+"""Retrieval from a store of documents: by their words, by meaning, or by both."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from vericite.corpus.store import Filters, Store
+from vericite.corpus.store import Embedding, Filters, Store
+from vericite.corpus.store.contract import Hit
+from vericite.errors import InputError
+from vericite.models import Embedder
 from vericite.records import Evidence, Question
+from vericite.retrieve.fusion import DEPTH, RRF, fused
+from vericite.retrieve.way import Way
 
 
 class StoreRetriever:
-    """Finds documents of a store by BM25. Retracted ones are no evidence unless the filters ask for them.
+    """Finds documents of a store. Retracted ones are found like others, and say so (``document.retracted``).
 
     Args:
         store: Where to look.
         filters: What a document has to be.
+        by: What they are ranked by; None for both words and meaning where the store has vectors of this embedder, else
+            words.
+        embedder: Makes the vectors of questions; the bundled one if None.
+
+    Raises:
+        InputError: ``by`` asks for vectors, and the store has none of this embedder.
     """
 
-    def __init__(self, store: Store, filters: Filters | None = None) -> None:
-        chosen = filters or Filters()
-        self._filters = replace(chosen, retracted=False) if chosen.retracted is None else chosen
+    def __init__(
+        self, store: Store, filters: Filters | None = None, by: Way | None = None, embedder: Embedding | None = None
+    ) -> None:
         self._store = store
+        self._filters = filters or Filters()
+        self._embedder = embedder
+        self.by: Way = by or ("hybrid" if self._has_vectors() else "bm25")
+        if self.by != "bm25" and not self._has_vectors():
+            found = f"those of {store.embedder}" if store.embedder else "none"
+            raise InputError(
+                f"expected a store with vectors of {self._own.signature} to rank by {self.by}; found {found}. "
+                "Build it with --vectors, or rank by bm25."
+            )
 
     @property
     def signature(self) -> str:
         """What ranks, and what was let through."""
-        return f"store-bm25({self._filters.predicate() or 'all'})"
+        through = self._filters.predicate() or "all"
+        if self.by == "bm25":
+            return f"store-bm25({through})"
+        dense = f"dense({self._own.signature})"
+        return f"store-{dense if self.by == 'dense' else f'rrf{RRF}@{DEPTH}(bm25, {dense})'}({through})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents that share a word with the question."""
-        hits = self._store.search(question.text, k, self._filters)
-        return tuple(
-            Evidence(document=hit.document, rank=rank, score=hit.score, retriever="bm25", scores={"bm25": hit.score})
-            for rank, hit in enumerate(hits, start=1)
-        )
+        """At most ``k`` documents; by BM25 they share a word with the question."""
+        if self.by == "bm25":
+            return self._by_words(question, k)
+        if self.by == "dense":
+            return self._by_meaning(question, k)
+        depth = max(k, DEPTH)
+        return fused([self._by_words(question, depth), self._by_meaning(question, depth)], k)
+
+    def _by_words(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        return _evidence(self._store.search(question.text, k, self._filters), "bm25")
+
+    def _by_meaning(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        vector = self._own.embed([question.text])[0]
+        return _evidence(self._store.search_vectors(vector, k, self._filters), "dense")
+
+    def _has_vectors(self) -> bool:
+        # The embedder's weights are not loaded for a store that has no vectors.
+        return self._store.embedder is not None and self._store.embedder == self._own.signature
+
+    @property
+    def _own(self) -> Embedding:
+        return self._embedder or Embedder.shared()
+
+
+def _evidence(hits: tuple[Hit, ...], name: str) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(document=hit.document, rank=rank, score=hit.score, retriever=name, scores={name: hit.score})
+        for rank, hit in enumerate(hits, start=1)
+    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from entrez_server import serve, status
 
 from vericite.corpus.entrez.results import SearchResult
 from vericite.corpus.gathering import gather
-from vericite.corpus.store import build_store, open_store
+from vericite.corpus.store import Missing, build_store, open_store
 from vericite.errors import InputError, RecordError
 from vericite.records import Document, Question
 from vericite.retrieve.store import StoreRetriever
@@ -18,7 +19,7 @@ def test_a_query_and_pmids_become_a_store(client, tmp_path):
     gathered = gather([], client(), queries=["aspirin"], pmids=["104", "999"])
     assert "PubMed finds" in gathered.told[0]
     built = build_store(tmp_path / "store", gathered.sources)
-    assert (built.added, built.refused) == (4, 1)
+    assert (built.added, built.refused, built.missing) == (4, 0, 1)
     assert "no PMID 999" in str(built.problems[0])
     found = StoreRetriever(open_store(tmp_path / "store")).retrieve(Question(id="q", text="What about jet lag?"), 2)
     assert [(hit.document.id, hit.rank) for hit in found] == [("104", 1)]
@@ -63,11 +64,12 @@ def test_what_could_not_be_had_is_asked_for_again_the_next_time(client, server, 
 def test_what_became_of_pmids_comes_in_the_order_in_which_they_were_asked_for(client, server):
     server.withheld.add("102")
     [source] = gather([], client(), pmids=["999", "104", "x", "102", "101"]).sources
-    told = [item.id if isinstance(item, Document) else str(item) for item in source.items()]
+    told = [str(item) if isinstance(item, RecordError) else item.id for item in source.items()]
     assert [next(name for name in ("999", "104", "x;", "102", "101") if name in item) for item in told] == [
         "999", "104", "x;", "102", "101",
     ]  # fmt: skip
-    assert [isinstance(item, RecordError) for item in source.items()] == [True, False, True, True, False]
+    kinds = [type(item) for item in source.items()]
+    assert kinds == [Missing, Document, RecordError, RecordError, Document]
 
 
 def test_a_query_that_is_named_twice_is_asked_once(client, server):
@@ -87,3 +89,36 @@ def test_what_pubmed_remarks_on_a_query_is_told():
 
     told = gather([], Remarking(), queries=["the blorp"]).told
     assert told[1:] == ("PubMed does not know: blorp.", "PubMed says: Ignored: the.")
+
+
+def test_a_pmid_that_does_not_exist_is_told_once_and_its_source_is_read(client, server, tmp_path):
+    def build():
+        return build_store(tmp_path / "store", gather([], client(), pmids=["101", "999"]).sources)
+
+    built = build()
+    assert (built.added, built.missing, len(built.problems)) == (1, 1, 1)
+    [state] = open_store(tmp_path / "store").info().sources
+    assert (state.done, state.items, state.refused, state.missing) == (True, 2, 0, 1)
+    asked = len(server.tools)
+    again = build()
+    assert again.skipped and not again.problems and len(server.tools) == asked
+
+
+def test_pubmed_that_fails_in_the_middle_leaves_its_source_open_and_the_others_are_read(client, server, tmp_path):
+    (tmp_path / "own.txt").write_text("Words of our own.")
+    pmids = [*(str(number) for number in range(1_000, 1_199)), "101", "102", "103"]
+
+    def build():
+        return build_store(tmp_path / "store", [*gather([], client(attempts=1), pmids=pmids).sources, *own.sources])
+
+    own = gather([tmp_path / "own.txt"])
+    # The first 200 take an efetch and an esummary; what comes after them fails.
+    server.script([serve, serve, *[status(500, "down")] * 9])
+    built = build()
+    assert (built.added, built.refused, built.missing) == (2, 1, 199)
+    assert "is asked for by the next build" in str(built.problems[0])
+    assert [one.done for one in open_store(tmp_path / "store").info().sources] == [False, True]
+    server.script([])
+    built = build()
+    assert (built.added, built.refused) == (2, 0) and built.resumed
+    assert [one.done for one in open_store(tmp_path / "store").info().sources] == [True, True]

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from vericite.corpus.pubmed import Retraction
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
 
@@ -181,6 +182,39 @@ def test_a_retracted_article_is_told_from_its_notice(read, kind: str, link: str,
     document = only(read("a.xml", article("<p>Text.</p>", front, f'article-type="{kind}"')))
     assert document.retracted is retracted
     assert ("Retraction of Publication" in document.publication_types) == (kind == "retraction")
+
+
+RETRACTED = "related-article-type='retracted-article'"
+
+
+@pytest.mark.parametrize(
+    ("kind", "links", "pmids"),
+    [
+        ("retraction", f"<related-article {RETRACTED} ext-link-type='pubmed' xlink:href='77'/>", ("77",)),
+        (
+            "retraction",
+            f"<related-article {RETRACTED} ext-link-type='pubmed' xlink:href='77'/>"
+            f"<related-article {RETRACTED} ext-link-type='doi' xlink:href='10.99999/1'>"
+            "<pub-id pub-id-type='pmid'>78</pub-id></related-article>",
+            ("77", "78"),
+        ),
+        ("retraction", f"<related-article {RETRACTED} ext-link-type='doi' xlink:href='10.99999/1'/>", None),
+        ("retraction", f"<related-article {RETRACTED} ext-link-type='pubmed' xlink:href='5'/>", None),
+        (
+            "retraction",
+            "<related-article related-article-type='companion' ext-link-type='pubmed' xlink:href='7'/>",
+            None,
+        ),
+        ("correction", f"<related-article {RETRACTED} ext-link-type='pubmed' xlink:href='77'/>", None),
+    ],
+)
+@pytest.mark.parametrize("body", ["<p>We retract it.</p>", ""])
+def test_a_notice_retracts_what_it_names_as_in_pubmeds_xml(read, kind, links, pmids, body):
+    front = f'<article-meta><article-id pub-id-type="pmid">5</article-id>{links}</article-meta>'
+    notice, *word = read("a.xml", article(body, front, f'article-type="{kind}"'))
+    # The word of a notice counts though it has no text of its own.
+    assert isinstance(notice, Document if body else RecordError)
+    assert word == ([Retraction(pmids=pmids)] if pmids else [])
 
 
 def meta(number: int) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import lancedb
 import pytest
 from made_documents import WordEmbedder, answers, content, document, many, source
 
-from vericite.corpus.store import Progress, Source, build_store, open_store
+from vericite.corpus.store import Missing, Progress, Source, build_store, open_store
+from vericite.corpus.store.journal import Journal
+from vericite.corpus.store.place import place_of
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
 
@@ -133,7 +137,8 @@ def test_many_small_sources_share_their_batches(tmp_path: Path):
 
 def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path):
     told: list[Progress] = []
-    build_store(tmp_path, [source("a", map(document, range(20)))], batch=5, total=20, progress=told.append)
+    counted = replace(source("a", map(document, range(20))), count=20)
+    build_store(tmp_path, [counted], batch=5, progress=told.append)
     assert [one.items for one in told if one.stage == "reading"] == [5, 10, 15, 20, 20]
     assert all(one.source == "a" and one.rate > 0 for one in told[:4])
     assert told[0].remaining == pytest.approx(15 / told[0].rate)
@@ -189,3 +194,61 @@ def test_a_reader_sees_a_build_batch_by_batch(tmp_path: Path):
     assert counts == [10, 20, 30, 30, 30]
     # The stream is of the moment it began.
     assert [first, *reading] == [document(number) for number in range(10)]
+
+
+def test_a_build_with_vectors_that_was_stopped_goes_on_and_tells_how_far_it_is(tmp_path: Path):
+    def items(until: int) -> Iterator[Document]:
+        for number in range(250):
+            if number == until:
+                raise OSError("the cable")
+            yield document(number)
+
+    def build(until: int, told: list[Progress]) -> None:
+        counted = Source("a", "1", lambda: items(until), count=250)
+        build_store(tmp_path, [counted], vectors=True, embedder=WordEmbedder(), batch=120, progress=told.append)
+
+    with pytest.raises(OSError, match="the cable"):
+        build(130, [])
+    assert open_store(tmp_path).info().documents == 120
+    told: list[Progress] = []
+    build(300, told)
+    made = [one for one in told if one.stage == "embedding"]
+    assert [one.items for one in made] == [100, 120, 130]
+    # 120 of the 250 were there.
+    assert made[0].remaining == pytest.approx(30 / made[0].rate)
+    store = open_store(tmp_path)
+    assert store.info().documents == 250 and store.info().embedder == "words@1" and store.verify() == ()
+
+
+def test_the_time_left_is_not_told_where_a_source_does_not_say_how_much_it_holds(tmp_path: Path):
+    told: list[Progress] = []
+    counted = replace(source("a", map(document, range(10))), count=10)
+    build_store(tmp_path, [counted, source("b", [])], batch=5, progress=told.append)
+    assert told and all(one.remaining is None for one in told)
+
+
+def test_a_store_whose_journal_knows_nothing_of_missing_items_is_added_to(tmp_path: Path):
+    build_store(tmp_path, [source("a", [document(1)])])
+    lancedb.connect(tmp_path).open_table("journal").drop_columns(["missing"])
+    assert [one.missing for one in open_store(tmp_path).info().sources] == [0]
+    absent = Missing("9", RecordError("b", 0, None, "expected an article; found none"))
+    report = build_store(tmp_path, [source("b", [absent, document(2)])])
+    assert (report.added, report.missing, report.refused, len(report.problems)) == (1, 1, 0, 1)
+    assert [(one.items, one.missing, one.done) for one in open_store(tmp_path).info().sources] == [
+        (1, 0, True),
+        (2, 1, True),
+    ]
+
+
+def test_what_cannot_be_committed_ends_the_build_with_the_reason(tmp_path: Path):
+    def items() -> Iterator[Document]:
+        yield from map(document, range(10))
+        # Another builder, as there may be in a bucket; the batch that is being written may still be whole.
+        Journal(place_of(tmp_path), lancedb.connect(tmp_path)).claim()
+        yield from map(document, range(10, 1000))
+        raise AssertionError("expected not to be read to its end")
+
+    with pytest.raises(InputError, match="another build took over"):
+        build_store(tmp_path, [Source("a", "1", items)], batch=10)
+    assert open_store(tmp_path).info().documents in (0, 10)
+    assert open_store(tmp_path).info().sources == () or open_store(tmp_path).info().sources[0].items == 10

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from made_documents import WordEmbedder, document, source
 
+from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.store import build_store, open_store
-from vericite.corpus.store.columns import document_table
+from vericite.corpus.store.columns import document_table, row_of
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def table_of(place: Path):
 
 
 def rows(numbers: range, vectors: np.ndarray, place: Path):
-    return document_table([document(number) for number in numbers], table_of(place).schema, vectors)
+    return document_table([row_of(document(number)) for number in numbers], table_of(place).schema, vectors)
 
 
 def test_an_id_that_is_there_twice_is_told(place: Path):
@@ -72,3 +73,30 @@ def test_documents_outside_the_index_are_told_until_they_are_indexed(place: Path
     assert any("the index of body to cover all documents; found 1 outside" in problem for problem in store.verify())
     store.index()
     assert store.verify() == ()
+
+
+def facts_of(place: Path):
+    return lancedb.connect(place).open_table("pmids")
+
+
+def fact(key: str, pmid: str, kind: str) -> dict[str, str]:
+    return {"key": key, "pmid": pmid, "fact": kind}
+
+
+def test_what_is_known_of_pmids_is_verified(tmp_path: Path):
+    kept, gone = document(0).model_copy(update={"retracted": False}), document(1)
+    build_store(tmp_path, [source("a", [kept, gone, Retraction(pmids=("7",)), Deletion(pmids=(gone.pmid or "",))])])
+    store = open_store(tmp_path)
+    assert store.verify() == ()
+    facts_of(tmp_path).add([fact("deleted 7", "8", "deleted"), fact("known 8", "8", "known")])
+    problems = open_store(tmp_path).verify()
+    assert len(problems) == 2 and all("expected a fact of a PMID" in problem for problem in problems)
+
+
+@pytest.mark.parametrize("kind", ["deleted", "retracted"])
+def test_a_document_that_does_not_show_what_is_known_of_its_pmid_is_told(tmp_path: Path, kind: str):
+    one = document(0).model_copy(update={"retracted": False})
+    build_store(tmp_path, [source("a", [one, Retraction(pmids=("7",))])])
+    facts_of(tmp_path).add([fact(f"{kind} {one.pmid}", one.pmid or "", kind)])
+    (problem,) = open_store(tmp_path).verify()
+    assert f"of a {kind} PMID" in problem and repr(one.id) in problem

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.book import take_book_document
 from vericite.corpus.pubmed.citation import take_citation, take_id
-from vericite.corpus.pubmed.dates import iso_date
-from vericite.corpus.pubmed.gather import Fields, Start, Table, entries, gather
-from vericite.corpus.pubmed.markup import plain_text
+from vericite.corpus.pubmed.gather import Fields, Table, date_of, gather
+from vericite.corpus.pubmed.markup import children, plain_text
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord
 
 if TYPE_CHECKING:
@@ -35,25 +34,17 @@ def record_of(element: _Element) -> PubMedRecord | Deletion:
     return PubMedRecord.model_validate(fields)
 
 
-def _stage(element: _Element) -> Fields:
-    return {"status": element.get("PubStatus")}
-
-
-_STAGE: dict[str, Start] = {"PubMedPubDate": _stage}
-_DATE: Table = {"Year": "year", "Month": "month", "Day": "day"}
-
-
 def _take_history(element: _Element, fields: Fields) -> None:
     stages: list[Fields] = []
-    for stage in entries(element, _STAGE, _DATE):
-        date = iso_date(stage.get("year"), stage.get("month"), stage.get("day"))
-        if date and stage["status"]:
-            stages.append({"status": stage["status"], "date": date})
+    for stage in children(element):
+        status = stage.get("PubStatus")
+        if status and stage.tag == "PubMedPubDate" and (date := date_of(stage)):
+            stages.append({"status": status, "date": date})
     fields["history"] = tuple(stages)
 
 
 def _take_ids(element: _Element, fields: Fields) -> None:
-    for child in element:
+    for child in children(element):
         take_id(child.get("IdType"), child, fields)
 
 

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.dates import date_in, iso_date
-from vericite.corpus.pubmed.gather import Fields, Start, Table, append_to, date_into, empty, entries, gather, texts_into
-from vericite.corpus.pubmed.markup import plain_text
+from vericite.corpus.pubmed.gather import Fields, Table, append_to, date_into, empty, entries, gather, texts_into
+from vericite.corpus.pubmed.markup import children, plain_text
 from vericite.corpus.pubmed.people import people
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def take_pmid(element: _Element, fields: Fields) -> None:
 
 def take_pub_date(element: _Element, fields: Fields) -> None:
     """When the issue or the book came out, in any of the forms that PubMed has for it."""
-    parts = {child.tag: child.text for child in element}
+    parts = {child.tag: child.text for child in children(element)}
     if words := parts.get("MedlineDate"):
         fields["date_text"] = " ".join(words.split())
         date = date_in(fields["date_text"])
@@ -44,13 +44,14 @@ def take_pub_date(element: _Element, fields: Fields) -> None:
 def take_abstract(element: _Element, fields: Fields) -> None:
     """The abstract's sections, but for such as have no text; and, kept apart from them, whose it is."""
     sections: list[Fields] = []
-    for child in element:
+    for child in children(element):
         text = plain_text(child)
         if not text:
             continue
-        if child.tag == "AbstractText":
+        tag = child.tag
+        if tag == "AbstractText":
             sections.append(_section(text, child))
-        elif child.tag == "CopyrightInformation":
+        elif tag == "CopyrightInformation":
             fields["copyright"] = text
     fields["sections"] = tuple(sections)
 
@@ -74,7 +75,7 @@ def _take_other_abstract(element: _Element, fields: Fields) -> None:
 
 def take_pages(element: _Element, fields: Fields) -> None:
     """The pages as printed, or from the first to the last."""
-    parts: Fields = {child.tag: plain_text(child) for child in element}
+    parts: Fields = {child.tag: plain_text(child) for child in children(element)}
     ends = "-".join(filter(None, (parts.get("StartPage"), parts.get("EndPage"))))
     if pages := parts.get("MedlinePgn") or ends:
         fields.setdefault("journal", {})["pages"] = pages
@@ -155,41 +156,45 @@ def _heading(element: _Element) -> Fields:
     return {"name": plain_text(element), "ui": element.get("UI"), "major": element.get("MajorTopicYN") == "Y"}
 
 
-def _take_qualifier(element: _Element, fields: Fields) -> None:
-    fields["qualifiers"] = (*fields.get("qualifiers", ()), _heading(element))
-
-
-# Both begin one, so that a heading with no descriptor, which is none, leaves nothing to the one before.
-_HEADING: dict[str, Start] = {"MeshHeading": empty, "DescriptorName": _heading}
-_QUALIFIER: Table = {"QualifierName": _take_qualifier}
-
-
 def _take_mesh(element: _Element, fields: Fields) -> None:
-    headings = entries(element, _HEADING, _QUALIFIER)
-    fields["mesh"] = tuple([heading for heading in headings if "name" in heading])
+    headings: list[Fields] = []
+    heading: Fields = {}
+    for part in element.iter():
+        tag = part.tag
+        if tag == "DescriptorName":
+            heading = _heading(part)
+            headings.append(heading)
+        elif tag == "QualifierName":
+            heading["qualifiers"] = (*heading.get("qualifiers", ()), _heading(part))
+        elif tag == "MeshHeading":
+            # One with no descriptor, which is none, leaves nothing to the one before.
+            heading = {}
+    fields["mesh"] = tuple(headings)
 
 
 _LINK = {"PMID": "pmid", "RefSource": "source", "Note": "note"}
 
 
+def _link(element: _Element) -> Fields:
+    return {_LINK[child.tag]: plain_text(child) or None for child in children(element) if child.tag in _LINK}
+
+
 def _take_corrections(element: _Element, fields: Fields) -> None:
     links: list[Fields] = []
     cited: list[str] = []
-    kind: str | None = None
-    for part in element.iter():
-        tag = part.tag
-        if tag == "CommentsCorrections":
-            kind = part.get("RefType")
-            if kind != "Cites":
-                links.append({"kind": kind})
-        elif kind == "Cites":
+    cites = False
+    for part in element.iter("CommentsCorrections", "PMID"):
+        if part.tag == "PMID":
             # Before 2019 the references stood among the corrections.
-            if tag == "PMID":
+            if cites:
                 cited.append(plain_text(part))
-        elif links and tag in _LINK:
-            links[-1][_LINK[tag]] = plain_text(part) or None
+        else:
+            kind = part.get("RefType")
+            cites = kind == "Cites"
+            if kind and not cites:
+                links.append({"kind": kind, **_link(part)})
     # A link that says nothing but its kind is none.
-    fields["corrections"] = tuple([link for link in links if link["kind"] and len(link) > 1])
+    fields["corrections"] = tuple([link for link in links if len(link) > 1])
     if cited:
         fields["references"] = (*fields.get("references", ()), *filter(None, cited))
 
@@ -211,19 +216,14 @@ def _take_journal_info(element: _Element, fields: Fields) -> None:
 
 def _take_journal(element: _Element, fields: Fields) -> None:
     _take_journal_info(element, fields)
-    for issue in element.iterchildren("JournalIssue"):
-        gather(issue, _ISSUE, fields)
+    for child in children(element):
+        if child.tag == "JournalIssue":
+            gather(child, _ISSUE, fields["journal"])
+            gather(child, _PUB_DATE, fields)
 
 
-def _take_volume(element: _Element, fields: Fields) -> None:
-    fields["journal"]["volume"] = plain_text(element) or None
-
-
-def _take_issue(element: _Element, fields: Fields) -> None:
-    fields["journal"]["issue"] = plain_text(element) or None
-
-
-_ISSUE: Table = {"Volume": _take_volume, "Issue": _take_issue, "PubDate": take_pub_date}
+_ISSUE: Table = {"Volume": "volume", "Issue": "issue"}
+_PUB_DATE: Table = {"PubDate": take_pub_date}
 
 _ARTICLE: Table = {
     "Journal": _take_journal,

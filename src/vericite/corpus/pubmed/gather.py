@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vericite.corpus.pubmed.dates import iso_date
-from vericite.corpus.pubmed.markup import plain_text
+from vericite.corpus.pubmed.markup import children, plain_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -22,14 +22,9 @@ Table = Mapping[str, str | Take]
 """By an element's name: the field for its text, or what takes it."""
 
 
-def _children(element: _Element) -> list[_Element]:
-    # A slice makes all of them at once, in half the time that an iterator takes; lxml's stubs know of none.
-    return element[:]  # pyright: ignore
-
-
 def gather(element: _Element, table: Table, fields: Fields) -> None:
     """Put each child where the table says, or hand it to what takes its kind; others are passed over."""
-    for child in _children(element):
+    for child in children(element):
         take = table.get(child.tag)
         if take is None:
             continue
@@ -91,7 +86,7 @@ def texts_into(field: str) -> Take:
 
     def take(element: _Element, fields: Fields) -> None:
         fields[field] = fields.get(field, ()) + tuple(
-            [text for child in _children(element) if (text := plain_text(child))]
+            [text for child in children(element) if (text := plain_text(child))]
         )
 
     return take
@@ -99,5 +94,5 @@ def texts_into(field: str) -> Take:
 
 def date_of(element: _Element) -> str | None:
     """The date in an element of Year, Month and Day."""
-    parts = {child.tag: child.text for child in _children(element)}
+    parts = {child.tag: child.text for child in children(element)}
     return iso_date(parts.get("Year"), parts.get("Month"), parts.get("Day"))

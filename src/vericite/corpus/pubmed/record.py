@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import Field
 
 from vericite.corpus.pubmed.parts import (
@@ -38,6 +40,17 @@ class Retraction(Record):
     """Word of a notice that the articles with these PMIDs are retracted, whatever their own records say."""
 
     pmids: tuple[str, ...]
+
+    @classmethod
+    def said_by(cls, notice: str | None, retracts: Iterable[str | None]) -> Retraction | None:
+        """What a notice says; None where it names no PMID but its own, as an article that was republished does.
+
+        Args:
+            notice: Its own PMID, if it has one.
+            retracts: The PMIDs that it retracts, None or empty where one is not told.
+        """
+        pmids = tuple(dict.fromkeys(pmid for pmid in retracts if pmid and pmid != notice))
+        return cls(pmids=pmids) if pmids else None
 
 
 class PubMedRecord(Record):
@@ -109,8 +122,7 @@ class PubMedRecord(Record):
     @property
     def retraction(self) -> Retraction | None:
         """The same as word to whoever keeps those articles; an article that was republished does not retract itself."""
-        pmids = tuple(link.pmid for link in self.retracts if link.pmid and link.pmid != self.pmid)
-        return Retraction(pmids=pmids) if pmids else None
+        return Retraction.said_by(self.pmid, (link.pmid for link in self.retracts))
 
     @property
     def retracted(self) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from vericite.corpus.pubmed import Retraction
+from vericite.corpus.pubmed.parser import SAFE
 from vericite.corpus.sources.form import Numbered, SourceForm
 from vericite.corpus.sources.opening import SourceFile
 from vericite.corpus.sources.xml_root import root_of
@@ -16,26 +18,17 @@ if TYPE_CHECKING:
 
 _ARTICLES = ("{*}article", "{*}book-part-wrapper")
 _ROOTS = frozenset(("article", "pmc-articleset", "articles", "OAI-PMH", "book-part-wrapper"))
-# Nothing is fetched, nothing expanded; ``huge_tree`` would lift libxml2's own limits on depth and length.
-_SAFE: dict[str, Any] = {
-    "resolve_entities": False,
-    "load_dtd": False,
-    "no_network": True,
-    "remove_comments": True,
-    "remove_pis": True,
-    "huge_tree": False,
-}
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
     from lxml import etree
 
     line = 1
-    articles = etree.iterparse(file.stream, events=("end",), tag=_ARTICLES, **_SAFE)
+    articles = etree.iterparse(file.stream, events=("end",), tag=_ARTICLES, **SAFE)
     try:
         for _, article in articles:
             line = article.sourceline or line
-            yield line, _item(file, article, line)
+            yield from ((line, item) for item in _items(file, article, line))
             _forget(article)
     except etree.XMLSyntaxError as error:
         # The error itself may be no more than that there was no end.
@@ -45,13 +38,18 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         raise RecordError(file.path, max(line, 1), None, problem) from None
 
 
-def _item(file: SourceFile, article: _Element, line: int) -> Document | RecordError:
-    from vericite.corpus.sources.jats_article import document_of
+def _items(file: SourceFile, article: _Element, line: int) -> Iterator[Document | Retraction | RecordError]:
+    from vericite.corpus.sources.jats_article import document_of, retracted_by
 
     document = document_of(article, file.name)
     if document.sections:
-        return document
-    return RecordError(file.path, line, None, f"expected an abstract or a body; found {document.id!r} without either")
+        yield document
+    else:
+        problem = f"expected an abstract or a body; found {document.id!r} without either"
+        yield RecordError(file.path, line, None, problem)
+    # What a notice retracts is retracted, though the notice itself may have no text.
+    if retraction := Retraction.said_by(document.pmid, retracted_by(article)):
+        yield retraction
 
 
 def _forget(article: _Element) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.dates import iso_date
 from vericite.corpus.sources.abstracts import abstract_sections
-from vericite.corpus.sources.entry import Entry, initials
+from vericite.corpus.sources.entry import Entry, initials, pmid_of
 from vericite.corpus.sources.jats_text import blocks_of, prepare, text_of
 from vericite.corpus.sources.outline import Block, Heading, sections_of
 from vericite.records import Document
@@ -15,6 +15,7 @@ from vericite.records import Document
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
 
+_HREF = "{http://www.w3.org/1999/xlink}href"
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 # What advertises an article, or says it for others, is not what the article found.
 _NO_ABSTRACTS = frozenset(("graphical", "teaser", "toc", "video", "web-summary", "tweet", "editor-summary"))
@@ -45,6 +46,18 @@ def document_of(article: _Element, fallback: str) -> Document:
             "sections": sections_of(_blocks(article, meta)),
         }
     )
+
+
+def retracted_by(article: _Element) -> Iterator[str | None]:
+    """The PMIDs of the articles that this one retracts, if it is a notice; None for one that is told otherwise."""
+    meta = _first(article, ".//article-meta")
+    if meta is None or article.get("article-type") != "retraction":
+        return
+    for link in meta.iterfind(".//related-article[@related-article-type='retracted-article']"):
+        if link.get("ext-link-type") in ("pubmed", "pmid"):
+            yield pmid_of(link.get(_HREF) or text_of(link))
+        else:
+            yield pmid_of(_words(link, ".//pub-id[@pub-id-type='pmid']"))
 
 
 def _entry(article: _Element, meta: _Element) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from vericite.corpus.pubmed import Retraction
 from vericite.corpus.sources.entry import Entry, pmid_of
 from vericite.corpus.sources.form import Numbered, SourceForm
 from vericite.corpus.sources.opening import SourceFile
@@ -15,6 +16,7 @@ from vericite.errors import RecordError
 _TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) {0,2}-(?: (.*))?\Z")
 _BEGINS = re.compile(r"^PMID- ?\d", re.MULTILINE)
 _DOI = re.compile(r"(\S+)\s*\[doi\]")
+_PMID = re.compile(r"\bPMID:\s*(\d{1,15})\b")
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
@@ -24,7 +26,10 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         elif problem := record.problem or _unfit(record):
             yield record.line, RecordError(file.path, record.line, None, problem)
         else:
-            yield record.line, _entry(record).document(file.name)
+            document = _entry(record).document(file.name)
+            yield record.line, document
+            if retraction := Retraction.said_by(document.pmid, _retracted_by(record)):
+                yield record.line, retraction
 
 
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
@@ -52,11 +57,19 @@ def _entry(record: TaggedRecord) -> Entry:
         authors=record.all("AU", "CN") if record.all("AU") else record.all("FAU", "CN"),
         mesh=tuple(heading.split("/")[0].lstrip("*") for heading in record.all("MH")),
         publication_types=record.all("PT"),
-        # RIN is the notice that retracts this record, ROF the record that this notice retracts.
+        # RIN is the notice that retracts this record, ROF the record that this notice retracts; RRI and RRF the same
+        # of what was published again.
         retracted=bool(record.all("RIN", "RRI")),
         revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR").strip())) else "",
         source="pubmed",
     )
+
+
+def _retracted_by(record: TaggedRecord) -> Iterator[str | None]:
+    """The PMIDs of what a notice retracts: ``ROF - J Trials. 2020;1:1. PMID: 12345``."""
+    for value in record.all("ROF", "RRF"):
+        found = _PMID.search(value)
+        yield found and pmid_of(found[1])
 
 
 def _matches(file: SourceFile) -> bool:

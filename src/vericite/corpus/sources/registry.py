@@ -38,7 +38,7 @@ SOURCES: dict[str, SourceForm] = {
 }
 """The forms in the order in which ``auto`` tries them."""
 
-READERS = 1
+READERS = 2
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
 _ANY_TEXT = ("markdown", "text")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,6 @@ def build_store(
     embedder: Embedding | None = None,
     batch: int | None = None,
     problems: int = PROBLEMS,
-    total: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> BuildReport:
     """Make a store of these sources, or add them to the store that is there; see ``Store.put`` for which one is later.
@@ -54,23 +53,22 @@ def build_store(
         embedder: What makes them; the bundled one if None.
         batch: Documents in one commit; a number that fits if None.
         problems: How many of the refused items the report keeps.
-        total: How many items there are, where that is known, so that the time left can be told.
-        progress: Told after every batch, and when the indexing begins.
+        progress: Told after every batch, every hundred vectors, and when the indexing begins.
 
     Raises:
         InputError: The place cannot be used, another build writes there, or the disk is full.
         MissingExtraError: LanceDB is not installed.
     """
     require_extra()
-    clock = _Clock(total, progress)
+    clock = _Clock(progress)
     where = place_of(place)
     with only_builder(where):
-        return _build(where, sources, (vectors, embedder), (batch, problems), clock)
+        return _build(where, list(sources), (vectors, embedder), (batch, problems), clock)
 
 
 def _build(
     place: Place,
-    sources: Iterable[Source],
+    sources: list[Source],
     with_vectors: tuple[bool, Embedding | None],
     sizes: tuple[int | None, int],
     clock: _Clock,
@@ -84,25 +82,27 @@ def _build(
         sources = _begun(sources)
         store = new_store(place, embedder, vectors)
     _check_vectors(store, vectors)
-    writer = Writer(store, batch or (BATCH if store.embedder is None else EMBEDDED), problems, clock.tell)
-    skipped, resumed = _read_all(sources, writer)
-    clock.tell("indexing", "", writer.items)
-    writer.mark_retracted()
-    store.index()
-    writer.finish()
-    return writer.report(tuple(skipped), tuple(resumed), clock.seconds)
+    size = batch or (BATCH if store.embedder is None else EMBEDDED)
+    with Writer(store, size, problems, clock.tell) as writer:
+        plan = _planned(sources, writer.claim())
+        clock.total = plan.total
+        _read_all(plan, writer)
+        clock.tell("indexing", "", writer.items)
+        writer.mark_retracted()
+        store.index()
+        writer.finish()
+        return writer.report(plan.skipped, plan.resumed, clock.seconds)
 
 
-def _begun(sources: Iterable[Source]) -> Iterator[Source]:
+def _begun(sources: list[Source]) -> list[Source]:
     """The same sources, the first of them read as far as its first item."""
-    rest = iter(sources)
-    first = next(rest, None)
-    if first is None:
-        return rest
+    if not sources:
+        return []
+    first, *rest = sources
     items = first.items()
     item = next(items, None)
     whole = items if item is None else chain([item], items)
-    return chain([replace(first, items=lambda: whole)], rest)
+    return [replace(first, items=lambda: whole), *rest]
 
 
 def _check_vectors(store: LanceStore, vectors: bool) -> None:
@@ -113,39 +113,62 @@ def _check_vectors(store: LanceStore, vectors: bool) -> None:
         )
 
 
-def _read_all(sources: Iterable[Source], writer: Writer) -> tuple[list[str], list[str]]:
-    before = writer.claim()
+@dataclass(frozen=True)
+class _Plan:
+    """What is read, each source from where it was left, and what is not."""
+
+    read: tuple[tuple[Source, SourceState], ...]
+    skipped: tuple[str, ...]
+    resumed: tuple[str, ...]
+
+    @property
+    def total(self) -> int | None:
+        """How many items are to be read, where every source says it."""
+        total = 0
+        for source, state in self.read:
+            if source.count is None:
+                return None
+            total += max(0, source.count - state.items)
+        return total
+
+
+def _planned(sources: Sequence[Source], before: Mapping[str, SourceState]) -> _Plan:
     seen: set[str] = set()
+    read: list[tuple[Source, SourceState]] = []
     skipped: list[str] = []
     resumed: list[str] = []
     for source in sources:
         if not source.name or source.name in seen:
             raise InputError(f"expected every source to have a name of its own; found {source.name!r}")
         seen.add(source.name)
-        state = before.get(source.name)
-        if state is None or state.fingerprint != source.fingerprint:
-            state = SourceState(source.name, source.fingerprint)
-        if state.done:
-            skipped.append(source.name)
-            continue
-        if state.items:
-            resumed.append(source.name)
-        if source.retry:
-            # What was refused may be a document now, so that how many items there were tells no place to go on from.
-            state = SourceState(source.name, source.fingerprint)
+        begun, state = before.get(source.name), SourceState(source.name, source.fingerprint)
+        if begun is not None and begun.fingerprint == source.fingerprint:
+            if begun.done:
+                skipped.append(source.name)
+                continue
+            if begun.items:
+                resumed.append(source.name)
+            # Of what is tried again what was refused may be a document now, so that how many items there were tells no
+            # place to go on from.
+            state = state if source.retry else begun
+        read.append((source, state))
+    return _Plan(tuple(read), tuple(skipped), tuple(resumed))
+
+
+def _read_all(plan: _Plan, writer: Writer) -> None:
+    for source, state in plan.read:
         writer.begin(state, source.retry)
         for item in islice(source.items(), state.items, None):
             writer.take(item)
         writer.end()
-    writer.flush()
-    return skipped, resumed
+    writer.finish_reading()
 
 
 class _Clock:
     """How fast it goes, told to whoever wants to know."""
 
-    def __init__(self, total: int | None, progress: Callable[[Progress], None] | None) -> None:
-        self._total = total
+    def __init__(self, progress: Callable[[Progress], None] | None) -> None:
+        self.total: int | None = None
         self._progress = progress
         self._began = time.monotonic()
 
@@ -158,5 +181,5 @@ class _Clock:
             return
         seconds = self.seconds
         rate = items / seconds if seconds > 0 else 0.0
-        left = None if self._total is None or not rate else max(0, self._total - items) / rate
+        left = None if self.total is None or not rate else max(0, self.total - items) / rate
         self._progress(Progress(stage, source, items, seconds, rate, left))

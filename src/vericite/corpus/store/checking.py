@@ -13,13 +13,16 @@ import numpy as np
 
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
+from vericite.corpus.store.filters import in_parts, is_in
+from vericite.corpus.store.pmids import PmidFacts
 
+_AT_ONCE = 1000
 _NAMED = 5
 """Problems of one kind that are told one by one; the others are counted."""
 
 
-def problems_of(table: Any, embedder: str | None) -> Iterator[str]:
-    """What is wrong with the documents, the vectors and the indexes of a table, a sentence each."""
+def problems_of(table: Any, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
+    """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
     counts: Counter[str] = Counter()
     # Of all of PubMed the ids themselves would not fit into a laptop's memory.
     hashes = array("q")
@@ -39,6 +42,21 @@ def problems_of(table: Any, embedder: str | None) -> Iterator[str]:
     for column, missing in tables.unindexed(table).items():
         if missing:
             yield f"expected the index of {column} to cover all documents; found {missing} outside. Index the store"
+    yield from facts.problems()
+    yield from _against(table, "no document of a deleted PMID", facts.known("deleted"), "true")
+    yield from _against(table, "every document of a retracted PMID marked", facts.known("retracted"), "NOT retracted")
+
+
+def _against(table: Any, expected: str, pmids: set[str], condition: str) -> Iterator[str]:
+    """That no document with one of these PMIDs is what it should not be."""
+    found: list[str] = []
+    for some in in_parts(sorted(pmids), _AT_ONCE):
+        for batch in tables.rows_where(table, f"{condition} AND {is_in('pmid', some)}", ["id"]):
+            found += batch.column("id").to_pylist()
+    if found:
+        named = ", ".join(map(repr, sorted(found)[:_NAMED]))
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield f"expected {expected}; found {named}{more}. If a build was stopped, run it again"
 
 
 def _problems_in(batch: Any, hashes: array[int], vectors: bool) -> Iterator[tuple[str, str]]:

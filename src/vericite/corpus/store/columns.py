@@ -10,13 +10,15 @@ where to cut the body. The other columns repeat what documents are filtered and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vericite.corpus.store.latest import State
 from vericite.records import Document, Section
 
 SCHEMA = 2
@@ -54,11 +56,21 @@ DOCUMENT_COLUMNS = ("id", "body", "about")
 DESCRIBING_COLUMNS = tuple(field.name for field in _DESCRIBING)
 """The columns that repeat what a document is filtered by."""
 
-BATCH_ERRORS: tuple[type[Exception], ...] = (pa.ArrowException, UnicodeError, OverflowError)
-"""What ``document_table`` raises on a document that no file can hold."""
-
-
 _LEAST, _MOST = -(2**63), 2**63 - 1
+
+_IN_BODY = {"id", "title", "sections"}
+_json_of = json.JSONEncoder(ensure_ascii=False).encode
+_described = attrgetter(*DESCRIBING_COLUMNS[1:])
+
+Row = tuple[Any, ...]
+"""A document's values in the order of the columns, without its vector.
+
+A plain tuple: a build holds thousands of them, and Python's garbage collector looks through all else again and again.
+"""
+
+_VERSION, _REVISED, _RETRACTED, _PMID = (
+    [field.name for field in _FIELDS].index(name) for name in ("version", "revised", "retracted", "pmid")
+)
 
 
 def schema(embedder: str | None, width: int | None) -> Any:
@@ -71,37 +83,61 @@ def schema(embedder: str | None, width: int | None) -> Any:
     return pa.schema([*_FIELDS, vector], metadata={**about, EMBEDDER_KEY: embedder})
 
 
-def document_table(documents: Sequence[Document], form: Any, vectors: NDArray[np.float32] | None = None) -> Any:
-    """Documents as a table of this schema.
+def row_of(document: Document) -> Row:
+    """A document as a row; quick, for it is half of what a build does.
 
     Raises:
-        pyarrow.ArrowException, UnicodeError, OverflowError: One of them has a half of a surrogate pair in it, or a
-            number of more than 64 bits.
+        ValueError: No file can hold it: there is a half of a surrogate pair in it, or a number of more than 64 bits.
     """
-    columns: dict[str, Any] = {
-        "id": [document.id for document in documents],
-        "body": [f"{document.title}\n{document.text}" for document in documents],
-        "about": [_about(document) for document in documents],
-    }
-    for name in DESCRIBING_COLUMNS:
-        columns[name] = [description_of(document, name) for document in documents]
-    arrays = [pa.array(columns[field.name], field.type) for field in form if field.name != "vector"]
+    if wide := next((number for number in (document.version, document.year or 0) if not _LEAST <= number <= _MOST), 0):
+        raise ValueError(f"a number of more than 64 bits, {wide}")
+    text = document.text
+    body = f"{document.title}\n{text}"
+    try:
+        about = _about(document)
+        for value in (document.id, body, about):
+            # Not asked of plain ASCII, whose bytes are at hand.
+            if not value.isascii():
+                value.encode()
+    except ValueError:
+        raise ValueError("a half of a surrogate pair, which is no character") from None
+    return (document.id, body, about, len(text), *_described(document))
+
+
+def state_of_row(row: Row) -> State:
+    """What rows of one id are ordered by: the ``state_of`` of its document."""
+    return row[_VERSION], row[_REVISED] or ""
+
+
+def documents_of_rows(rows: Sequence[Row]) -> list[Document]:
+    """The documents that rows were made of."""
+    return [document_of(dict(zip(DOCUMENT_COLUMNS, row[:3], strict=True))) for row in rows]
+
+
+def row_retracted(row: Row, pmids: Collection[str]) -> Row:
+    """A row, marked as retracted where its PMID is one of these."""
+    if row[_RETRACTED] or row[_PMID] not in pmids:
+        return row
+    return row_of(as_retracted(documents_of_rows([row])[0], pmids))
+
+
+def as_retracted(document: Document, pmids: Collection[str]) -> Document:
+    """A document, marked as retracted where its PMID is one of these."""
+    if document.retracted or document.pmid not in pmids:
+        return document
+    return document.model_copy(update={"retracted": True})
+
+
+def document_table(rows: Sequence[Row], form: Any, vectors: NDArray[np.float32] | None = None) -> Any:
+    """Rows as a table of this schema."""
+    fields = [field for field in form if field.name != "vector"]
+    columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
     if vectors is not None:
         width = form.field("vector").type.list_size
         flat = pa.array(vectors.astype(np.float16).ravel())
         arrays.append(pa.FixedSizeListArray.from_arrays(flat, width))
     return pa.Table.from_arrays(arrays, schema=form)
-
-
-def unstorable(document: Document) -> str | None:
-    """Why no file can hold a document; None of one that ``document_table`` takes. Quick enough to ask of each."""
-    if wide := next((number for number in (document.version, document.year or 0) if not _LEAST <= number <= _MOST), 0):
-        return f"a number of more than 64 bits, {wide}"
-    try:
-        document.model_dump_json()
-    except ValueError:
-        return "a half of a surrogate pair, which is no character"
-    return None
 
 
 def description_of(document: Document, column: str) -> Any:
@@ -110,10 +146,15 @@ def description_of(document: Document, column: str) -> Any:
 
 
 def _about(document: Document) -> str:
-    rest = document.model_dump(exclude={"id", "title", "sections"}, exclude_defaults=True)
+    # Most documents of plain lists have nothing but an id, a title and a text.
+    plain = document.model_fields_set <= _IN_BODY
+    rest = "" if plain else document.model_dump_json(exclude=_IN_BODY, exclude_defaults=True)[1:-1]
     # Lengths are in characters, Python's, which are Unicode's code points.
-    sections = [[section.label, len(section.text)] for section in document.sections]
-    return json.dumps({**rest, "title": len(document.title), "sections": sections}, ensure_ascii=False)
+    sections = ",".join(
+        f"[{'null' if section.label is None else _json_of(section.label)},{len(section.text)}]"
+        for section in document.sections
+    )
+    return f'{{{rest}{"," if rest else ""}"title":{len(document.title)},"sections":[{sections}]}}'
 
 
 def documents_of(batch: Any) -> Iterator[Document]:

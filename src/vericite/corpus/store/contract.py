@@ -14,8 +14,23 @@ from vericite.corpus.store.filters import Filters
 from vericite.errors import RecordError
 from vericite.records import Document
 
-Item = Document | Deletion | Retraction | RecordError
-"""What a source yields: a document, PMIDs that are deleted or retracted, or what was wrong with a record."""
+
+@dataclass(frozen=True)
+class Missing:
+    """What was asked for and does not exist: told once, and not asked for again as what was refused is.
+
+    Attributes:
+        id: What it would have been.
+        problem: How it is told.
+    """
+
+    id: str
+    problem: RecordError
+
+
+Item = Document | Deletion | Retraction | RecordError | Missing
+"""What a source yields: a document, PMIDs that are deleted or retracted, what was wrong with a record, or that there
+is none."""
 
 
 class Embedding(Protocol):
@@ -55,12 +70,14 @@ class Source:
         items: Begins to read it. Later items win over earlier ones of the same id.
         retry: Whether what was refused may be had another time. Such a source counts as read only when nothing in it
             was refused: until then each build reads it again, from its start.
+        count: How many items it has, about, where that is known: from it the time left is told.
     """
 
     name: str
     fingerprint: str
     items: Callable[[], Iterator[Item]]
     retry: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,7 @@ class SourceState:
         done: Whether that is all of them; of a source to be tried again, whether none was refused besides.
         refused: How many items were no usable document.
         at: When it was last written, in ISO form (UTC).
+        missing: How many of its items do not exist.
     """
 
     name: str
@@ -82,6 +100,7 @@ class SourceState:
     done: bool = False
     refused: int = 0
     at: str = ""
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,12 +141,12 @@ class Progress:
     """How far a build is.
 
     Attributes:
-        stage: ``reading`` or ``indexing``.
+        stage: ``reading``, ``embedding``, which is done batch by batch where there are vectors, or ``indexing``.
         source: The source that is being read.
-        items: Items read in this run, those skipped not counted.
+        items: Items read in this run, those skipped not counted; where there are vectors, those that have one.
         seconds: Since this run began.
         rate: Items a second in this run.
-        remaining: Seconds until all is read, where the caller said how many items there are; an estimate.
+        remaining: Seconds until all is read, where every source that is read says its count; an estimate.
     """
 
     stage: str
@@ -148,7 +167,8 @@ class BuildReport:
         outdated: Documents that were left out, for a later one of their id was there or had come before.
         deleted: Documents that a source took back, and those that were left out because their PMID is deleted.
         refused: Items that were no usable document.
-        problems: The first of those.
+        missing: Items that do not exist, such as PMIDs without a record.
+        problems: The first of those refused and missing.
         skipped: Sources that were in the store already, with the same fingerprint.
         resumed: Sources that an earlier build had begun and this one ended.
         seconds: How long it took, with the index.
@@ -159,6 +179,7 @@ class BuildReport:
     outdated: int
     deleted: int
     refused: int
+    missing: int
     problems: tuple[RecordError, ...]
     skipped: tuple[str, ...]
     resumed: tuple[str, ...]
@@ -171,6 +192,11 @@ class Store(Protocol):
     What is written in one call is seen by readers as a whole or not at all. A reader sees what others wrote a few
     seconds later.
     """
+
+    @property
+    def embedder(self) -> str | None:
+        """The signature of the embedder that made the vectors, or None where there are none."""
+        ...
 
     def put(self, documents: Iterable[Document]) -> None:
         """Keep documents. One takes the place of the document with its id, unless that is the later one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vericite.errors import InputError
@@ -54,6 +54,12 @@ class Filters:
 def is_in(column: str, values: Sequence[str]) -> str:
     """The condition that a column's value is one of these."""
     return f"{column} IN ({', '.join(_quoted(value) for value in values)})"
+
+
+def in_parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The values, each once, so many at a time: conditions of any length take LanceDB's memory."""
+    each = list(dict.fromkeys(values))
+    return (each[start : start + size] for start in range(0, len(each), size))
 
 
 def _has_any(column: str, values: Sequence[str]) -> str | None:

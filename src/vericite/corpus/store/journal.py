@@ -29,6 +29,9 @@ _BUILDER = ""
 _TIDY_EVERY = 64
 _KEPT = timedelta(minutes=10)
 
+_LATER = "missing"
+"""A column that journals of earlier builds do not have."""
+
 _FORM = pa.schema(
     [
         pa.field("name", pa.string(), nullable=False, metadata=PRIMARY),
@@ -38,6 +41,7 @@ _FORM = pa.schema(
         pa.field("refused", pa.int64(), nullable=False),
         pa.field("at", pa.string(), nullable=False),
         pa.field("number", pa.int64(), nullable=False),
+        pa.field(_LATER, pa.int64()),
     ]
 )
 
@@ -56,12 +60,16 @@ class Journal:
         """What was read, in the order in which it was first."""
         rows = sorted((row for row in self._rows() if row["name"] != _BUILDER), key=lambda row: row["number"])
         self._numbers = {row["name"]: row["number"] for row in rows}
-        return tuple(SourceState(**{key: row[key] for key in asdict(_NOTHING)}) for row in rows)
+        return tuple(SourceState(**{key: row[key] for key in asdict(_NOTHING) if key in row}) for row in rows)
 
     def claim(self) -> None:
         """Become the store's one builder; whoever was it before learns so at its next batch."""
         with told("write to", self.place):
-            self._database.create_table(JOURNAL, schema=_FORM, exist_ok=True)
+            if JOURNAL not in self._database.list_tables().tables:
+                self._database.create_table(JOURNAL, schema=_FORM, exist_ok=True)
+            table = self._database.open_table(JOURNAL)
+            if _LATER not in table.schema.names:
+                table.add_columns({_LATER: "cast(0 as bigint)"})
         self.sources()
         self._write([replace(_NOTHING, fingerprint=self._builder)])
 

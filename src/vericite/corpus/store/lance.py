@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import (
-    BATCH_ERRORS,
     DOCUMENT_COLUMNS,
     EMBEDDER_KEY,
     SCHEMA,
     VERSION_KEY,
+    Row,
+    as_retracted,
     document_table,
     documents_of,
+    row_of,
 )
 from vericite.corpus.store.contract import Embedding, Found, Hit, StoreInfo
-from vericite.corpus.store.filters import Filters, is_in
+from vericite.corpus.store.filters import Filters, in_parts, is_in
 from vericite.corpus.store.journal import Journal
 from vericite.corpus.store.latest import State, latest_of
 from vericite.corpus.store.place import Place, told
@@ -81,6 +83,11 @@ class LanceStore:
         said = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
         return said.decode() if said else None
 
+    @property
+    def width(self) -> int:
+        """Numbers of a vector, in a store that has them."""
+        return self.form.field("vector").type.list_size
+
     def snapshot(self) -> Any:
         """The table in one state, a few seconds old at most: what is read of it fits together."""
         with self._lock:
@@ -110,41 +117,46 @@ class LanceStore:
         pmids = {document.pmid for document in each if document.pmid}
         retracted = {document.pmid for document in each if document.pmid and document.retracted}
         marked = retracted | self.facts.known("retracted", pmids)
+        left = [as_retracted(latest_of(same), marked) for same in given.values()]
         try:
-            rows = self.rows_of([as_retracted(latest_of(same), marked) for same in given.values()])
-        except BATCH_ERRORS as error:
+            rows = [row_of(document) for document in left]
+        except ValueError as error:
             raise InputError(f"expected documents that a file can hold; found {error}") from None
+        table = self._table_of(rows, left)
         self.facts.forget("deleted", pmids)
         self.facts.learn("retracted", retracted)
-        self.merge(rows)
+        self.merge(table)
         self.mark_retracted(retracted)
 
     def mark_retracted(self, pmids: Iterable[str]) -> None:
         """Mark the documents with these PMIDs that are not marked yet."""
-        for some in _parts(pmids, _IDS_AT_ONCE):
+        for some in in_parts(pmids, _IDS_AT_ONCE):
             unmarked = f"retracted = false AND {is_in('pmid', some)}"
             if found := list(self._stream(self._latest(), unmarked)):
-                self.merge(self.rows_of([as_retracted(document, set(some)) for document in found]))
+                marked = [as_retracted(document, set(some)) for document in found]
+                self.merge(self._table_of([row_of(document) for document in marked], marked))
 
     def states_of(self, ids: Iterable[str]) -> dict[str, State]:
         """What the documents with these ids that are there are ordered by."""
         found: dict[str, State] = {}
-        for some in _parts(ids, _IDS_AT_ONCE):
+        for some in in_parts(ids, _IDS_AT_ONCE):
             with told("read", self.place):
                 for batch in tables.rows_where(self._latest(), is_in("id", some), ["id", "version", "revised"]):
                     found.update((row["id"], (row["version"], row["revised"] or "")) for row in batch.to_pylist())
         return found
 
-    def rows_of(self, documents: list[Document]) -> Any:
-        """Documents as rows of this store, with vectors where it has them.
+    def table_of(self, rows: Sequence[Row], vectors: NDArray[np.float32] | None) -> Any:
+        """Rows of this store as ``merge`` takes them."""
+        return document_table(rows, self.form, vectors)
 
-        Raises:
-            pyarrow.ArrowException, UnicodeError, OverflowError: One of them cannot be stored.
-        """
-        if self.embedder is None:
-            return document_table(documents, self.form)
-        embedder = self._own_embedder()
-        return document_table(documents, self.form, embedder.embed(document.titled_text for document in documents))
+    def _table_of(self, rows: Sequence[Row], documents: Sequence[Document]) -> Any:
+        return self.table_of(rows, self.embed(documents) if self.embedder else None)
+
+    def embed(self, documents: Sequence[Document]) -> NDArray[np.float32]:
+        """The vectors of documents, by the embedder of the store's."""
+        if not documents:
+            return np.zeros((0, self.width), dtype=np.float32)
+        return self._own_embedder().embed(document.titled_text for document in documents)
 
     def _own_embedder(self) -> Embedding:
         if self._given is None:
@@ -172,7 +184,7 @@ class LanceStore:
     def delete_where(self, column: str, values: Iterable[str]) -> int:
         """Remove the documents with one of these values in a column; how many there were."""
         deleted = 0
-        for some in _parts(values, _DELETED_AT_ONCE):
+        for some in in_parts(values, _DELETED_AT_ONCE):
             with told("write to", self.place):
                 table = self.database.open_table(tables.DOCUMENTS)
                 deleted += table.delete(is_in(column, some)).num_deleted_rows
@@ -184,7 +196,7 @@ class LanceStore:
         asked = list(ids)
         there: dict[str, Document] = {}
         table = self.snapshot()
-        for some in _parts(asked, _IDS_AT_ONCE):
+        for some in in_parts(asked, _IDS_AT_ONCE):
             there.update((document.id, document) for document in self._stream(table, is_in("id", some)))
         missing = tuple(id for id in dict.fromkeys(asked) if id not in there)
         return Found(tuple(there[id] for id in asked if id in there), missing)
@@ -226,7 +238,7 @@ class LanceStore:
                 f"expected a store with vectors; found {self.place.name}, which has none. Build it again in another "
                 "place with vectors"
             )
-        width = self.form.field("vector").type.list_size
+        width = self.width
         if vector.shape != (width,) or not np.isfinite(vector).all():
             raise InputError(f"expected a vector of {width} numbers; found one of the shape {vector.shape}")
 
@@ -260,7 +272,7 @@ class LanceStore:
         from vericite.corpus.store.checking import problems_of
 
         with told("read", self.place):
-            return tuple(problems_of(self._latest(), self.embedder))
+            return tuple(problems_of(self._latest(), self.embedder, self.facts))
 
 
 def bundled_embedder() -> Embedding:
@@ -268,18 +280,6 @@ def bundled_embedder() -> Embedding:
     from vericite.models import Embedder
 
     return Embedder.shared()
-
-
-def as_retracted(document: Document, pmids: Collection[str]) -> Document:
-    """A document, marked as retracted where its PMID is one of these."""
-    if document.retracted or document.pmid not in pmids:
-        return document
-    return document.model_copy(update={"retracted": True})
-
-
-def _parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
-    each = list(dict.fromkeys(values))
-    return (each[start : start + size] for start in range(0, len(each), size))
 
 
 def _years(table: Any) -> tuple[int, int] | None:

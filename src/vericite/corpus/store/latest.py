@@ -34,11 +34,10 @@ def latest_of(documents: Sequence[Document]) -> Document:
     return left
 
 
-def replacements(held: State | None, documents: Sequence[Document]) -> int:
+def replacements(held: State | None, states: Sequence[State]) -> int:
     """How many times one document takes another's place where these come one after the other, and one may be held."""
     count = 0
-    for document in documents:
-        state = state_of(document)
+    for state in states:
         count += held is not None and state >= held
         held = state if held is None else max(held, state)
     return count

@@ -7,12 +7,12 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from vericite.disk.folder import expanded
 from vericite.errors import InputError
+from vericite.llm.spec import is_loopback
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
@@ -85,16 +85,9 @@ def _bucket_options() -> dict[str, str]:
     if endpoint:
         options["endpoint"] = endpoint
         # Keys and documents cross no network in the clear, unless the user's AWS_ALLOW_HTTP says so.
-        if _is_loopback(urlsplit(endpoint).hostname or ""):
+        if is_loopback(urlsplit(endpoint).hostname or ""):
             options["allow_http"] = "true"
     return options
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 _WRITING = ("write to", "index")

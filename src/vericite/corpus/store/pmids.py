@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from vericite.corpus.store.columns import PRIMARY
-from vericite.corpus.store.filters import is_in
+from vericite.corpus.store.filters import in_parts, is_in
 from vericite.corpus.store.place import Place, told
 
 PMIDS = "pmids"
@@ -44,7 +44,7 @@ class PmidFacts:
         if table is None:
             return set()
         found: set[str] = set()
-        for some in [None] if among is None else _parts(among):
+        for some in [None] if among is None else in_parts(among, _AT_ONCE):
             condition = f"fact = '{fact}'" + (f" AND {is_in('pmid', some)}" if some else "")
             with told("read", self._place):
                 found.update(table.search().where(condition).select(["pmid"]).to_arrow().column("pmid").to_pylist())
@@ -63,9 +63,28 @@ class PmidFacts:
     def forget(self, fact: Fact, pmids: Collection[str]) -> None:
         """Take this back of these PMIDs."""
         known = self.known(fact, pmids)
-        for some in _parts(known):
+        for some in in_parts(known, _AT_ONCE):
             with told("write to", self._place):
                 self._database.open_table(PMIDS).delete(f"fact = '{fact}' AND {is_in('pmid', some)}")
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with them, a sentence each."""
+        table = self._table()
+        if table is None:
+            return
+        seen: set[str] = set()
+        facts = get_args(Fact)
+        with told("read", self._place):
+            if missing := set(_FORM.names) - set(table.schema.names):
+                yield f"expected the columns of the table {PMIDS}; found none named {', '.join(sorted(missing))}"
+                return
+            for batch in table.search().select(_FORM.names).to_batches(65_536):
+                for row in batch.to_pylist():
+                    if row["fact"] not in facts or row["key"] != f"{row['fact']} {row['pmid']}":
+                        yield f"expected a fact of a PMID; found {row!r}"
+                    elif row["key"] in seen:
+                        yield f"expected every fact once; found {row['key']!r} again"
+                    seen.add(row["key"])
 
     def tidy(self) -> None:
         """Make one file of the many small ones."""
@@ -76,8 +95,3 @@ class PmidFacts:
     def _table(self) -> Any:
         with told("read", self._place):
             return self._database.open_table(PMIDS) if PMIDS in self._database.list_tables().tables else None
-
-
-def _parts(pmids: Collection[str]) -> list[list[str]]:
-    each = list(dict.fromkeys(pmids))
-    return [each[start : start + _AT_ONCE] for start in range(0, len(each), _AT_ONCE)]

@@ -1,29 +1,35 @@
-"""The batches of a build. Loads lancedb and pyarrow."""
+"""What a build reads, gathered into batches. Loads lancedb and pyarrow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vericite.corpus.pubmed.record import Deletion, Retraction
-from vericite.corpus.store.columns import unstorable
-from vericite.corpus.store.contract import BuildReport, Item, SourceState
+from vericite.corpus.store.columns import Row, documents_of_rows, row_of, row_retracted, state_of_row
+from vericite.corpus.store.committing import Batch, Committer
+from vericite.corpus.store.contract import BuildReport, Item, Missing, SourceState
 from vericite.corpus.store.journal import Journal
-from vericite.corpus.store.lance import LanceStore, as_retracted
-from vericite.corpus.store.latest import latest_of, replacements
+from vericite.corpus.store.lance import LanceStore
+from vericite.corpus.store.latest import State
 from vericite.errors import RecordError
 from vericite.records import Document
 
 CHARACTERS = 64_000_000
 """Of a batch, at most about: full texts make smaller batches than abstracts."""
 
-_TIDY_EVERY = 64
+_EMBEDDED_AT_ONCE = 100
+"""Documents: some seconds' work, after which it is told how far it is."""
 
 
 class Writer:
-    """Takes items, and commits them batch by batch: what is said of PMIDs, documents, deletions, then the journal.
+    """Takes items, and hands them on batch by batch; use it as a context, which waits for the last one.
 
-    Every step may be the last one before the process dies: done again from the first, they lead to the same store.
     That a PMID is deleted or retracted holds for good, for what came before and for what comes later, so that the
     store is the same in whatever order its sources are read.
     """
@@ -31,18 +37,30 @@ class Writer:
     def __init__(self, store: LanceStore, batch: int, problems: int, tell: Callable[[str, str, int], None]) -> None:
         self._store = store
         self._journal = Journal(store.place, store.database)
+        self._committer = Committer(store, self._journal)
         self._batch, self._most_problems, self._tell = max(1, batch), problems, tell
-        self._documents: dict[str, list[Document]] = {}
+        self._rows: dict[str, Row] = {}
+        self._again: dict[str, list[State]] = {}
         self._held = self._characters = 0
         self._gone: list[str] = []
         self._deleted_pmids: set[str] = set()
         self._retracted_pmids: set[str] = set()
         self._retracted_since: list[str] = []
         self._states: dict[str, SourceState] = {}
-        self._source, self._retry = "", False
-        self.items = self._since = self._writes = 0
-        self._taken = self._added = self._replaced = self._deleted = self._refused = 0
+        self._state, self._retry = SourceState("", ""), False
+        self._read = self._unfit = self._absent = 0
+        self.items = self._since = 0
+        self._taken = self._added = self._replaced = self._deleted = self._refused = self._missing = 0
         self._problems: list[RecordError] = []
+        self._absentees: list[RecordError] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._committer.close()
 
     def claim(self) -> dict[str, SourceState]:
         """Become the store's builder; what was read into it before, by name."""
@@ -53,31 +71,39 @@ class Writer:
 
     def begin(self, state: SourceState, retry: bool = False) -> None:
         """Go on with a source after those of its items that are in the store."""
-        self._source, self._retry = state.name, retry
+        self._state, self._retry = state, retry
+        self._read, self._unfit, self._absent = state.items, state.refused, state.missing
         self._states[state.name] = state
 
     def take(self, item: Item) -> None:
         """The next item of the source."""
-        state = self._states[self._source]
-        self._states[self._source] = replace(state, items=state.items + 1)
+        self._read += 1
         self.items += 1
         self._since += 1
         if isinstance(item, Document):
-            self._take_document(item, state.items + 1)
+            self._take_document(item)
         elif isinstance(item, Deletion):
             self._gone += item.pmids
             self._deleted_pmids.update(item.pmids)
         elif isinstance(item, Retraction):
             self._retract(item.pmids)
+        elif isinstance(item, Missing):
+            self._absent += 1
+            self._missing += 1
+            self._absentees += [item.problem][: self._most_problems - len(self._absentees)]
         else:
             self._refuse(item)
         if self._held >= self._batch or self._since >= 4 * self._batch or self._characters >= CHARACTERS:
             self.flush()
+        elif self._committer.ready:
+            self._settle()
 
-    def _take_document(self, document: Document, number: int) -> None:
-        if reason := unstorable(document):
-            problem = f"expected a document that a file can hold; found {reason}"
-            self._refuse(RecordError(self._source, number, None, problem))
+    def _take_document(self, document: Document) -> None:
+        try:
+            row = row_of(document)
+        except ValueError as error:
+            problem = f"expected a document that a file can hold; found {error}"
+            self._refuse(RecordError(self._state.name, self._read, None, problem))
             return
         if document.pmid and document.retracted:
             self._retract((document.pmid,))
@@ -86,57 +112,75 @@ class Writer:
             return
         self._taken += 1
         self._held += 1
-        self._characters += len(document.text)
-        self._documents.setdefault(document.id, []).append(document)
+        self._characters += len(row[1])
+        held = self._rows.setdefault(document.id, row)
+        if held is not row:
+            self._again.setdefault(document.id, [state_of_row(held)]).append(state_of_row(row))
+            if state_of_row(row) >= state_of_row(held):
+                self._rows[document.id] = row
 
     def _retract(self, pmids: tuple[str, ...]) -> None:
         self._retracted_since += [pmid for pmid in pmids if pmid not in self._retracted_pmids]
         self._retracted_pmids.update(pmids)
 
     def _refuse(self, problem: RecordError) -> None:
-        state = self._states[self._source]
-        self._states[self._source] = replace(state, refused=state.refused + 1)
+        self._unfit += 1
         self._refused += 1
-        if len(self._problems) < self._most_problems:
-            self._problems.append(problem)
+        self._problems += [problem][: self._most_problems - len(self._problems)]
 
     def end(self) -> None:
         """All of the source was taken."""
-        state = self._states[self._source]
-        self._states[self._source] = replace(state, done=not (self._retry and state.refused))
+        self._note(done=not (self._retry and self._unfit))
+
+    def _note(self, done: bool) -> None:
+        self._state = replace(self._state, items=self._read, refused=self._unfit, missing=self._absent, done=done)
+        self._states[self._state.name] = self._state
 
     def flush(self) -> None:
-        """Commit what was taken, and note it."""
+        """Hand on what was taken, once the batch before is committed."""
         if not self._states:
             return
-        self._write()
-        self._journal.note(self._states.values())
-        # A source that goes on is noted again with the next batch; one that ended is not.
-        self._states = {name: state for name, state in self._states.items() if name == self._source and not state.done}
-        self._since = 0
-        self._tell("reading", self._source, self.items)
-
-    def _write(self) -> None:
-        self._journal.check_claim()
-        self._store.facts.learn("deleted", self._gone)
-        self._store.facts.learn("retracted", self._retracted_since)
-        left = {id: latest_of(same) for id, same in self._documents.items()}
-        again = {id: same for id, same in self._documents.items() if len(same) > 1}
-        before = self._store.states_of(again)
-        marked = [as_retracted(document, self._retracted_pmids) for document in left.values()]
-        added, replaced = self._store.merge(self._store.rows_of(marked))
-        self._added += added
-        # Of those that came several times the commit counts the last one alone.
-        self._replaced += replaced + sum(
-            replacements(before.get(id), same) - replacements(before.get(id), [left[id]]) for id, same in again.items()
-        )
-        if self._gone:
-            self._deleted += self._store.delete_where("pmid", self._gone)
-        self._documents, self._held, self._characters = {}, 0, 0
+        if not self._state.done:
+            self._note(done=False)
+        if self._store.embedder is not None:
+            # The making of vectors takes both longer and every core.
+            self._settle()
+        rows = [row_retracted(row, self._retracted_pmids) for row in self._rows.values()]
+        table = self._store.table_of(rows, self._vectors_of(rows))
+        batch = Batch(table, self._again, self._gone, self._retracted_since, tuple(self._states.values()), self.items)
+        self._settle()
+        self._committer.begin(batch)
+        self._rows, self._again, self._held, self._characters = {}, {}, 0, 0
         self._gone, self._retracted_since = [], []
-        self._writes += 1
-        if self._writes % _TIDY_EVERY == 0:
-            self._store.facts.tidy()
+        # A source that goes on is noted again with the next batch; one that ended is not.
+        self._states = {} if self._state.done else {self._state.name: self._state}
+        self._since = 0
+
+    def _vectors_of(self, rows: Sequence[Row]) -> NDArray[np.float32] | None:
+        """Their vectors, made some at a time to tell how far it is; None where the store has none."""
+        if self._store.embedder is None:
+            return None
+        parts = [self._store.embed([])]
+        before = self.items - self._since
+        for start in range(0, len(rows), _EMBEDDED_AT_ONCE):
+            some = documents_of_rows(rows[start : start + _EMBEDDED_AT_ONCE])
+            parts.append(self._store.embed(some))
+            share = (start + len(some)) / len(rows)
+            self._tell("embedding", self._state.name, before + int(self._since * share))
+        return np.concatenate(parts)
+
+    def _settle(self) -> None:
+        """Count, and tell of, the batch that was handed on last."""
+        if done := self._committer.done():
+            self._added += done.added
+            self._replaced += done.replaced
+            self._deleted += done.deleted
+            self._tell("reading", done.batch.states[-1].name, done.batch.items)
+
+    def finish_reading(self) -> None:
+        """Commit what was taken, and wait until it is."""
+        self.flush()
+        self._settle()
 
     def finish(self) -> None:
         """Leave the journal tidy."""
@@ -156,7 +200,8 @@ class Writer:
             outdated=self._taken - self._added - self._replaced,
             deleted=self._deleted,
             refused=self._refused,
-            problems=tuple(self._problems),
+            missing=self._missing,
+            problems=tuple([*self._problems, *self._absentees][: self._most_problems]),
             skipped=skipped,
             resumed=resumed,
             seconds=seconds,

@@ -1,0 +1,317 @@
+"""Which articles are known on this machine as retracted, whatever the documents themselves say.
+
+The list lies in the user's cache folder. It grows by what stores and PubMed tell (``learn``), and marks documents that
+come from elsewhere (``Retractions.flagged``). A machine without a list loads nothing for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vericite.disk.folder import cache_file, default_cache_folder
+from vericite.errors import EntrezError, InputError
+from vericite.records import Answer, Document
+from vericite.text.references import reference_key
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from vericite.corpus.entrez import Entrez
+    from vericite.corpus.store import Store as DocumentStore
+    from vericite.disk.store import Row, Store
+
+FILE = "retractions.sqlite"
+"""In the user's cache folder."""
+
+PUBMED = "pubmed"
+"""What the list calls PubMed, where it says who told."""
+
+_QUERY = '"retracted publication"[pt]'
+_FIRST_YEAR = 1800
+_SHORTEST_PMID = 5
+"""Digits that an id needs to be taken for a PMID where nothing says that it is one: a "12" is a count."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one place told: the PMIDs of retracted articles, each with those of its notices where it gives them."""
+
+    by: str
+    notices: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A retracted article on the list; ``told`` has the days of the first and the last time by who told."""
+
+    pmid: str
+    notices: tuple[str, ...] = ()
+    told: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+
+
+@dataclass(frozen=True)
+class Retractions:
+    """PMIDs of retracted articles."""
+
+    pmids: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.pmids)
+
+    def flagged(self, document: Document) -> Document:
+        """The document, marked as retracted where it is known to be."""
+        if not self.pmids or document.retracted or pmid_of_document(document) not in self.pmids:
+            return document
+        return document.model_copy(update={"retracted": True})
+
+    def flagged_answer(self, answer: Answer) -> Answer:
+        """The answer with its documents marked."""
+        documents = tuple(map(self.flagged, answer.documents))
+        if all(new is old for new, old in zip(documents, answer.documents, strict=True)):
+            return answer
+        return answer.model_copy(update={"documents": documents})
+
+
+def pmid_of_document(document: Document) -> str | None:
+    """A document's PMID, else the one its id is: ``pmid:123``, PubMed's address, a number of five digits or more."""
+    name = document.pmid or document.id
+    kind, _, key = reference_key(name).partition(":")
+    bare = document.pmid is None and name.strip().isdigit()
+    return None if kind != "pmid" or (bare and len(key) < _SHORTEST_PMID) else key
+
+
+def known_retractions() -> Retractions:
+    """What is known on this machine; read once, and again after it has changed."""
+    file = _file()
+    if file is None or not (state := _state(file)):
+        return Retractions()
+    kept = _read_before.get(file)
+    if kept is None or kept[0] != state:
+        found = _pmids_in(file)
+        if found is None:
+            _LOG.warning(
+                "expected to read the list of retracted articles at %s; found that it cannot be read now. It marks no "
+                "document in this call. Try again.",
+                file,
+            )
+            return Retractions()
+        # A list that was read while it changed is read again at the next call.
+        kept = _read_before[file] = (state, Retractions(found))
+    return kept[1]
+
+
+def entries() -> tuple[Entry, ...]:
+    """All that is known, by PMID.
+
+    Raises:
+        InputError: The list cannot be read.
+    """
+    file = _file()
+    if file is None or not file.exists():
+        return ()
+    return tuple(sorted(_entries_in(file).values(), key=lambda entry: (len(entry.pmid), entry.pmid)))
+
+
+def learn(told: Sequence[Told], replace: bool = False) -> int:
+    """Put on the list what was told, all of it or, where this process dies meanwhile, nothing.
+
+    Args:
+        told: What each place told.
+        replace: Forget what was known before and is not told now.
+
+    Returns:
+        How many of the articles were not on the list.
+
+    Raises:
+        InputError: The list cannot be written.
+    """
+    file = cache_file("default", FILE)
+    if file is None:
+        raise InputError("expected a folder for the list of retracted articles; found none. Set VERICITE_CACHE to one.")
+    before = _entries_in(file) if file.exists() else {}
+    today = datetime.now(UTC).date().isoformat()
+    after: dict[str, Entry] = {} if replace else dict(before)
+    for place in told:
+        for pmid, notices in place.notices.items():
+            known = after.get(pmid) or Entry(pmid)
+            first = known.told.get(place.by, (today, today))[0]
+            both = tuple(dict.fromkeys((*known.notices, *notices)))
+            after[pmid] = Entry(pmid, both, {**known.told, place.by: (first, today)})
+    # What is forgotten stays as a row that nobody told of, so that one transaction does it all.
+    changed = [entry for pmid, entry in after.items() if entry != before.get(pmid)]
+    if changed := [*changed, *(Entry(pmid) for pmid in before.keys() - after.keys())]:
+        _write(file, changed)
+    return len(after.keys() - before.keys())
+
+
+def retracted_in_store(store: DocumentStore, name: str) -> Told:
+    """What a store has as retracted; ``name`` is what the list calls it."""
+    from vericite.corpus.store import Filters
+
+    found = (pmid_of_document(document) for document in store.scan(Filters(retracted=True)))
+    return Told(f"store {name}", {pmid: () for pmid in found if pmid is not None})
+
+
+def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: bool = False) -> Told:
+    """What PubMed has as retracted.
+
+    PubMed gives 9,999 articles of a search at most, so that more of them are asked for in parts.
+
+    Args:
+        entrez: Asks it.
+        since_year: Only articles that were published in this year or later.
+        notices: Fetch the records, too, for the PMIDs of the notices; takes minutes where there are thousands.
+
+    Raises:
+        EntrezError: NCBI cannot be asked, or gave less than it said there is.
+    """
+    last = datetime.now(UTC).year + 2
+    if since_year is not None and since_year > last:
+        raise InputError(f"expected a year up to {last}; found {since_year}. Correct it.")
+    whole = None if since_year is None else _Months.of_years(since_year, last)
+    pmids = _found(entrez, whole, _Months.of_years(_FIRST_YEAR, last))
+    if not notices:
+        return Told(PUBMED, dict.fromkeys(pmids, ()))
+    records = (record for batch in entrez.batches(pmids) for record in batch.records)
+    links = {
+        record.pmid: tuple(link.pmid for link in record.retraction_notices if link.pmid is not None)
+        for record in records
+    }
+    return Told(PUBMED, {pmid: links.get(pmid, ()) for pmid in pmids})
+
+
+@dataclass(frozen=True)
+class _Months:
+    """From a month to a month, counted from the year 0."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def of_years(cls, first: int, last: int) -> _Months:
+        return cls(12 * first, 12 * last + 11)
+
+    @property
+    def query(self) -> str:
+        if self.first % 12 == 0 and self.last % 12 == 11:
+            return f"{self.first // 12}:{self.last // 12}[dp]"
+        return f"{_month(self.first)}:{_month(self.last)}[dp]"
+
+    def halves(self) -> tuple[_Months, _Months]:
+        """Whole years as long as there are several."""
+        years = (self.last + 1 - self.first) // 12
+        size = 12 * (years // 2) if years > 1 else (self.last + 1 - self.first) // 2
+        return _Months(self.first, self.first + size - 1), _Months(self.first + size, self.last)
+
+
+def _month(number: int) -> str:
+    return f"{number // 12}/{number % 12 + 1:02}"
+
+
+def _found(entrez: Entrez, asked: _Months | None, within: _Months) -> list[str]:
+    """The PMIDs of these months, or, where that is None, of whatever date there is, all of which is ``within``."""
+    from vericite.corpus.entrez.results import MOST_FOUND
+
+    query = _QUERY if asked is None else f"{_QUERY} AND {asked.query}"
+    result = entrez.search(query, MOST_FOUND, sort="pub_date")
+    if not result.partial:
+        return list(result.ids)
+    months = asked or within
+    if months.first == months.last:
+        raise EntrezError(
+            f"expected at most {MOST_FOUND:,} retracted articles of one month, for PubMed gives no more; found "
+            f"{result.count:,} in {_month(months.first)}. The list is as it was; report it"
+        )
+    found = list(dict.fromkeys(pmid for half in months.halves() for pmid in _found(entrez, half, half)))
+    if len(found) < result.count:
+        raise EntrezError(
+            f"expected the {result.count:,} articles that PubMed finds for {query}; found {len(found):,} when it was "
+            "asked by parts of that time. The list is as it was. Try again later"
+        )
+    return found
+
+
+def _file() -> Path | None:
+    # Without a home there is no list, which is no reason to warn at every check.
+    return None if default_cache_folder() is None else cache_file("default", FILE)
+
+
+def _state(file: Path) -> tuple[tuple[int, int], ...]:
+    """What changes when the list does: the file's time and size, and those of what is not yet part of it."""
+    found: list[tuple[int, int]] = []
+    for path in (file, file.with_name(file.name + "-wal")):
+        try:
+            about = path.stat()
+        except OSError:
+            continue
+        found.append((about.st_mtime_ns, about.st_size))
+    return tuple(found)
+
+
+_read_before: dict[Path, tuple[tuple[tuple[int, int], ...], Retractions]] = {}
+
+
+def _store(file: Path) -> Store:
+    from vericite.disk.store import Form, Store
+
+    columns = "(key TEXT PRIMARY KEY, notices TEXT NOT NULL, told TEXT NOT NULL) WITHOUT ROWID"
+    return Store(file, Form("retracted articles", "retraction", columns))
+
+
+def _pmids_in(file: Path) -> frozenset[str] | None:
+    def read(connection: Connection) -> frozenset[str]:
+        return frozenset(key for (key,) in connection.execute("SELECT key FROM retraction WHERE told != '{}'"))
+
+    store = _store(file)
+    try:
+        return store.read(read)
+    finally:
+        store.close()
+
+
+def _entries_in(file: Path) -> dict[str, Entry]:
+    def read(connection: Connection) -> list[Row]:
+        return connection.execute("SELECT key, notices, told FROM retraction WHERE told != '{}'").fetchall()
+
+    store = _store(file)
+    try:
+        rows = store.read(read)
+    finally:
+        store.close()
+    if rows is None:
+        raise InputError(
+            f"expected the list of retracted articles at {file}; found that it cannot be read. End what uses it, or "
+            "move it away if it is damaged"
+        )
+    return {entry.pmid: entry for entry in _entries_of(rows)}
+
+
+def _entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
+    for pmid, notices, told in rows:
+        days = {by: (first, last) for by, (first, last) in json.loads(told).items()}
+        yield Entry(pmid, tuple(notices.split()), days)
+
+
+def _write(file: Path, changed: Sequence[Entry]) -> None:
+    store = _store(file)
+    rows: list[Row] = [(entry.pmid, " ".join(entry.notices), json.dumps(dict(entry.told))) for entry in changed]
+    try:
+        store.put(rows)
+    finally:
+        store.close()
+    _read_before.pop(file, None)
+    # A cache may lose rows, and says so in a warning; a list that lacks them must not pass for a new one.
+    there = _entries_in(file)
+    if any(there.get(entry.pmid) != (entry if entry.told else None) for entry in changed):
+        raise InputError(
+            f"expected to write the list of retracted articles at {file}; found that it cannot be written. End what "
+            "uses it, or set VERICITE_CACHE to another folder"
+        )
