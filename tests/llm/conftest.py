@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from server import ScriptedServer
+from server import FAST, ScriptedServer
 
-from vericite.llm import LLM, Settings
+from vericite.llm import LLM
 
 VARIABLES = ["VERICITE_LLM_KEY", "OPENAI_API_KEY", "VERICITE_OFFLINE", "VERICITE_CACHE", "HTTP_PROXY", "http_proxy"]
 
@@ -23,9 +23,6 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def server() -> Iterator[ScriptedServer]:
     with ScriptedServer() as running:
         yield running
-
-
-FAST = Settings(cache=None, backoff=0.01, timeout=5.0, deadline=20.0)
 
 
 @pytest.fixture

@@ -15,6 +15,11 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from vericite.llm import Settings
+
+FAST = Settings(cache=None, backoff=0.01, timeout=5.0, deadline=20.0)
+"""For clients of this service: nobody waits for it."""
+
 
 @dataclass(frozen=True)
 class Arrival:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from server import FAST
 
-from conftest import FAST
 from vericite.errors import InputError
 from vericite.llm import LLM, ChatRequest, Completion, RawReply, offline_by_environment
-from vericite.verify.judges.hf import loading
+from vericite.models.hf import loading
+from vericite.verify.judges.hf import classifier, seq2seq
 
 HELLO = ChatRequest.ask("hello")
 
@@ -66,6 +67,7 @@ def test_a_model_on_this_machine_is_asked_all_the_same(monkeypatch: pytest.Monke
 
 
 def test_the_variable_has_one_reader():
-    assert loading.offline_by_environment is offline_by_environment
+    for module in (classifier, seq2seq):
+        assert module.offline_by_environment is offline_by_environment
     source = Path(loading.__file__).read_text(encoding="utf-8")
     assert os.path.basename(loading.__file__) == "loading.py" and "os.environ" not in source

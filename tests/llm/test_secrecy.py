@@ -17,9 +17,8 @@ import pytest
 import server as served
 from hypothesis import given
 from hypothesis import strategies as st
-from server import Behaviour, ScriptedServer
+from server import FAST, Behaviour, ScriptedServer
 
-from conftest import FAST
 from vericite.errors import LLMAccessError
 from vericite.llm import LLM, ChatRequest, ModelSpec
 from vericite.llm.keys import Key, PieceScrubber

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 import server as served
-from server import Behaviour, ScriptedServer, body_of
+from server import FAST, Behaviour, ScriptedServer, body_of
 
-from conftest import FAST
 from vericite.errors import InputError, LLMAccessError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Price, Reply, Usage
 

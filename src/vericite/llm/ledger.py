@@ -94,7 +94,7 @@ class Tally:
             return usage.cost
         if self._price is None:
             return None
-        return (usage.prompt_tokens * self._price.prompt + usage.completion_tokens * self._price.completion) / 1e6
+        return self._price.of(usage)
 
     def _add(
         self,

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from vericite.disk.folder import cache_file
 from vericite.errors import InputError
+from vericite.llm.chat import Usage
 
 
 class Price(NamedTuple):
@@ -16,6 +17,10 @@ class Price(NamedTuple):
 
     prompt: float
     completion: float
+
+    def of(self, usage: Usage) -> float:
+        """Dollars of what a call took."""
+        return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
 
 
 def offline_by_environment() -> bool:

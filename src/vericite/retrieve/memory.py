@@ -36,7 +36,7 @@ class MemoryRetriever:
     Args:
         documents: The corpus.
         embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None. One that has another
-            model for questions has ``embed_query``.
+            model for questions has ``embed_query``, one that reads titles apart from texts ``embed_documents``.
         vectors: The documents' vectors, a row a document, by this embedder.
         by: What they are ranked by.
         name: What the scores by meaning are called in the evidence.
@@ -116,6 +116,9 @@ class MemoryRetriever:
     def _vectors(self) -> NDArray[np.float32]:
         if self._given is not None or self._embedder is None:
             return np.zeros((0, 0), dtype=np.float32) if self._given is None else self._given
+        embed_documents = getattr(self._embedder, "embed_documents", None)
+        if embed_documents is not None:
+            return embed_documents(self.documents)
         return self._embedder.embed(document.titled_text for document in self.documents)
 
 

@@ -23,8 +23,9 @@ from tiny_models import numbered as _numbered
 import vericite
 from vericite.errors import ModelCardError, ModelError
 from vericite.models import Pair
+from vericite.models.hf import batching
 from vericite.verify import Protocol
-from vericite.verify.judges.hf import NliJudge, batching
+from vericite.verify.judges.hf import NliJudge
 from vericite.verify.judges.hf.labels import columns_of
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL, Limited, Slow
 
@@ -255,7 +256,7 @@ def test_a_model_that_breaks_is_our_error(bert: Path):
     judge = NliJudge(str(bert))
     judge._loaded.model.bert.embeddings.word_embeddings.weight.data = torch.zeros(3, 16)
     with pytest.raises(
-        ModelError, match=r"expected the model to judge 1 pairs of up to .* tokens; it failed: IndexError"
+        ModelError, match=r"expected the model to read 1 inputs of up to .* tokens; it failed: IndexError"
     ):
         list(judge.judge(PAIRS[:1]))
 

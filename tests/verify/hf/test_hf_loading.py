@@ -19,7 +19,8 @@ from tiny_models import PAIRS, probabilities
 from tiny_models import numbered as _numbered
 
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelError, ModelMissingError
-from vericite.verify.judges.hf import TRUE, NliJudge, Seq2SeqJudge, loading
+from vericite.models.hf import loading
+from vericite.verify.judges.hf import TRUE, NliJudge, Seq2SeqJudge
 
 pytestmark = pytest.mark.hf
 

@@ -19,8 +19,9 @@ from tiny_models import numbered as _numbered
 import vericite
 from vericite.errors import ModelCardError
 from vericite.models import Pair
+from vericite.models.hf import batching
 from vericite.verify import Protocol
-from vericite.verify.judges.hf import ATTRSCORE, TRUE, NliJudge, Seq2SeqJudge, batching
+from vericite.verify.judges.hf import ATTRSCORE, TRUE, NliJudge, Seq2SeqJudge
 from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL, Limited
 
 pytestmark = pytest.mark.hf

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
-from threading import Lock
-from typing import Any
 
 import numpy as np
 
 from vericite.errors import ModelCardError
+from vericite.llm import offline_by_environment
 from vericite.models import Pair
-from vericite.records import storable
-from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, window
+from vericite.models.hf.batching import Tokens, in_batches, window
+from vericite.models.hf.loading import find_checkpoint, library, load, read_config
+from vericite.models.hf.reading import Reader
 from vericite.verify.judges.hf.labels import columns_of
-from vericite.verify.judges.hf.loading import find_checkpoint, library, load, read_config
+from vericite.verify.judges.hf.memory import too_large
 from vericite.verify.judging import COLUMNS, Judgement
 from vericite.verify.tempering import softmax
 
@@ -45,7 +44,7 @@ class NliJudge:
 
     def __init__(self, checkpoint: str, labels: tuple[str, ...] | None = None, device: str | None = None) -> None:
         library("torch")
-        found = find_checkpoint(checkpoint)
+        found = find_checkpoint(checkpoint, offline_by_environment())
         config = read_config(found)
         # Before the weights, which can take minutes to load.
         own: dict[int, str] = config.id2label
@@ -59,11 +58,7 @@ class NliJudge:
         self._loaded = load(found, "AutoModelForSequenceClassification", device)
         named = f"#{','.join(labels)}" if labels else ""
         self.signature = f"hf:{found.signature}{named}"
-        takes_kinds = "token_type_ids" in inspect.signature(self._loaded.model.forward).parameters
-        # Some tokenizers number the two texts for models that have one number only.
-        self._kinds = takes_kinds and getattr(config, "type_vocab_size", 2) > 1
-        # A tokenizer of transformers keeps the settings of a call in itself.
-        self._tokenizing = Lock()
+        self._reader = Reader(self._loaded)
 
     @property
     def pairs_at_once(self) -> int:
@@ -77,50 +72,34 @@ class NliJudge:
 
     def length(self, text: str) -> int:
         """Tokens of a text."""
-        with self._tokenizing:
-            return self._length(text)
+        return self._reader.length(text)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Softmax over the model's outputs; a claim that leaves no room for its premise is a failure."""
-        yield from judged(pairs, self._loaded, self._encode, self._score)
-
-    def _length(self, text: str) -> int:
-        return len(self._loaded.tokenizer(storable(text), add_special_tokens=False, **READING)["input_ids"])
+        yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
 
     def _encode(self, pairs: list[Pair]) -> list[Tokens | Judgement]:
-        premises, claims = [storable(pair.premise) for pair in pairs], [storable(pair.claim) for pair in pairs]
-        with self._tokenizing:
-            whole = self._tokens(premises, claims)
-            return [
-                tokens if len(tokens.ids) <= self._loaded.max_tokens else self._cut(premise, claim)
-                for tokens, premise, claim in zip(whole, premises, claims, strict=True)
-            ]
+        whole = self._reader.read([pair.premise for pair in pairs], [pair.claim for pair in pairs])
+        return [
+            tokens if len(tokens.ids) <= self._loaded.max_tokens else self._cut(pair)
+            for tokens, pair in zip(whole, pairs, strict=True)
+        ]
 
-    def _cut(self, premise: str, claim: str) -> Tokens | Judgement:
+    def _cut(self, pair: Pair) -> Tokens | Judgement:
         # Checked beforehand, since the tokenizers differ in what they do about a claim that cannot be kept whole.
-        asked = self._length(claim)
+        asked = self.length(pair.claim)
         if asked >= self.capacity:
             return Judgement.failed(
                 f"expected a claim of fewer than {self.capacity} tokens, so that some premise can be read with it; "
                 f"found {asked}"
             )
-        (cut,) = self._tokens([premise], [claim], truncation="only_first", max_length=self._loaded.max_tokens)
+        limit = {"truncation": "only_first", "max_length": self._loaded.max_tokens}
+        (cut,) = self._reader.read([pair.premise], [pair.claim], **limit)
         return cut._replace(cut=True)
 
-    def _tokens(self, premises: list[str], claims: list[str], **limit: Any) -> list[Tokens]:
-        # Lists even for one: given by itself, an empty claim would count as none, and the pair as one text.
-        found = self._loaded.tokenizer(premises, claims, **READING, **limit)
-        kinds: list[list[int]] = [list[int]()] * len(premises)
-        if self._kinds and "token_type_ids" in found:
-            kinds = found["token_type_ids"]
-        return [Tokens(as_text(found, row, self._loaded), kinds[row], False) for row in range(len(premises))]
-
     def _score(self, batch: list[Tokens]) -> list[Judgement]:
-        inputs = padded(batch, self._loaded)
-        if not self._kinds:
-            del inputs["token_type_ids"]
         with library("torch").inference_mode():
-            logits = self._loaded.model(**inputs).logits.float().cpu().numpy()
+            logits = self._loaded.model(**self._reader.inputs(batch)).logits.float().cpu().numpy()
         return [self._judgement(row, item.cut) for row, item in zip(logits, batch, strict=True)]
 
     def _judgement(self, logits: np.ndarray[tuple[int], np.dtype[np.float32]], cut: bool) -> Judgement:

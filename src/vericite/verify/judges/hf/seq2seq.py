@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from vericite.errors import ModelCardError
+from vericite.llm import offline_by_environment
 from vericite.models import Pair
+from vericite.models.hf.batching import READING, Tokens, as_text, in_batches, padded, window
+from vericite.models.hf.loading import Checkpoint, find_checkpoint, library, load
 from vericite.records import storable
-from vericite.verify.judges.hf.batching import READING, Tokens, as_text, judged, padded, window
-from vericite.verify.judges.hf.loading import Checkpoint, find_checkpoint, library, load
+from vericite.verify.judges.hf.memory import too_large
 from vericite.verify.judging import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judgement
 from vericite.verify.tempering import softmax
 
@@ -69,7 +71,7 @@ class Seq2SeqJudge:
 
     def __init__(self, checkpoint: str, style: Style, device: str | None = None) -> None:
         library("torch")
-        found = find_checkpoint(checkpoint)
+        found = find_checkpoint(checkpoint, offline_by_environment())
         self._style = style
         self._loaded = load(found, "AutoModelForSeq2SeqLM", device)
         _without_sampling(self._loaded.model, found)
@@ -102,7 +104,7 @@ class Seq2SeqJudge:
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """The label that the model writes; a claim that leaves no room for its premise is a failure."""
-        yield from judged(pairs, self._loaded, self._encode, self._score)
+        yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
 
     def _ids(self, text: str, special: bool = True) -> list[int]:
         with self._tokenizing:

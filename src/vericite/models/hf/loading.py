@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelMissingError
-from vericite.llm import offline_by_environment
 
 OFFLINE = "VERICITE_OFFLINE"
 """The environment variable that keeps everything on this machine."""
@@ -82,11 +81,15 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError("hf", "a judge from a Hugging Face checkpoint") from None
+        raise MissingExtraError("hf", "a model from a Hugging Face checkpoint") from None
 
 
-def find_checkpoint(checkpoint: str) -> Checkpoint:
+def find_checkpoint(checkpoint: str, offline: bool) -> Checkpoint:
     """The files of a checkpoint: those of a local folder, else those of the hub's model of this name.
+
+    Args:
+        checkpoint: A folder, or a name on huggingface.co.
+        offline: Look on this machine only.
 
     Raises:
         ModelMissingError: There is neither, or the folder lacks a file.
@@ -103,14 +106,13 @@ def find_checkpoint(checkpoint: str) -> Checkpoint:
             f"expected a checkpoint's folder, or the name of one on huggingface.co; found {checkpoint!r}, which is "
             "neither. Check the path"
         )
-    folder = _snapshot(checkpoint)
+    folder = _snapshot(checkpoint, offline)
     _check_files(checkpoint, folder)
     return Checkpoint(checkpoint, folder, folder.name[:12])
 
 
-def _snapshot(name: str) -> Path:
+def _snapshot(name: str, offline: bool) -> Path:
     """The hub's files, without weights that are pickled and without code."""
-    offline = offline_by_environment()
     library("transformers")
     hub = library("huggingface_hub")
     try:
@@ -171,13 +173,14 @@ def read_config(checkpoint: Checkpoint) -> Any:
     return _from_pretrained(auto, checkpoint, "a configuration")
 
 
-def load(checkpoint: Checkpoint, task: str, device: str | None) -> Loaded:
+def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | None = None) -> Loaded:
     """Model and tokenizer, ready to run.
 
     Args:
         checkpoint: Where they are.
         task: The name of the class of transformers that loads the model.
         device: Where it shall run; by default the fastest there is.
+        unused: A part of such models whose weights may be missing, for what it says is not read.
 
     Raises:
         ModelCardError: They cannot be loaded as such a model, or do not fit together.
@@ -188,7 +191,8 @@ def load(checkpoint: Checkpoint, task: str, device: str | None) -> Loaded:
     model, report = _from_pretrained(
         getattr(transformers, task), checkpoint, "weights", use_safetensors=True, output_loading_info=True
     )
-    _check_weights(checkpoint, model, tokenizer, list(report["missing_keys"]))
+    missing = [key for key in report["missing_keys"] if unused is None or key.split(".")[0] != unused]
+    _check_weights(checkpoint, model, tokenizer, missing)
     pad = next((x for x in (model.config.pad_token_id, tokenizer.pad_token_id) if x is not None), None)
     if pad is None:
         raise ModelCardError(

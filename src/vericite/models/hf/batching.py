@@ -1,24 +1,25 @@
-"""Pairs judged in batches of like length, and yielded in their order."""
+"""Inputs run in batches of like length, their results yielded in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
 from vericite.errors import ModelError
-from vericite.models import Pair
-from vericite.verify.judges.hf.loading import Loaded, first_line, library
-from vericite.verify.judging import Judgement
+from vericite.models.hf.loading import Loaded, first_line, library
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 WINDOW = {"cpu": 128}
-"""Pairs read ahead, by kind of device: enough to fill batches of one length, little enough to stream.
-A large model on a processor takes a second a pair."""
+"""Inputs read ahead, by kind of device: enough to fill batches of one length, little enough to stream.
+A large model on a processor takes a second for one."""
 
 ACCELERATOR_WINDOW = 2048
-"""Pairs read ahead on a device not named there."""
+"""Inputs read ahead on a device not named there."""
 
 BATCH_TOKENS = {"cpu": 2048}
 """Tokens in a batch, padding counted, by kind of device."""
@@ -28,7 +29,7 @@ ACCELERATOR_BATCH_TOKENS = 16384
 
 
 class Tokens(NamedTuple):
-    """A pair as the model reads it, and whether its premise was cut."""
+    """An input as the model reads it, the numbers of the texts its tokens are of, and whether it was cut."""
 
     ids: list[int]
     kinds: list[int]
@@ -49,35 +50,58 @@ def as_text(found: Mapping[str, Any], row: int, loaded: Loaded) -> list[int]:
 
 
 READING: dict[str, Any] = {"split_special_tokens": True, "return_special_tokens_mask": True, "verbose": False}
-"""How texts are tokenised, for ``as_text``. Not verbose: a pair too long is cut and noted, not warned of."""
-
-Encode = Callable[[list[Pair]], list[Tokens | Judgement]]
-Score = Callable[[list[Tokens]], list[Judgement]]
+"""How texts are tokenised, for ``as_text``. Not verbose: what is too long is cut and noted, not warned of."""
 
 
 def window(loaded: Loaded) -> int:
-    """Pairs to read ahead on the model's device."""
+    """Inputs to read ahead on the model's device."""
     return WINDOW.get(loaded.device.type, ACCELERATOR_WINDOW)
 
 
-def judged(pairs: Iterable[Pair], loaded: Loaded, encode: Encode, score: Score) -> Iterator[Judgement]:
-    """One judgement a pair.
+def in_batches(
+    items: Iterable[_Item],
+    loaded: Loaded,
+    encode: Callable[[list[_Item]], list[Tokens | _Result]],
+    score: Callable[[list[Tokens]], list[_Result]],
+    too_large: Callable[[int], _Result],
+) -> Iterator[_Result]:
+    """One result an item.
 
     Args:
-        pairs: The pairs, which may be endless.
+        items: The items, which may be endless.
         loaded: The model.
-        encode: Gives tokens; for a pair that cannot be read, a failure.
-        score: Judges one batch.
+        encode: Gives tokens; for an item that cannot be read, its result.
+        score: The results of one batch.
+        too_large: The result of an item of so many tokens that the device's memory does not hold it alone.
+
+    Raises:
+        ModelError: The model breaks.
     """
-    source = iter(pairs)
+    source = iter(items)
     while ahead := list(islice(source, window(loaded))):
-        encoded = encode(ahead)
-        found = {index: item for index, item in enumerate(encoded) if isinstance(item, Judgement)}
-        tokens = {index: item for index, item in enumerate(encoded) if isinstance(item, Tokens)}
+        found: dict[int, _Result] = {}
+        tokens: dict[int, Tokens] = {}
+        for index, item in enumerate(encode(ahead)):
+            if isinstance(item, Tokens):
+                tokens[index] = item
+            else:
+                found[index] = item
         for batch in _batches(tokens, BATCH_TOKENS.get(loaded.device.type, ACCELERATOR_BATCH_TOKENS)):
-            found.update(zip(batch, _scored([tokens[index] for index in batch], score), strict=True))
+            found.update(zip(batch, _scored([tokens[index] for index in batch], score, too_large), strict=True))
         for index in range(len(ahead)):
             yield found[index]
+
+
+def refuse_too_large(tokens: int) -> NoReturn:
+    """``too_large`` for results that there is no other word for than an error.
+
+    Raises:
+        ModelError: Always.
+    """
+    raise ModelError(
+        f"expected memory for one input of {tokens} tokens; found too little on the device. Try another, or lower "
+        "max_tokens"
+    )
 
 
 def padded(batch: Sequence[Tokens], loaded: Loaded) -> dict[str, Any]:
@@ -107,19 +131,21 @@ def _batches(tokens: Mapping[int, Tokens], budget: int) -> list[list[int]]:
     return batches
 
 
-def _scored(batch: list[Tokens], score: Score) -> list[Judgement]:
-    """The batch judged; halved for as long as the device's memory does not hold it."""
+def _scored(
+    batch: list[Tokens], score: Callable[[list[Tokens]], list[_Result]], too_large: Callable[[int], _Result]
+) -> list[_Result]:
+    """The batch's results; it is halved for as long as the device's memory does not hold it."""
     try:
         return score(batch)
     except library("torch").OutOfMemoryError:
         if len(batch) == 1:
-            return [Judgement.failed(f"the device's memory does not hold a pair of {len(batch[0].ids)} tokens")]
+            return [too_large(len(batch[0].ids))]
     except (RuntimeError, IndexError, ValueError) as error:  # what torch and transformers raise of a forward pass
         longest = max(len(item.ids) for item in batch)
         raise ModelError(
-            f"expected the model to judge {len(batch)} pairs of up to {longest} tokens; it failed: "
+            f"expected the model to read {len(batch)} inputs of up to {longest} tokens; it failed: "
             f"{first_line(error)}. Try another device or checkpoint"
         ) from None
     # Outside of the handler, whose exception would keep the batch's memory.
     half = len(batch) // 2
-    return _scored(batch[:half], score) + _scored(batch[half:], score)
+    return _scored(batch[:half], score, too_large) + _scored(batch[half:], score, too_large)
