@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from vericite.corpus.retractions import Told, learn
 from vericite.records import CheckedAnswer, read_jsonl
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
@@ -253,3 +254,22 @@ def test_the_help_names_every_format():
 
     [option] = [item for item in check.__annotations__["format"].split('"') if "markdown" in item]
     assert all(name in option for name in FORMATS)
+
+
+def test_citations_of_documents_known_as_retracted_are_counted_and_shown(run_cli, tmp_path):
+    learn([Told("pubmed", {"12345678": ()})])
+    sources = [{"id": "pmid:12345678", "text": "Statins lower LDL."}, {"id": "b", "text": "Statins lower LDL."}]
+    answer = {**GOOD, "answer": "Statins lower LDL [1]. Statins lower LDL [2].", "documents": sources}
+    out = tmp_path / "out.jsonl"
+    printed = run_cli("check", write(tmp_path / "in.jsonl", answer), "--out", str(out))
+    first, second = (line for line in printed.out.splitlines() if line.startswith("good "))
+    assert " supported RETRACTED " in first and "RETRACTED" not in second
+    assert printed.out.endswith("\n1 of 2 citations is of a RETRACTED document.\n")
+    (checked,) = read_jsonl(CheckedAnswer, out)
+    assert [verdict.retracted for verdict in checked.verdicts] == [("pmid:12345678",), ()]
+    assert checked.summary.retracted == 1
+
+
+def test_where_nothing_is_retracted_nothing_is_said_of_it(run_cli, tmp_path):
+    learn([Told("pubmed", {"12345678": ()})])
+    assert "etracted" not in run_cli("check", write(tmp_path / "in.jsonl", GOOD)).out.lower()

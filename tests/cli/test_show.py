@@ -7,7 +7,7 @@ from rich.console import Console
 
 from vericite.cli.show import show_run
 from vericite.corpus import demo_questions
-from vericite.pipeline import Pipeline
+from vericite.pipeline import Pipeline, check
 from vericite.records import Run
 
 
@@ -33,3 +33,18 @@ def test_a_source_says_which_of_pubmeds_searches_found_it(run: Run):
 
 def test_of_other_sources_no_retriever_is_told(run: Run):
     assert printed(run, "bm25", "oracle") == printed(run, "oracle", "bm25")
+
+
+def test_beside_what_cites_a_retracted_document_stands_that_it_is(run: Run):
+    first, second = (hit.document for hit in run.evidence)
+    text = f"{first.text.split('. ')[0]} [1]. {second.text.split('. ')[0]} [2]."
+    flagged = first.model_copy(update={"retracted": True})
+    checked = check(text, [flagged, second])
+    hit = run.evidence[0].model_copy(update={"document": flagged})
+    shown = printed(run.model_copy(update={"checked": checked, "evidence": (hit, run.evidence[1])}), "bm25", "bm25")
+    cited = [line for line in shown.splitlines() if " RETRACTED" in line]
+    assert len(cited) == 3 and all("[2]" not in line for line in cited)
+    assert cited[0].endswith(f"{first.id}  RETRACTED")
+    assert cited[1].startswith("  [1] ") and " RETRACTED " in cited[1]
+    assert cited[2].endswith(" 1 of 2 citations is of a RETRACTED document.")
+    assert "RETRACTED" not in printed(run, "bm25", "bm25")

@@ -76,7 +76,15 @@ def test_no_sentence_is_said_twice(runs: list[Run]):
 def test_the_answers_documents_are_the_evidence_in_its_order(runs: list[Run]):
     for run in runs:
         assert run.answer.documents == tuple(hit.document for hit in run.evidence)
-        assert [hit.rank for hit in run.evidence] == list(range(1, 6))
+        assert sorted(hit.rank for hit in run.evidence) == list(range(1, len(run.evidence) + 1))
+
+
+def test_five_documents_can_be_cited_and_the_retracted_stand_behind_them(runs: list[Run]):
+    for run in runs:
+        usable = [hit for hit in run.evidence if not hit.document.retracted]
+        assert run.evidence[:5] == tuple(usable)
+        assert [hit.rank for hit in usable] == sorted(hit.rank for hit in usable)
+    assert any(hit.document.retracted for run in runs for hit in run.evidence)
 
 
 def test_most_answers_quote_a_document_that_is_known_to_answer(runs: list[Run]):
@@ -255,15 +263,20 @@ def test_a_run_goes_through_json_unchanged(runs: list[Run]):
         assert parse_record(Run, to_json(run), "run.jsonl", 1) == run
 
 
+def untimed(run: Run) -> Run:
+    assert {"retrieve", "generate", "verify"} <= set(run.seconds)
+    return run.model_copy(update={"seconds": {}})
+
+
 def test_the_same_question_has_the_same_run_twice(runs: list[Run]):
     again = Pipeline.over(protocol=LEXICAL)
     for run in runs[::12]:
-        assert to_json(again.run(run.question)) == to_json(run)
+        assert to_json(untimed(again.run(run.question))) == to_json(untimed(run))
 
 
 def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Run]):
     for run in runs[::-12]:
-        assert demo.run(run.question) == run
+        assert untimed(demo.run(run.question)) == untimed(run)
 
 
 def test_the_provenance_names_what_made_the_run(runs: list[Run]):

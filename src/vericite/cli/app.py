@@ -13,9 +13,11 @@ from vericite.cli.calibrate import calibrate
 from vericite.cli.catalogue import judges, measures, protocols
 from vericite.cli.check import check
 from vericite.cli.corpus import corpus
+from vericite.cli.demonstrations import demonstrations
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
 from vericite.cli.score import compare, score
+from vericite.cli.search import search
 from vericite.cli.split import split
 from vericite.cli.train import train
 from vericite.version import __version__
@@ -54,6 +56,7 @@ def root(
 
 for command in (
     ask,
+    search,
     check,
     score,
     compare,
@@ -69,6 +72,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(corpus)
+app.add_typer(demonstrations)
 # Its steps have options of their own, and their own help.
 app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}

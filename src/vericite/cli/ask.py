@@ -1,78 +1,220 @@
-"""``vericite ask``: a question answered and every citation checked."""
+"""``vericite ask``: questions answered and every citation checked."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import AbstainOption, ChecksOption, JudgeOption, ProtocolOption, chosen
+from vericite.cli.finding import (
+    ByOption,
+    CandidatesOption,
+    CorpusOption,
+    CoverageOption,
+    KeepOption,
+    MeshOption,
+    PlanOption,
+    RelevanceOption,
+    RerankOption,
+    RewriteOption,
+    plan_of,
+)
+from vericite.cli.options import (
+    AbstainOption,
+    CacheOption,
+    ChecksOption,
+    ConcurrencyOption,
+    JudgeOption,
+    PriceOption,
+    ProtocolOption,
+    RequestsOption,
+    TimeoutOption,
+    TokensOption,
+    chosen,
+    llm_settings,
+    report,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vericite.errors import RecordError
+    from vericite.generate import Generator as AnswerGenerator
+    from vericite.llm import Settings
     from vericite.pipeline import Pipeline
-    from vericite.verify import Protocol
+    from vericite.pipeline.clock import Told
+    from vericite.records import Question
+
+_ANSWER = "How to answer"
+_BATCH = "Many questions"
+_REPLY_TOKENS = 512
+_STAGES = {
+    "retrieve": ("searching", "searched"),
+    "rerank": ("ranking again", "ranked again"),
+    "rewrite": ("looking for other words", "looked for other words"),
+    "generate": ("answering", "answered"),
+    "verify": ("checking", "checked"),
+}
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="A biomedical question, in English.")],
+    question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="Who answers: openai:gpt-4o-mini, http://localhost:8000/v1#model, gguf:/file.gguf ...; without one "
+            "the answer is made of sentences of the sources.",
+            metavar="MODEL",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = None,
+    prompt: Annotated[
+        str,
+        typer.Option(
+            help="How a language model is asked: default, vericite, reason-verify-bioasq, biogen ..., or a .toml file.",
+            metavar="NAME",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = "default",
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
     checks: ChecksOption = None,
-    corpus: Annotated[
-        str,
+    corpus: CorpusOption = "demo",
+    plan: PlanOption = "default",
+    by: ByOption = None,
+    rerank: RerankOption = None,
+    candidates: CandidatesOption = None,
+    rewrite: RewriteOption = None,
+    mesh_file: MeshOption = None,
+    coverage: CoverageOption = None,
+    relevance: RelevanceOption = None,
+    keep: KeepOption = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(help='JSONL of questions: {"id", "question"}.', metavar="FILE", rich_help_panel=_BATCH),
+    ] = None,
+    save: Annotated[
+        Path | None,
         typer.Option(
-            help='"demo", "pubmed" (asks NCBI), a store that `corpus build` made, or a file of documents: JSONL '
-            '{"id", "title"?, "text"}.'
+            help="Keep the runs in this folder, and go on with what is there; `score` and `compare` read it.",
+            metavar="FOLDER",
+            rich_help_panel=_BATCH,
         ),
-    ] = "demo",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole run as JSON.")] = False,
+    ] = None,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RequestsOption = None,
+    tpm: TokensOption = None,
+    timeout: TimeoutOption = 300,
+    price: PriceOption = None,
+    cache: CacheOption = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole run as JSON, a line a question.")] = False,
 ) -> None:
     """Answer a question from the sources, and check every citation.
 
-    The answer is made of sentences of the sources; no language model is asked. The demonstration corpus is
-    150 abstracts written for VeriCite: for real questions, bring your own documents with --corpus. With "pubmed" the
-    question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30 days.
+    Without --llm the answer is made of sentences of the sources, and no language model is asked. The demonstration
+    corpus is 150 abstracts written for VeriCite: for real questions, bring your own documents with --corpus. With
+    "pubmed" the question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30
+    days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
     """
+    questions, refused = _questions(question, batch)
+    settings = llm_settings(concurrency, rpm, tpm, timeout, price, _REPLY_TOKENS, cache)
+    chosen_plan = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep)
+
+    from vericite.pipeline import Pipeline
+    from vericite.pipeline.opening import open_search
+
+    search, problems = open_search(corpus, chosen_plan, settings)
+    made = Pipeline(search, _generator(llm, prompt, settings), chosen(protocol, judge, abstain_below, checks))
+    if save is not None:
+        _ask_into(save, made, questions, k, corpus)
+    else:
+        _ask_here(made, questions, k, as_json)
+    report([*problems, *refused])
+
+
+def _questions(question: str | None, batch: Path | None) -> tuple[list[Question], list[RecordError]]:
+    from vericite.errors import InputError
+    from vericite.formats.questions import read_questions
+    from vericite.records import Question
+
+    if (question is None) == (batch is None):
+        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
+    if batch is not None:
+        return read_questions(batch)
+    if not (question or "").strip():
+        raise InputError("expected a question; found no text")
+    return [Question(id="question", text=question or "")], []
+
+
+def _generator(llm: str | None, prompt: str, settings: Settings) -> AnswerGenerator:
+    from vericite.generate import ExtractiveGenerator
+    from vericite.models import Embedder
+
+    if llm is None:
+        return ExtractiveGenerator(Embedder.shared())
+    from vericite.generate.language_model import LanguageModelGenerator
+    from vericite.llm import LLM
+
+    return LanguageModelGenerator(LLM(llm, settings), prompt)
+
+
+def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> None:
     from rich.console import Console
 
-    from vericite.cli.options import report
-    from vericite.cli.show import show_run
-    from vericite.errors import InputError
-    from vericite.records import Question, to_json
+    from vericite.cli.show import ledger_of, show_ledger, show_run
+    from vericite.records import to_json
 
-    if not question.strip():
-        raise InputError("expected a question; found no text")
-    made, problems = _pipeline(corpus, chosen(protocol, judge, abstain_below, checks))
-    run = made.run(Question(id="question", text=question), k)
-    if as_json:
-        typer.echo(to_json(run))
-    else:
-        show_run(Console(highlight=False), run)
-    report(problems)
+    console = Console(highlight=False)
+    with _progress() as told:
+        # One question is shown stage by stage; of many a language model is asked about several at a time.
+        runs = [made.run(questions[0], k, told)] if len(questions) == 1 else made.run_many(questions, k)
+    for number, run in enumerate(runs):
+        if as_json:
+            typer.echo(to_json(run))
+        else:
+            console.print("\n" if number else "", end="")
+            show_run(console, run)
+    show_ledger(ledger_of(made.generator))
 
 
-def _pipeline(corpus: str, protocol: Protocol) -> tuple[Pipeline, Sequence[RecordError]]:
-    """The pipeline over a corpus, and what was wrong with the lines of its file."""
-    from vericite.corpus import load_documents
-    from vericite.pipeline import Pipeline
+def _ask_into(folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str) -> None:
+    from rich.console import Console
 
-    if corpus == "demo":
-        return Pipeline.over(protocol=protocol), ()
-    if corpus == "pubmed":
-        from vericite.corpus.entrez import Entrez
-        from vericite.retrieve.pubmed import PubMedRetriever
+    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.pipeline.runs import RunFolder
 
-        return Pipeline.on(PubMedRetriever(Entrez()), protocol), ()
-    if corpus.startswith("s3://") or Path(corpus).is_dir():
-        from vericite.corpus.store import open_store
-        from vericite.retrieve.store import StoreRetriever
+    parts = {**made.parts, "protocol": made.verifier.protocol.signature}
+    kept = RunFolder(folder, {"corpus": corpus, "k": k, "parts": parts})
+    with kept.open(questions) as left, Console(stderr=True).status("asking") as status:
+        done = len(questions) - len(left)
+        for number, run in enumerate(made.run_many(left, k), start=done + 1):
+            kept.add(run)
+            status.update(f"asking, {number} of {len(questions)} questions answered")
+    told = f", {done} of them before" if done else ""
+    typer.echo(f"{folder}: {len(questions)} questions answered{told}")
+    show_ledger(ledger_of(made.generator))
 
-        return Pipeline.on(StoreRetriever(open_store(corpus)), protocol), ()
-    documents, problems = load_documents(Path(corpus))
-    return Pipeline.over(documents, protocol), problems
+
+@contextmanager
+def _progress() -> Generator[Told | None]:
+    """On a terminal, what is being done, and what each stage took; nothing where that goes into a file."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("searching") as status:
+
+        def tell(stage: str, seconds: float | None) -> None:
+            doing, done = _STAGES[stage]
+            if seconds is None:
+                status.update(doing)
+            else:
+                console.print(Text(f"{done} in {seconds:.2f} s", style="dim"))
+
+        yield tell

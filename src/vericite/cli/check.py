@@ -113,7 +113,7 @@ def _check_all(
 ) -> CitationRates:
     from rich.console import Console
 
-    from vericite.cli.show import show_rates, show_rows, verdict_rows
+    from vericite.cli.show import retracted_citations, show_rates, show_rows, verdict_rows
     from vericite.evaluate import CitationRates
     from vericite.pipeline import check_many
 
@@ -135,6 +135,8 @@ def _check_all(
         console.print(more, style="dim")
     console.print()
     show_rates(console, rates)
+    if rates.summary.retracted:
+        console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
     return rates
 
 

@@ -13,7 +13,10 @@ from rich.text import Text
 from vericite.evaluate import CitationRates, Rate
 from vericite.evaluate.rates import SHARES
 from vericite.llm import Ledger
-from vericite.records import CheckedAnswer, Document, Evidence, EvidenceSpan, Run, Verdict, VerificationFailure
+from vericite.records import CheckedAnswer, Document, Evidence, EvidenceSpan, Run, Summary, Verdict, VerificationFailure
+
+RETRACTED = ("RETRACTED", "bold red")
+"""What stands beside a document that is retracted, and beside the verdicts on its citations."""
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
 
@@ -124,12 +127,15 @@ def _source(number: int, hit: Evidence) -> Text:
     if hit.retriever.startswith("pubmed("):
         text.append(f"  {clean(hit.retriever)}", style="dim")
     if document.retracted:
-        text.append("  RETRACTED", style="bold red")
+        text = Text.assemble(text, "  ", RETRACTED)
     return text
 
 
 def _name(verdict: Verdict) -> Text:
-    return Text("abstained", "dim") if verdict.abstained else Text(verdict.label, STYLES[verdict.label])
+    shown = Text("abstained", "dim") if verdict.abstained else Text(verdict.label, STYLES[verdict.label])
+    if verdict.retracted:
+        shown = Text.assemble(shown, " ", RETRACTED)
+    return shown
 
 
 def _native(verdict: Verdict) -> str:
@@ -167,7 +173,18 @@ def _counts(checked: CheckedAnswer) -> Text:
         if count:
             shown.append(f", {count} {name}")
     shown.append(f"; {summary.uncited} of {summary.claims} sentences without a citation.")
+    if summary.retracted:
+        shown.append(f" {retracted_citations(summary)}.", style="bold red")
     return shown
+
+
+def retracted_citations(summary: Summary) -> str:
+    """How many citations are of retracted documents, in words."""
+    one = summary.retracted == 1
+    return (
+        f"{summary.retracted} of {summary.citations} citations {'is of a' if one else 'are of'} RETRACTED document"
+        + ("" if one else "s")
+    )
 
 
 def _share(rate: Rate) -> str:

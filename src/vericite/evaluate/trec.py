@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from vericite.errors import RecordError
+from vericite.errors import InputError, RecordError
 from vericite.evaluate.gold import Gold
 from vericite.records import first_problem, number_lines
 
@@ -95,3 +95,15 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if isfinite(value) else None
+
+
+def run_lines(topic: str, documents: Sequence[str], tag: str) -> list[str]:
+    """A topic's documents, the best first, as lines of a run. The scores are those of the ranks.
+
+    Raises:
+        InputError: A name has a space in it, which the form cannot hold.
+    """
+    for name in (topic, *documents):
+        if name.split() != [name]:
+            raise InputError(f"expected ids without spaces, for TREC's form has columns; found {name!r}")
+    return [f"{topic} Q0 {document} {rank} {1 / rank:.8f} {tag}\n" for rank, document in enumerate(documents, start=1)]

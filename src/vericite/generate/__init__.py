@@ -1,6 +1,6 @@
 """Making cited answers from evidence."""
 
 from vericite.generate.extractive import ExtractiveGenerator
-from vericite.generate.generator import Generator
+from vericite.generate.generator import GeneratesMany, Generator
 
-__all__ = ["ExtractiveGenerator", "Generator"]
+__all__ = ["ExtractiveGenerator", "GeneratesMany", "Generator"]

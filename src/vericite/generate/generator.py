@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from vericite.records import Answer, Evidence, Question
 
@@ -18,4 +18,13 @@ class Generator(Protocol):
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """An answer whose marker ``[n]`` is the document of ``evidence[n - 1]``."""
+        ...
+
+
+@runtime_checkable
+class GeneratesMany(Protocol):
+    """A generator that gains by being asked several questions at a time."""
+
+    def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
+        """An answer each, in order; what is asked is taken as it is needed."""
         ...

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vericite.corpus import demo_documents, demo_vectors
-from vericite.errors import InputError
-from vericite.generate import ExtractiveGenerator, Generator
+from vericite.errors import EntrezError, InputError
+from vericite.generate import ExtractiveGenerator, GeneratesMany, Generator
 from vericite.models import Embedder
 from vericite.pipeline.check import as_document, verifier_for
-from vericite.records import Document, Provenance, Question, Run
+from vericite.pipeline.clock import Clock, Told
+from vericite.pipeline.search import FoundEvidence, Search
+from vericite.records import Answer, Document, Evidence, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
 from vericite.verify import DEFAULT, Judge, Protocol
 from vericite.version import __version__
@@ -18,16 +21,16 @@ DEFAULT_K = 5
 
 
 class Pipeline:
-    """A retriever, a generator and a protocol; ask it many questions."""
+    """A search, a generator and a protocol; ask it many questions."""
 
     def __init__(
         self,
-        retriever: Retriever,
+        search: Search | Retriever,
         generator: Generator,
         protocol: Protocol | str = DEFAULT,
         judge: Judge | str | None = None,
     ) -> None:
-        self.retriever = retriever
+        self.search = search if isinstance(search, Search) else Search(search)
         self.generator = generator
         self.verifier = verifier_for(protocol, judge)
 
@@ -45,32 +48,87 @@ class Pipeline:
         return cls.on(MemoryRetriever(documents, embedder), protocol, judge)
 
     @classmethod
-    def on(cls, retriever: Retriever, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None) -> Pipeline:
-        """A pipeline without a language model over what this retriever finds: a store, PubMed, another's."""
-        return cls(retriever, ExtractiveGenerator(Embedder.shared()), protocol, judge)
+    def on(
+        cls, search: Search | Retriever, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None
+    ) -> Pipeline:
+        """A pipeline without a language model over what this finds: a store, PubMed, a retriever of one's own."""
+        return cls(search, ExtractiveGenerator(Embedder.shared()), protocol, judge)
 
-    def run(self, question: Question, k: int = DEFAULT_K) -> Run:
-        """Retrieve, answer, verify."""
-        if k < 1:
-            raise InputError(f"expected k, the number of documents to answer from, to be 1 or more; found {k}")
-        evidence = self.retriever.retrieve(question, k)
-        answer = self.generator.generate(question, evidence)
-        checked = next(iter(self.verifier.verify([answer])))
+    @property
+    def parts(self) -> dict[str, str]:
+        """The signature of each stage by its name."""
+        return {**self.search.parts, "generator": self.generator.signature}
+
+    def run(self, question: Question, k: int = DEFAULT_K, told: Told | None = None) -> Run:
+        """Retrieve, answer, verify. ``told`` is told of each stage as it begins and as it ends.
+
+        Raises:
+            InputError: ``k`` is less than 1, or the question cannot be searched for.
+        """
+        found = self.search.find(question, k, told)
+        clock = Clock(found.seconds, told)
+        with clock("generate"):
+            answer = self.generator.generate(question, found.usable_first)
+        return self._run(question, found, answer, clock)
+
+    def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
+        """Answer questions in a stream, in order; a language model is asked about several at a time.
+
+        A question that cannot be searched for, or whose answer could not be made, costs itself alone: its answer has
+        ``failed``.
+        """
+        waiting: deque[tuple[Question, FoundEvidence | Run]] = deque()
+
+        def found() -> Iterator[tuple[Question, Sequence[Evidence]]]:
+            for question in questions:
+                try:
+                    evidence = self.search.find(question, k)
+                except (InputError, EntrezError) as error:
+                    # A language model is not asked, and paid, about what there is no evidence for.
+                    waiting.append((question, self._failed(question, str(error))))
+                    continue
+                waiting.append((question, evidence))
+                yield question, evidence.usable_first
+
+        for answer in self._answers(found()):
+            yield from _failed_before(waiting)
+            question, evidence = waiting.popleft()
+            assert isinstance(evidence, FoundEvidence)
+            generated = {"generate": answer.spent.seconds} if answer.spent else {}
+            yield self._run(question, evidence, answer, Clock({**evidence.seconds, **generated}))
+        yield from _failed_before(waiting)
+
+    def _failed(self, question: Question, problem: str) -> Run:
+        answer = Answer(id=question.id, text="", claims=(), documents=(), question=question.text, failed=problem)
+        return self._run(question, FoundEvidence((), None, {}), answer, Clock())
+
+    def _answers(self, found: Iterator[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
+        if isinstance(self.generator, GeneratesMany):
+            return self.generator.generate_many(found)
+        return (self.generator.generate(question, evidence) for question, evidence in found)
+
+    def _run(self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock) -> Run:
+        with clock("verify"):
+            checked = next(iter(self.verifier.verify([answer])))
         return Run(
             question=question,
-            evidence=evidence,
+            evidence=found.usable_first,
             answer=answer,
             checked=checked,
             provenance=Provenance(
                 version=__version__,
                 protocol=self.verifier.protocol.signature,
-                parts={
-                    **checked.provenance.parts,
-                    "retriever": self.retriever.signature,
-                    "generator": self.generator.signature,
-                },
+                parts={**checked.provenance.parts, **self.parts},
             ),
+            rewriting=found.rewriting,
+            seconds=clock.seconds,
         )
+
+
+def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iterator[Run]:
+    while waiting and isinstance(failed := waiting[0][1], Run):
+        waiting.popleft()
+        yield failed
 
 
 def ask(

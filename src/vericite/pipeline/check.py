@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from vericite.corpus.retractions import known_retractions
 from vericite.disk.folder import cache_file
 from vericite.errors import InputError
 from vericite.models import Pair
@@ -79,6 +80,8 @@ def check_many(
 ) -> Iterator[CheckedAnswer]:
     """Check answers in a stream, in order. Pairs that several answers share are judged once.
 
+    Documents that are known on this machine as retracted are marked as such, whatever they say themselves.
+
     Args:
         answers: The answers.
         protocol: A protocol or its name.
@@ -88,6 +91,8 @@ def check_many(
             in a cache of its own, and nothing here.
     """
     verifier = verifier_for(protocol, judge)
+    if known := known_retractions():
+        answers = map(known.flagged_answer, answers)
     # A judge with a ledger asks a language model.
     if cache is False or getattr(verifier.judge, "ledger", None) is not None:
         return verifier.verify(answers)

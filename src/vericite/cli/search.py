@@ -1,0 +1,174 @@
+"""``vericite search``: the best documents for a question, or for many."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vericite.cli.finding import (
+    ByOption,
+    CandidatesOption,
+    CorpusOption,
+    CoverageOption,
+    FromYear,
+    Journals,
+    KeepOption,
+    Languages,
+    Mesh,
+    MeshOption,
+    PlanOption,
+    RelevanceOption,
+    RerankOption,
+    Retracted,
+    RewriteOption,
+    ToYear,
+    Types,
+    filters_of,
+    plan_of,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from vericite.errors import RecordError
+    from vericite.pipeline.search import FoundEvidence, Search
+    from vericite.records import Question
+
+_BATCH = "Many questions"
+
+
+def search(
+    question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
+    corpus: CorpusOption = "demo",
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents to find.")] = 10,
+    plan: PlanOption = "default",
+    by: ByOption = None,
+    rerank: RerankOption = None,
+    candidates: CandidatesOption = None,
+    rewrite: RewriteOption = None,
+    mesh_file: MeshOption = None,
+    coverage: CoverageOption = None,
+    relevance: RelevanceOption = None,
+    keep: KeepOption = None,
+    from_year: FromYear = None,
+    to_year: ToYear = None,
+    journal: Journals = None,
+    mesh: Mesh = None,
+    type: Types = None,
+    language: Languages = None,
+    retracted: Retracted = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every stage's score, time and rewriting.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a question.")] = False,
+    batch: Annotated[
+        Path | None,
+        typer.Option(help='JSONL of questions: {"id", "question"}.', metavar="FILE", rich_help_panel=_BATCH),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Write what was found here, in TREC's form.", metavar="FILE", rich_help_panel=_BATCH),
+    ] = None,
+    tag: Annotated[
+        str, typer.Option(help="The run's name in that file.", metavar="NAME", rich_help_panel=_BATCH)
+    ] = "vericite",
+) -> None:
+    """Find the documents that answer a question, the best first.
+
+    Documents are found by their words, by meaning or by both; the first of them are ranked again by a model that
+    reads question and document together; where the evidence is poor, the question is searched for again in other
+    words. Documents known as retracted are shown as such, and do not count among the k.
+    """
+    from vericite.cli.options import refuse_same, refuse_unwritable, report
+    from vericite.pipeline.opening import open_search
+
+    _refuse_confused(question, batch, run, tag)
+    if run is not None:
+        refuse_same(run, batch)
+        refuse_unwritable(run, "--run")
+    filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
+    chosen = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep, filters)
+    opened, problems = open_search(corpus, chosen)
+    questions, refused = _questions(question, batch)
+    _carry_out(opened, questions, k, _Output(explain, as_json, batch is not None, run, tag))
+    report([*problems, *refused])
+
+
+def _refuse_confused(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
+    from vericite.errors import InputError
+
+    if (question is None) == (batch is None):
+        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
+    if question is not None and not any(sign.isalnum() for sign in question):
+        raise InputError(f"expected a query with a word to look for; found none in {question!r}")
+    if run is not None and (not tag or tag.split() != [tag]):
+        raise InputError(f"expected --tag to be one word; found {tag!r}")
+
+
+def _questions(question: str | None, batch: Path | None) -> tuple[list[Question], list[RecordError]]:
+    from vericite.records import Question
+
+    if batch is None:
+        return [Question(id="question", text=question or "")], []
+    from vericite.formats.questions import read_questions
+
+    return read_questions(batch)
+
+
+class _Output:
+    """Where what was found goes."""
+
+    def __init__(self, explain: bool, as_json: bool, many: bool, run: Path | None, tag: str) -> None:
+        from rich.console import Console
+
+        self.explain, self.as_json, self.many, self.run, self.tag = explain, as_json, many, run, tag
+        self.console: Console = Console(highlight=False)
+
+    def show(self, question: Question, found: FoundEvidence) -> None:
+        """Print what was found for a question, unless it goes into a file."""
+        if self.as_json:
+            typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
+        elif self.run is None:
+            from vericite.cli.found import show_found
+
+            if self.many:
+                self.console.print(f"\n{question.id}", style="bold", markup=False)
+            show_found(self.console, found, self.explain)
+
+
+def _carry_out(opened: Search, questions: list[Question], k: int, output: _Output) -> None:
+    from rich.console import Console
+
+    from vericite.evaluate.trec import run_lines
+
+    lines: list[str] = []
+    with Console(stderr=True).status("searching") as status:
+        for number, question in enumerate(questions, start=1):
+            found = opened.find(question, k)
+            lines += run_lines(question.id, [hit.document.id for hit in found.evidence], output.tag)
+            status.update(f"searching, {number} of {len(questions)} questions")
+            output.show(question, found)
+    if output.run is not None:
+        _write(output.run, lines)
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    from vericite.errors import InputError
+
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text("".join(lines), encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"expected --run to be a file that can be written; found {path}: {error.strerror}") from None
+
+
+def _as_json(question: Question, found: FoundEvidence) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "question": question.text,
+        "evidence": [hit.model_dump(mode="json") for hit in found.evidence],
+        "rewriting": None if found.rewriting is None else found.rewriting.model_dump(mode="json"),
+        "seconds": found.seconds,
+    }

@@ -1,0 +1,31 @@
+"""Demonstrations: worked questions from training sets, chosen for each question, and never its own answer.
+
+pool, problems = Pool.read(Path("pool.jsonl"))
+pool = decontaminate(pool, questions, Vectors.beside(pool.path, Embedder.shared()))
+selector = PoolSelector(pool, Selection("similar", shots=2), prompt)
+shown = selector.choose(question, evidence_pmids)
+"""
+
+from vericite.generate.demonstrations.building import Built, build_pool
+from vericite.generate.demonstrations.decontamination import NEAR, decontaminate
+from vericite.generate.demonstrations.pool import Exemplar, Pool, Removed
+from vericite.generate.demonstrations.rationales import RationaleWriter
+from vericite.generate.demonstrations.selection import MOST_SHOTS, PoolSelector, Selection, Selector, Way
+from vericite.generate.demonstrations.vectors import Vectors
+
+__all__ = [
+    "MOST_SHOTS",
+    "NEAR",
+    "Built",
+    "Exemplar",
+    "Pool",
+    "PoolSelector",
+    "RationaleWriter",
+    "Removed",
+    "Selection",
+    "Selector",
+    "Vectors",
+    "Way",
+    "build_pool",
+    "decontaminate",
+]

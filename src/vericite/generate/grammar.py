@@ -1,0 +1,114 @@
+"""Grammars (GBNF) that hold a local model to cited sentences: the form of an answer, never what it says.
+
+A cited sentence is words with single spaces, its markers and a full stop: ``Mortality fell by 1.5 points [1][3].``
+Brackets stand nowhere else, and only numbers of documents that the model sees can be written in them. A point stands
+inside a sentence only where no reader takes it for its end: in a number (``1.5``, ``p = .03``), in an initial of a
+genus (``E. coli``) and in a few abbreviations (``e.g.``, ``et al.``). So what the grammar accepts is split into the
+same sentences by whoever reads it (``joined`` sees to the rest).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vericite.generate.prompt import Prompt
+from vericite.text.sentences import split_sentences
+
+GRAMMAR = "grammar.v1"
+"""Signature of the rules."""
+
+_MOST_WORDS = 50
+_MOST_CITATIONS = 5
+_FREE_SENTENCES = (1, 12)
+
+# What may stand in a word, but for ASCII digits, points, brackets and what changes the meaning of the next character.
+_MARKS = "A-Za-z%&'\"),+/:;@$"
+_LETTERS = "\u00a1-\u00ac\u00ae-\u00b0\u00b2-\u02af\u0386-\u03ff"
+_SIGNS = "\u2010-\u2012\u2014\u2018\u2019\u201c\u201d\u2030\u2032\u2033\u2070-\u2089\u2103\u2190-\u2193"
+_MATHEMATICS = "\u2200-\u2211\u2213-\u2247\u2249-\u2263\u2266-\u22ff"
+_WORDED = f"{_MARKS}{_LETTERS}{_SIGNS}{_MATHEMATICS}"
+_BEFORE_POINT = "0-9<>=≤≥±~≈(–−-"
+
+# w: a word; g: after a common character; n: where ".5" may follow; s: after *, for "**" would be bold type.
+_WORDS = rf"""
+w ::= [{_WORDED}] g | [{_BEFORE_POINT}] n | "." [0-9] n
+g ::= ([{_WORDED}] g | [{_BEFORE_POINT}] n | "*" s)?
+n ::= ([{_WORDED}] g | [{_BEFORE_POINT}] n | "." [0-9] n | "*" s)?
+s ::= [A-Za-z] g | [0-9] n
+first ::= [A-Za-zÀ-ÖØ-öø-ɏΑ-Ωα-ω] g | genus
+genus ::= [A-Z] ". " [a-z] [a-z] [a-z]+ [,;)]?
+short ::= "(e.g." ","? | "(i.e." ","? | "e.g." ","? | "i.e." ","? | "vs." | "cf." | "ca." | "approx."
+others ::= "et al." ("," | " " [a-z] g)
+word ::= w | "("? genus | short | others
+"""
+
+_STOPPED = re.compile(r"(?<=\]\.) ")
+_CITES = re.compile(r" (?:\[\d+\])+\.\Z")
+
+
+def answer_grammar(prompt: Prompt, numbers: Sequence[int], final: str | None = None) -> str:
+    """The grammar of an answer to a prompt.
+
+    Args:
+        prompt: How many sentences it asks for, how they cite, and what it says where the sources do not suffice.
+        numbers: The documents that may be cited.
+        final: The options that the final answer has, a line each; None where any words may be one.
+    """
+    fewest, most = prompt.sentences or _FREE_SENTENCES
+    count = min(len(numbers), prompt.citations or _MOST_CITATIONS)
+    marker = " | ".join(f'"{number}"' for number in numbers)
+    free = prompt.citing != "every"
+    cites = '(" " cites)?' if free else '" " cites'
+    answer = f"sentence (gap sentence){{{fewest - 1},{most - 1}}}"
+    if prompt.final_answer:
+        answer += ' "\\n" end'
+    ways = [answer] if prompt.insufficient is None else [_literal(prompt.insufficient), answer]
+    rules = [
+        f"root ::= {' | '.join(ways)}",
+        'gap ::= " " | "\\n"' if free else 'gap ::= " "',
+        f'sentence ::= first (" " word){{1,{_MOST_WORDS - 2}}} " " w {cites} "."',
+        f'cites ::= ("[" number "]"){{1,{count}}}',
+        f"number ::= {marker}",
+    ]
+    if not numbers:
+        rules = [rules[0], rules[1], rules[2].replace(cites, "")]
+    if prompt.final_answer:
+        rules += ['end ::= "FINAL ANSWER: " chosen | "ANSWER UNAVAILABLE"', f"chosen ::= {_chosen(final)}"]
+    return "\n".join(rules) + _WORDS
+
+
+def joined(answer: str) -> str:
+    """An answer that fits the grammar, with its sentences apart for whoever reads it.
+
+    A sentence that ends in "24 h" or "of Smith et al" is read on into the next one, whatever stands between them but a
+    blank line; there it gets one.
+    """
+    sentences = _STOPPED.split(answer.strip())
+    bare = [_CITES.sub(".", sentence) for sentence in sentences]
+    gaps = [" "] * (len(sentences) - 1)
+    while run_on := _run_on(bare, gaps):
+        for place in run_on:
+            gaps[place] = "\n\n"
+    return "".join(f"{sentence}{gap}" for sentence, gap in zip(sentences, [*gaps, ""], strict=True))
+
+
+def _run_on(bare: Sequence[str], gaps: Sequence[str]) -> list[int]:
+    """The gaps at which a reader would not see that a sentence ends."""
+    text, ends = bare[0], [len(bare[0])]
+    for gap, sentence in zip(gaps, bare[1:], strict=True):
+        text += gap + sentence
+        ends.append(len(text))
+    seen = {span.end for span in split_sentences(text)}
+    return [place for place, end in enumerate(ends[:-1]) if end not in seen]
+
+
+def _chosen(final: str | None) -> str:
+    if final is None:
+        return "[^\\n\\[\\]] [^\\n\\[\\]]{0,200}"
+    return " | ".join(map(_literal, final.splitlines()))
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,196 @@
+"""What a model's reply comes to: an answer without what is no part of it, held to its prompt's limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vericite.generate.final_answer import Exact, FinalAnswer, read_final_answer
+from vericite.generate.grammar import joined
+from vericite.generate.prompt import INSUFFICIENT, Prompt
+from vericite.records import Answer, Claim, Document, Question
+from vericite.text.citations import parse_answer, parse_markers, render_markers
+from vericite.text.mentions import Mention, Sources
+from vericite.text.sentences import split_sentences
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_SOURCE = re.compile(r"\A\s*<(document|question)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CONTROL = re.compile(r"</?s>|<\|[^|>\n]{1,40}\|>|</?(?:answer|rationale)>|^```\w*$", re.MULTILINE | re.IGNORECASE)
+_LABEL = re.compile(r"\A\s*[*#_]*\s*(?:answer|response|rationale)\s*[*_]*\s*:[*_]*\s*", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\A\s*(?:sure|certainly|of course|here is|here's|based on)\b[^\n.!?\[\]]{0,120}:\s*\n", re.IGNORECASE
+)
+_NEXT = re.compile(r"\n\s*(?:<(?:question|document)>|#*\s*(?:question|answer|user|human|assistant)\s*:)", re.IGNORECASE)
+_FINISHED = re.compile(r"[.!?\]][\"'”’)*_]*\Z")
+_SPACED = re.compile(r"\W+")
+
+
+@dataclass(frozen=True)
+class ReadReply:
+    """An answer read from a reply.
+
+    Attributes:
+        answer: The answer; without a text where the reply has none, and ``failed`` then says why.
+        notes: What was done to it that a reader of the answer would not see.
+    """
+
+    answer: Answer
+    notes: tuple[str, ...] = ()
+
+
+def read_reply(
+    prompt: Prompt,
+    question: Question,
+    documents: Sequence[Document],
+    reply: str,
+    *,
+    cut_off: bool = False,
+    constrained: bool = False,
+) -> ReadReply:
+    """The answer in a reply.
+
+    Args:
+        prompt: What was asked for.
+        question: What was asked.
+        documents: The evidence that markers count.
+        reply: What the model wrote.
+        cut_off: Whether it reached its limit of tokens: its unfinished last sentence is left out.
+        constrained: Whether a grammar held it to sentences that end in citations.
+    """
+    notes: list[str] = []
+    text = spoken(reply, question.text)
+    final = read_final_answer(text, prompt.options, question.type) if prompt.final_answer else FinalAnswer(text)
+    text = final.body
+    held = constrained and prompt.citing == "every"
+    if cut_off and final.said is None:
+        text, rest = _cited_part(text) if held else _finished_part(text)
+        if rest:
+            notes.append("the reply reached max_tokens; its unfinished last sentence is left out")
+    if not text and final.said:
+        text = f"{final.said.rstrip('.')}."
+    if final.unavailable and not text:
+        return ReadReply(insufficient(prompt, question, documents), tuple(notes))
+    if not text:
+        return ReadReply(_empty(question, documents, cut_off), tuple(notes))
+    answer = _parsed(text, question, documents, held)
+    if _says_insufficient(answer, prompt.insufficient):
+        return ReadReply(insufficient(prompt, question, documents), tuple(notes))
+    answer, told = within_limits(answer, prompt)
+    exact: Exact | None = final.exact
+    return ReadReply(answer.model_copy(update={"exact": exact, "insufficient": final.unavailable}), tuple(notes) + told)
+
+
+def insufficient(prompt: Prompt, question: Question, documents: Sequence[Document]) -> Answer:
+    """The answer that there is none in these documents."""
+    text = prompt.insufficient or INSUFFICIENT
+    return Answer(
+        id=question.id, text=text, claims=(), documents=tuple(documents), question=question.text, insufficient=True
+    )
+
+
+def spoken(reply: str, question: str) -> str:
+    """A reply without thoughts, control tokens, and echoes of the prompt before the answer or behind it."""
+    text = _CONTROL.sub("", _THOUGHT.sub("", reply)).strip()
+    text = _OPENING.sub("", text)
+    before = None
+    while text != before:
+        before = text
+        text = _LABEL.sub("", _SOURCE.sub("", text)).strip()
+        if text.casefold().startswith(question.casefold().strip()):
+            text = text[len(question.strip()) :].strip()
+    following = _NEXT.search(text)
+    return text[: following.start()].strip() if following else text
+
+
+def within_limits(answer: Answer, prompt: Prompt) -> tuple[Answer, tuple[str, ...]]:
+    """The answer with no more words, and citations a sentence, than the prompt allows, and what was left out."""
+    notes: list[str] = []
+    text = answer.text
+    if prompt.citations is not None:
+        text, beyond = _fewer_citations(answer, prompt.citations)
+        if beyond:
+            notes.append(f"{beyond} citations beyond {prompt.citations} a sentence are left out")
+    if prompt.words is not None:
+        text, sentences = _fewer_words(_again(answer, text), prompt.words)
+        if sentences:
+            notes.append(f"{sentences} sentences beyond {prompt.words} words are left out")
+    return (answer, ()) if text == answer.text else (_again(answer, text), tuple(notes))
+
+
+def _parsed(text: str, question: Question, documents: Sequence[Document], constrained: bool) -> Answer:
+    if not constrained:
+        return parse_answer(question.id, text, documents, question.text)
+    sources = Sources(documents)
+    text = joined(text)
+    # The grammar lets nothing but markers cite; words such as "PMID 1" are words there.
+    found = [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
+    return parse_answer(question.id, text, documents, question.text, mentions=found)
+
+
+def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> Answer:
+    reason = "the reply holds no answer"
+    if cut_off:
+        reason = "the reply reached max_tokens before its first sentence ended; raise max_tokens in the prompt's file"
+    return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
+
+
+def _says_insufficient(answer: Answer, sentence: str | None) -> bool:
+    """Whether the fixed sentence is there, and nothing that cites beside it."""
+    if sentence is None or any(claim.citations for claim in answer.claims):
+        return False
+    wanted = _plain(sentence)
+    return any(_plain(claim.text) == wanted for claim in answer.claims)
+
+
+def _plain(text: str) -> str:
+    return _SPACED.sub(" ", text).strip().casefold()
+
+
+def _finished_part(text: str) -> tuple[str, str]:
+    """The text up to the end of its last whole sentence, and the rest."""
+    if _FINISHED.search(text):
+        return text, ""
+    spans = split_sentences(text)
+    end = spans[-2].end if len(spans) > 1 else 0
+    return text[:end], text[end:]
+
+
+def _cited_part(text: str) -> tuple[str, str]:
+    """The same where sentences end in citations: the last point may be that of a number."""
+    end = text.rfind("].") + 2
+    return (text[:end], text[end:]) if end > 1 else ("", text)
+
+
+def _fewer_citations(answer: Answer, most: int) -> tuple[str, int]:
+    """The answer's text with the first citations of each sentence, and how many others there were."""
+    text, beyond = answer.text, 0
+    for claim in reversed(answer.claims):
+        allowed = {citation.marker for citation in claim.citations[:most]}
+        if len(claim.citations) <= most:
+            continue
+        beyond += len(claim.citations) - most
+        for group in reversed(parse_markers(text[claim.span.slice])):
+            kept = render_markers([number for number in dict.fromkeys(group.numbers) if number in allowed])
+            start, end = claim.span.start + group.span.start, claim.span.start + group.span.end
+            front = text[:start] if kept else text[:start].rstrip(" ,;")
+            text = f"{front}{kept}{text[end:]}"
+    return text, beyond
+
+
+def _fewer_words(answer: Answer, most: int) -> tuple[str, int]:
+    """The answer's text up to the last sentence within so many words, and how many sentences come after it."""
+    words = 0
+    for place, claim in enumerate(answer.claims):
+        words += len(claim.text.split())
+        if words > most:
+            return answer.text[: _end_of(answer.claims, place)].rstrip(), len(answer.claims) - place
+    return answer.text, 0
+
+
+def _end_of(claims: Sequence[Claim], place: int) -> int:
+    return claims[place - 1].span.end if place else 0
+
+
+def _again(answer: Answer, text: str) -> Answer:
+    return parse_answer(answer.id, text, answer.documents, answer.question)

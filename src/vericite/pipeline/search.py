@@ -1,0 +1,168 @@
+"""From a question to its evidence: retrieve, rank again, and search again in other words where that was poor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from vericite.corpus.retractions import known_retractions
+from vericite.errors import InputError
+from vericite.pipeline.clock import Clock, Told
+from vericite.records import Evidence, Question, Rewriting
+from vericite.retrieve.rerank import Rerank
+from vericite.retrieve.retriever import Retriever
+from vericite.retrieve.trigger import Sufficiency, Trigger
+
+if TYPE_CHECKING:
+    from vericite.retrieve.rewrite import Rewriter
+
+Keep = Literal["better", "new"]
+"""Which evidence is kept after a rewriting: that with the better scores, or always the new."""
+
+_WIDEST = 4
+"""Times as many documents as wanted that are asked for, where retracted ones take places."""
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """When a question is searched for again, and in whose words.
+
+    Attributes:
+        rewriter: Finds the other words.
+        trigger: When.
+        keep: ``new`` takes what the new words found, as in Reason and Verify's Algorithm 1; ``better`` takes it only
+            where its best documents are the more relevant ones by the reranker or, without one, cover more of the
+            question.
+    """
+
+    rewriter: Rewriter
+    trigger: Trigger = field(default_factory=Trigger)
+    keep: Keep = "better"
+
+    @property
+    def signature(self) -> str:
+        """Who, when, and which is kept."""
+        return f"{self.rewriter.signature}, {self.trigger.signature}, keep={self.keep}"
+
+
+@dataclass(frozen=True)
+class Search:
+    """The way to the evidence, as a value.
+
+    Attributes:
+        retriever: Finds documents.
+        rerank: Ranks the first of them again; None leaves their order.
+        rewrite: Searches again where the evidence is poor; None never does.
+    """
+
+    retriever: Retriever
+    rerank: Rerank | None = None
+    rewrite: Rewrite | None = None
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The signature of each stage by its name, for provenance."""
+        stages = {"retriever": self.retriever, "reranker": self.rerank, "rewriter": self.rewrite}
+        return {name: stage.signature for name, stage in stages.items() if stage is not None}
+
+    def find(self, question: Question, k: int, told: Told | None = None) -> FoundEvidence:
+        """The best documents in their order, until ``k`` of them are usable.
+
+        Retracted documents that rank among them are there too, at their rank, and do not count: they are to be seen,
+        and take no place from one that can be cited. ``told`` is told of each stage.
+
+        Raises:
+            InputError: ``k`` is less than 1.
+        """
+        if k < 1:
+            raise InputError(f"expected k, the number of documents to find, to be 1 or more; found {k}")
+        clock = Clock(told=told)
+        evidence = self._ranked(question, question.text, k, clock)
+        if self.rewrite is None:
+            return FoundEvidence(evidence, None, clock.seconds)
+        evidence, rewriting = self._rewritten(self.rewrite, question, evidence, k, clock)
+        return FoundEvidence(evidence, rewriting, clock.seconds)
+
+    def _ranked(self, question: Question, query: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
+        wanted = max(k, self.rerank.candidates if self.rerank else 0)
+        asked = question if query == question.text else question.model_copy(update={"text": query})
+        for times in (1, _WIDEST):
+            with clock("retrieve"):
+                found = _flagged(self.retriever.retrieve(asked, times * wanted))
+            usable = sum(not hit.document.retracted for hit in found)
+            if usable >= k or len(found) < times * wanted:
+                break
+        if self.rerank is not None:
+            with clock("rerank"):
+                # Other words find documents; how well these answer is a matter of the question itself.
+                found = self.rerank(question.text, found)
+        return _until(found, k)
+
+    def _rewritten(
+        self, rewrite: Rewrite, question: Question, evidence: tuple[Evidence, ...], k: int, clock: Clock
+    ) -> tuple[tuple[Evidence, ...], Rewriting]:
+        first = self._judged(rewrite.trigger, question, evidence)
+        told = Rewriting(coverage=first.coverage, relevance=first.relevance, reasons=first.reasons)
+        if not told.fired:
+            return evidence, told
+        told = told.model_copy(update={"by": rewrite.rewriter.signature})
+        with clock("rewrite"):
+            query = rewrite.rewriter.rewrite(question.text, [hit.document for hit in evidence])
+        if query is None:
+            return evidence, told
+        again = self._ranked(question, query, k, clock)
+        second = self._judged(rewrite.trigger, question, again)
+        kept = bool(again) and (rewrite.keep == "new" or _worth(second) > _worth(first))
+        update = {"query": query, "again": (second.coverage, second.relevance), "kept": kept}
+        return again if kept else evidence, told.model_copy(update=update)
+
+    def _judged(self, trigger: Trigger, question: Question, evidence: Sequence[Evidence]) -> Sufficiency:
+        usable = [hit for hit in evidence if not hit.document.retracted]
+        scores = [hit.scores["rerank"] for hit in usable if "rerank" in hit.scores]
+        texts = [hit.document.titled_text for hit in usable]
+        return trigger.reasons(question.text, texts, scores if self.rerank else None)
+
+
+@dataclass(frozen=True)
+class FoundEvidence:
+    """What a search found.
+
+    Attributes:
+        evidence: The documents, the best first.
+        rewriting: Whether it was searched again, and why; None where the search never does.
+        seconds: What each stage took.
+    """
+
+    evidence: tuple[Evidence, ...]
+    rewriting: Rewriting | None
+    seconds: dict[str, float]
+
+    @property
+    def usable_first(self) -> tuple[Evidence, ...]:
+        """The documents to answer from, and behind them those that are retracted."""
+        return tuple(sorted(self.evidence, key=lambda hit: hit.document.retracted))
+
+
+def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """With what is known on this machine of retractions, beside what the documents say themselves."""
+    known = known_retractions()
+    if not known:
+        return tuple(found)
+    return tuple(hit.model_copy(update={"document": known.flagged(hit.document)}) for hit in found)
+
+
+def _worth(judged: Sufficiency) -> tuple[float, float]:
+    if judged.relevance is None:
+        return judged.coverage, 0.0
+    return judged.relevance, judged.coverage
+
+
+def _until(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
+    """Down to the ``k``-th usable document."""
+    usable = 0
+    for place, hit in enumerate(found):
+        usable += not hit.document.retracted
+        if usable == k:
+            return tuple(found[: place + 1])
+    return tuple(found)

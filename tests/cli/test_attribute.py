@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vericite.attribute import WAYS, Attribution
+from vericite.cli.app import app
+from vericite.cli.attribute import attribute
+from vericite.corpus.retractions import Told, learn
+
+DOCUMENTS = (
+    {"id": "a", "text": "We measured lipids. Statins lower LDL."},
+    {"id": "b", "title": "Colds", "text": "Zinc shortens colds."},
+)
+TEXT = "Statins lower LDL. Garlic cures gout.\n"
+GOOD = {"id": "good", "question": "What lowers LDL?", "answer": TEXT.strip(), "documents": DOCUMENTS}
+
+
+@pytest.fixture(autouse=True)
+def hooked() -> None:
+    """The command, where the application does not have it yet."""
+    if not any(command.callback is attribute for command in app.registered_commands):
+        app.command()(attribute)
+
+
+def write(path: Path, *lines: object) -> str:
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return str(path)
+
+
+def test_a_text_is_cited_from_a_file_of_documents(run_cli, tmp_path):
+    text = write(tmp_path / "answer.txt", TEXT.strip())
+    printed = run_cli("attribute", text, "--documents", write(tmp_path / "docs.jsonl", *DOCUMENTS))
+    assert printed.code == 0
+    assert "Statins lower LDL [1]. Garlic cures gout." in printed.out
+    assert "2 sentences, 1 without a source, 0 failed" in printed.out
+    assert "no source  Garlic cures gout." in printed.out
+
+
+def test_answers_are_written_as_check_reads_them(run_cli, tmp_path):
+    out = tmp_path / "cited.jsonl"
+    answers = write(tmp_path / "answers.jsonl", GOOD, GOOD | {"id": "other", "answer": "Zinc shortens colds [1]."})
+    assert run_cli("attribute", answers, "--out", str(out)).code == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["answer"] for line in lines] == [
+        "Statins lower LDL [1]. Garlic cures gout.",
+        "Zinc shortens colds [2].",
+    ]
+    assert lines[0]["question"] == "What lowers LDL?"
+    checked = run_cli("check", str(out), "--fail-under", "1")
+    assert "gate passed: 2 of 2" in checked.out
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_json_has_the_scores_of_every_source(run_cli, tmp_path):
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", "cosine", "--json")
+    found = Attribution.model_validate_json(printed.out)
+    assert [len(sentence.scores) for sentence in found.sentences] == [2, 2]
+    assert found.by.startswith("cosine")
+    assert found.answer.text == "Statins lower LDL [1]. Garlic cures gout."
+
+
+def test_citations_stay_where_that_is_asked(run_cli, tmp_path):
+    answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Statins lower LDL [2]. Zinc shortens colds."})
+    assert "LDL [1]. Zinc shortens colds [2]." in run_cli("attribute", answers).out
+    assert "LDL [2]. Zinc shortens colds [2]." in run_cli("attribute", answers, "--keep").out
+
+
+def test_bad_records_cost_themselves_only(run_cli, tmp_path):
+    none = {"id": "none", "answer": "Statins lower LDL.", "documents": []}
+    answers = write(tmp_path / "answers.jsonl", GOOD, "{broken", {"id": "x"}, none, GOOD | {"id": "last"})
+    printed = run_cli("attribute", answers)
+    assert printed.code == 2
+    assert printed.out.count("Statins lower LDL [1].") == 2
+    for line in (2, 3, 4):
+        assert f"line {line}" in printed.err
+    assert "Give them in the record or with --documents" in printed.err
+
+
+def test_answers_without_documents_cite_those_of_the_file(run_cli, tmp_path):
+    answers = write(tmp_path / "answers.jsonl", {"id": "x", "answer": "Zinc shortens colds."}, GOOD)
+    printed = run_cli("attribute", answers, "--documents", write(tmp_path / "docs.jsonl", *DOCUMENTS))
+    assert printed.code == 0
+    assert "Zinc shortens colds [2]." in printed.out
+
+
+def test_what_is_known_as_retracted_is_not_cited(run_cli, tmp_path):
+    learn([Told("somebody", {"31452104": ()})])
+    documents = ({"id": "31452104", "text": "Statins lower LDL."}, *DOCUMENTS)
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD | {"documents": documents}))
+    assert "Statins lower LDL [2]. Garlic cures gout." in printed.out
+
+
+def test_a_text_without_sources_is_refused(run_cli, tmp_path):
+    printed = run_cli("attribute", write(tmp_path / "answer.txt", TEXT))
+    assert printed.code == 2
+    assert "--documents FILE" in printed.err
+
+
+@pytest.mark.parametrize("by", ["nobody", "multi-label", "llm"])
+def test_a_way_that_cannot_be_used_is_refused(run_cli, tmp_path, by: str):
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", by)
+    assert printed.code == 2
+    assert "expected" in printed.err
+
+
+def test_weights_that_are_missing_are_named(run_cli, tmp_path):
+    printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", f"multi-label:{tmp_path}")
+    assert printed.code == 1
+    assert "card.json" in printed.err
+
+
+def test_the_input_is_not_written_over(run_cli, tmp_path):
+    answers = write(tmp_path / "answers.jsonl", GOOD)
+    printed = run_cli("attribute", answers, "--out", answers)
+    assert printed.code == 2
+    assert json.loads(Path(answers).read_text())["id"] == "good"
+
+
+def test_the_help_names_every_way(run_cli):
+    printed = run_cli("attribute", "--help").out
+    assert all(name in printed for name in WAYS)

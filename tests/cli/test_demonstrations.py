@@ -1,0 +1,115 @@
+"""``vericite demonstrations``: building a pool from the command line, and looking at it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+# The chat service on loopback is at home with the client's own tests.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import ScriptedServer, reply
+
+from vericite.cli.demonstrations import demonstrations
+from vericite.corpus import demo_questions
+from vericite.errors import InputError
+from vericite.records import write_jsonl
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    def invoke(*arguments: str | Path) -> Result:
+        return CliRunner().invoke(demonstrations, [str(part) for part in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def questions(tmp_path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    with path.open("w") as file:
+        write_jsonl(demo_questions(), file)
+    return path
+
+
+@pytest.fixture
+def pool(questions, tmp_path, run) -> Path:
+    path = tmp_path / "pool.jsonl"
+    done = run("build", questions, "--to", path, "--corpus", "demo")
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_a_pool_is_built_without_a_model_and_gone_on_with(pool, questions, run):
+    found = json.loads(run("info", pool, "--json").stdout)
+    assert found["demonstrations"] > 10
+    assert (found["with answer"], found["with rationale"]) == (found["demonstrations"], 0)
+    before = pool.read_bytes()
+    again = run("build", questions, "--to", pool, "--corpus", "demo")
+    assert "0 demonstrations made, 60 questions done before" in again.stdout
+    assert pool.read_bytes() == before
+
+
+def test_what_must_not_be_shown_with_given_questions_is_counted(pool, questions, run):
+    found = json.loads(run("info", pool, "--against", questions, "--json").stdout)
+    assert found["removed"]["id"] == found["demonstrations"]
+    assert found["left"] == 0
+    assert pool.with_name("pool.jsonl.vectors.npz").exists()
+    told = run("info", pool, "--against", questions)
+    assert "demonstrations" in told.stdout and "left " in told.stdout
+
+
+def test_documents_come_from_a_file_and_what_is_missing_is_told(tmp_path, run):
+    documents, questions = tmp_path / "documents.jsonl", tmp_path / "questions.jsonl"
+    documents.write_text(json.dumps({"id": "5", "text": "Zinc shortened colds by 2 days in adults."}))
+    asked = {
+        "question": "Does zinc help?",
+        "type": "yesno",
+        "exact": [["yes"]],
+        "ideal": ["Zinc shortened colds by 2 days."],
+    }
+    lines = [
+        asked | {"id": "a", "documents": ["http://www.ncbi.nlm.nih.gov/pubmed/5"]},
+        asked | {"id": "b", "documents": ["6"]},
+    ]
+    questions.write_text("\n".join(map(json.dumps, lines)))
+    done = run("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents)
+    assert done.exit_code == 1
+    assert "1 demonstrations made" in done.stdout and "1 failed" in done.stdout
+    assert "vericite: b: expected gold documents" in done.stderr
+    assert json.loads((tmp_path / "pool.jsonl").read_text())["answer"] == "Zinc shortened colds by 2 days [1]."
+
+
+@pytest.mark.parametrize("where", [[], ["--corpus", "demo", "--documents", "x.jsonl"]])
+def test_documents_are_in_one_place(questions, tmp_path, run, where):
+    done = run("build", questions, "--to", tmp_path / "pool.jsonl", *where)
+    assert isinstance(done.exception, InputError)
+    assert "either --documents or --corpus" in str(done.exception)
+    assert not (tmp_path / "pool.jsonl").exists()
+
+
+def test_a_pool_that_is_not_there_is_an_error(tmp_path, run):
+    assert isinstance(run("info", tmp_path / "none.jsonl").exception, InputError)
+
+
+def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
+    pytest.importorskip("openai", reason="the extra [llm] is not installed")
+    questions = tmp_path / "questions.jsonl"
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(json.dumps({"id": "5", "text": "Zinc shortened colds by 2 days in adults."}))
+    asked = {"id": "a", "question": "Does zinc help?", "type": "yesno", "documents": ["5"], "exact": [["yes"]]}
+    questions.write_text(json.dumps(asked))
+    said = {"statements": [{"statement": "Zinc shortened colds.", "documents": [1]}]}
+    given = ("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents, "--no-cache")
+    with ScriptedServer() as server:
+        server.script([reply(json.dumps(said)), reply('{"answer": "yes"}')])
+        done = run(*given, "--llm", server.spec)
+    assert done.exit_code == 0, done.output
+    assert "1 demonstrations made" in done.stdout and "2 calls (0 cached, 0 failed)" in done.stdout
+    found = json.loads((tmp_path / "pool.jsonl").read_text())
+    assert (found["rationale"], found["answer"], found["final"]) == ("Zinc shortened colds [1].", None, "yes")

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+# The service on loopback is at home with the client's own tests.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import Answering, Arrival, Behaviour, ScriptedServer, reply, status
+
+from vericite.errors import InputError
+from vericite.evaluate.measures.rationale import CategoryShare, Faith
+from vericite.evaluate.reading import read_systems
+from vericite.generate.rationale import stated
+from vericite.llm import LLM, Settings
+from vericite.models import Pair
+from vericite.pipeline.check import check
+from vericite.pipeline.rationale import UNDECIDED, RationaleChecker, Reasoned, check_rationale, rationale_verdicts
+from vericite.records import (
+    CheckedRationale,
+    Document,
+    Evidence,
+    Provenance,
+    Question,
+    Rationale,
+    RationaleStep,
+    Run,
+    to_json,
+    write_jsonl,
+)
+from vericite.verify import CATEGORIES, Judgement
+from vericite.verify.faithful import UNREACHABLE
+from vericite.verify.judges.llm import LlmJudge
+from vericite.verify.judges.prompts import PROMPTS
+
+QUESTION = Question(id="q", text="Does zinc shorten colds?", type="yesno")
+TEXTS = ("Zinc shortened colds in adults.", "Vitamin C did not prevent colds.", "Sleep was not recorded.")
+
+
+def evidence(*texts: str, retracted: Sequence[int] = ()) -> list[Evidence]:
+    found: list[Evidence] = []
+    for place, text in enumerate(texts, start=1):
+        document = Document.from_text(f"d{place}", text).model_copy(update={"retracted": place in retracted})
+        found.append(Evidence(document=document, rank=place, score=1.0, retriever="t"))
+    return found
+
+
+FOUND = evidence(*TEXTS)
+
+
+def rationale(*steps: tuple[str, str | None]) -> Rationale:
+    made = (RationaleStep(statement=said, documents=(named,) if named else ()) for said, named in steps)
+    return Rationale(steps=tuple(made), provisional="Zinc shortens colds.")
+
+
+MIXED = rationale(
+    ("Zinc shortened colds in adults.", "d1"),
+    ("Vitamin C prevented colds.", "d2"),
+    ("Copper prevents measles.", None),
+)
+
+
+def natives(found: CheckedRationale) -> list[str]:
+    return [verdict.native for verdict in found.checked.verdicts]
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def llm(server: ScriptedServer) -> Callable[..., LLM]:
+    pytest.importorskip("openai", reason="the extra [llm] is not installed")
+
+    def make(**settings: object) -> LLM:
+        return LLM(
+            server.spec, Settings(**{"cache": None, "backoff": 0.01, "timeout": 5.0, "deadline": 20.0, **settings})
+        )
+
+    return make
+
+
+def judging(categories: dict[str, str], whole: object = None) -> Behaviour:
+    """A judge that knows the category of a statement, and what to say of a whole."""
+
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        if "<reasoning>" in arrival.question:
+            said = {"quality": 4, "verdict": "INCORRECT"} if whole is None else whole
+        else:
+            claim = arrival.question.partition("<claim>")[2]
+            said = {"label": next(label for text, label in categories.items() if text in claim)}
+        reply(json.dumps(said))(answering, arrival)
+
+    return behave
+
+
+def test_offline_a_statement_has_the_category_that_the_verifier_can_tell():
+    found = check_rationale(MIXED, QUESTION, FOUND, judge="lexical")
+    assert natives(found) == ["CORRECT-EXPLICIT", "INCORRECT-FALSE", UNDECIDED]
+    assert [verdict.label for verdict in found.checked.verdicts] == ["supported", "contradicted", "irrelevant"]
+    assert found.faith == (1, 3)
+    assert (found.verdict, found.quality, found.context) == (None, None, 5)
+    assert (
+        found.undecided
+        == UNREACHABLE
+        == tuple(name for name in CATEGORIES if name not in ("CORRECT-EXPLICIT", "CORRECT-IMPLICIT", "INCORRECT-FALSE"))
+    )
+
+
+def test_what_is_neither_entailed_nor_contradicted_is_judged_and_not_faithful():
+    found = check_rationale(rationale(("Copper prevents measles.", "d1")), QUESTION, FOUND, judge="lexical")
+    (verdict,) = found.checked.verdicts
+    assert (verdict.abstained, verdict.statements[0].holds, found.faith) == (False, False, (0, 1))
+    assert all(name in " ".join(verdict.reasons) for name in UNREACHABLE)
+
+
+class Agreeing:
+    signature = "agreeing"
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for _ in pairs:
+            yield Judgement(np.array([0.9, 0.05, 0.05], dtype=np.float32))
+
+
+def test_what_follows_in_other_words_is_implicit():
+    found = check_rationale(rationale(("The element works against rhinitis.", "d1")), QUESTION, FOUND, judge=Agreeing())
+    assert (natives(found), found.faith) == (["CORRECT-IMPLICIT"], (1, 1))
+
+
+def test_a_verdict_lies_on_the_statement_in_the_answer_and_has_its_own_markers():
+    found = check_rationale(MIXED, QUESTION, FOUND, judge="lexical")
+    answer = stated(MIXED, QUESTION, [hit.document for hit in FOUND])
+    assert [(it.start, it.end) for it in found.checked.verdicts] == [
+        (claim.span.start, claim.span.end) for claim in answer.claims
+    ]
+    assert [it.markers for it in found.checked.verdicts] == [(1,), (2,), ()]
+    assert all(it.documents == ("d1", "d2", "d3") for it in found.checked.verdicts)
+    assert [it.claim for it in found.checked.uncited] == ["Copper prevents measles."]
+
+
+def test_support_from_a_document_that_is_not_cited_counts_and_is_told():
+    found = check_rationale(rationale(("Zinc shortened colds in adults.", "d2")), QUESTION, FOUND, judge="lexical")
+    (verdict,) = found.checked.verdicts
+    assert verdict.native == "CORRECT-EXPLICIT"
+    assert "supported by [1], which it does not cite" in verdict.reasons
+
+
+def test_only_the_first_documents_of_a_context_are_read():
+    steps = rationale(("Sleep was not recorded.", "d3"))
+    checker = RationaleChecker("lexical", range(1, 4))
+    ((first, second, third),) = checker.check([Reasoned(steps, QUESTION, FOUND)])
+    assert [it.context for it in (first, second, third)] == [1, 2, 3]
+    assert [natives(it) for it in (first, second, third)] == [[UNDECIDED], [UNDECIDED], ["CORRECT-EXPLICIT"]]
+    assert [it.checked.verdicts[0].markers for it in (first, second, third)] == [(), (), (3,)]
+
+
+def test_a_retracted_document_supports_nothing():
+    hits = evidence(*TEXTS, retracted=[1])
+    found = check_rationale(
+        rationale(("Zinc shortened colds in adults.", "d1")), QUESTION, hits, judge="lexical", context=2
+    )
+    (verdict,) = found.checked.verdicts
+    assert (verdict.native, verdict.documents) == (UNDECIDED, ("d2", "d3"))
+
+
+def test_without_a_document_statements_are_failures():
+    found = check_rationale(MIXED, QUESTION, [], judge="lexical")
+    assert len(found.checked.failures) == 3
+    assert (found.checked.verdicts, found.faith) == ((), (0, 0))
+
+
+STATEMENTS = st.sampled_from([*TEXTS, "Vitamin C prevented colds.", "Copper.", "Der Schlaf wurde nicht erfasst."])
+NAMED = st.sampled_from(["d1", "d2", "d3", None])
+
+
+@given(st.lists(st.tuples(STATEMENTS, NAMED), max_size=5), st.integers(1, 6))
+def test_every_statement_is_judged_once_and_faith_is_a_share(steps: list[tuple[str, str | None]], context: int):
+    found = check_rationale(rationale(*steps), QUESTION, FOUND, judge="lexical", context=context)
+    assert len(found.checked.verdicts) + len(found.checked.failures) == len(steps)
+    holding, statements = found.faith
+    assert 0 <= holding <= statements <= len(steps)
+    told = [verdict for verdict in found.checked.verdicts if not verdict.abstained]
+    assert holding == sum(verdict.native.startswith("CORRECT") for verdict in told)
+    assert statements == len(told)
+
+
+def test_a_language_model_chooses_the_category_and_judges_the_whole(server: ScriptedServer, llm: Callable[..., LLM]):
+    chosen = ("CORRECT-IMPLICIT", "CORRECT-ADDITIONAL", "INCORRECT-ILLOGICAL")
+    categories = dict(zip((step.statement for step in MIXED.steps), chosen, strict=True))
+    server.default = judging(categories)
+    found = check_rationale(MIXED, QUESTION, FOUND, judge=llm(), context=2)
+    assert natives(found) == list(chosen)
+    assert [verdict.label for verdict in found.checked.verdicts] == ["supported", "irrelevant", "irrelevant"]
+    assert (found.faith, found.verdict, found.quality, found.undecided) == ((2, 3), "INCORRECT", 4, ())
+    assert all(TEXTS[1] in asked and TEXTS[2] not in asked for asked in server.questions)
+    assert "rationale-judge.v1@" in found.checked.provenance.parts["whole"]
+    assert len(server.arrivals) == 4
+
+
+def test_a_reply_that_cannot_be_had_is_a_failure_and_never_a_label(server: ScriptedServer, llm: Callable[..., LLM]):
+    server.default = status(400)
+    found = check_rationale(MIXED, QUESTION, FOUND, judge=llm())
+    assert (found.verdict, found.quality, found.faith, len(found.checked.failures)) == (None, None, (0, 0), 3)
+
+
+@pytest.mark.parametrize("whole", [{"quality": 6, "verdict": "CORRECT"}, {"quality": 3}, "good"])
+def test_a_word_on_the_whole_that_cannot_be_read_is_none(
+    server: ScriptedServer, llm: Callable[..., LLM], whole: object
+):
+    server.default = judging({"": "CORRECT-EXPLICIT"}, whole)
+    found = check_rationale(MIXED, QUESTION, FOUND, judge=llm())
+    assert (found.verdict, found.quality, found.faith) == (None, None, (3, 3))
+
+
+def test_what_was_judged_is_not_asked_again(server: ScriptedServer, llm: Callable[..., LLM], tmp_path: Path):
+    server.default = judging({"": "CORRECT-EXPLICIT"})
+    first, second = (check_rationale(MIXED, QUESTION, FOUND, judge=llm(cache=tmp_path)) for _ in range(2))
+    assert first == second
+    assert len(server.arrivals) == 4
+
+
+def test_many_are_judged_in_order_several_at_a_time(server: ScriptedServer, llm: Callable[..., LLM]):
+    server.default = judging({"": "CORRECT-EXPLICIT"})
+    asked = [
+        Reasoned(rationale((f"Statement {n}.", "d1")), QUESTION.model_copy(update={"id": f"q{n}"}), FOUND)
+        for n in range(9)
+    ]
+    found = list(RationaleChecker(llm(concurrency=4), (1, 2)).check(asked))
+    assert [[it.checked.id for it in pair] for pair in found] == [[f"q{n}"] * 2 for n in range(9)]
+    assert [[it.context for it in pair] for pair in found] == [[1, 2]] * 9
+    assert server.most_at_once > 1
+
+
+def test_a_judge_that_is_asked_for_something_else_is_refused(llm: Callable[..., LLM]):
+    with pytest.raises(InputError, match="llm-eight"):
+        RationaleChecker(LlmJudge(llm(), PROMPTS["ternary"]))
+    with pytest.raises(InputError, match="from 1 up"):
+        RationaleChecker("lexical", (0,))
+
+
+def run(id: str, given: Rationale | None) -> Run:
+    question = QUESTION.model_copy(update={"id": id})
+    answer = stated(given or Rationale(), question, [hit.document for hit in FOUND])
+    answer = answer.model_copy(update={"rationale": given})
+    checked = check(answer, judge="lexical")
+    return Run(
+        question=question, evidence=tuple(FOUND), answer=answer, checked=checked, provenance=Provenance(version="1")
+    )
+
+
+def test_runs_get_their_rationale_judged_and_score_reads_its_faith(tmp_path: Path):
+    given = [run("a", MIXED), run("b", None), run("c", rationale((TEXTS[0], "d1")))]
+    runs = list(RationaleChecker("lexical").runs(iter(given)))
+    assert [it.rationale is not None for it in runs] == [True, False, True]
+    assert runs[1] == given[1]
+    assert Run.model_validate_json(to_json(runs[0])) == runs[0]
+    path = tmp_path / "rationales.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        write_jsonl(rationale_verdicts(runs), file)
+    (system,) = read_systems([path], problems := []).systems
+    assert not problems
+    assert [Faith().of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]
+    # Of a statement without a category nothing is known, and nothing of the share either.
+    assert [CategoryShare().of_verdicts(item) for item in system.items] == [None, (1, 1)]

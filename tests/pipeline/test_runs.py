@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vericite.errors import InputError
+from vericite.pipeline import Pipeline
+from vericite.pipeline.runs import MANIFEST, RUNS, RunFolder
+from vericite.records import Answer, Document, Evidence, Question, Run, Spent
+from vericite.text.citations import parse_answer
+
+SETTINGS = {"k": 2, "parts": {"generator": "echo"}}
+QUESTIONS = [Question(id=f"q{number}", text=f"Does aspirin help number {number}?") for number in range(6)]
+
+
+class Same:
+    signature = "same"
+
+    def __init__(self, refused: Sequence[str] = ()) -> None:
+        self._refused = refused
+
+    def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        if question.id in self._refused:
+            raise InputError("expected a question with a word that is looked up; found none")
+        document = Document.from_text("d", "Aspirin lowered fever in 40 adults.")
+        return (Evidence(document=document, rank=1, score=1, retriever="same"),)
+
+
+class Counting:
+    """Answers every question alike, two at a time, and counts the questions it was asked."""
+
+    signature = "counting"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+        self.asked.append(question.id)
+        documents = [hit.document for hit in evidence]
+        answer = parse_answer(question.id, "Aspirin lowered fever in 40 adults [1].", documents, question.text)
+        return answer.model_copy(update={"spent": Spent(calls=1, prompt_tokens=10, seconds=0.5, cost=0.25)})
+
+    def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
+        waiting: list[tuple[Question, Sequence[Evidence]]] = []
+        for each in asked:
+            waiting.append(each)
+            if len(waiting) == 2:
+                yield self.generate(*waiting.pop(0))
+        for each in waiting:
+            yield self.generate(*each)
+
+
+def carried_out(folder: RunFolder, made: Pipeline, most: int | None = None) -> list[str]:
+    with folder.open(QUESTIONS) as left:
+        runs = made.run_many(left)
+        for number, run in enumerate(runs):
+            if number == most:
+                raise KeyboardInterrupt
+            folder.add(run)
+    return [run.question.id for run in folder.runs()]
+
+
+def pipeline(generator: Counting | None = None, refused: Sequence[str] = ()) -> Pipeline:
+    return Pipeline(Same(refused), generator or Counting(), "default", "lexical")
+
+
+def plain(runs: Iterable[Run]) -> list[Run]:
+    return [run.model_copy(update={"seconds": {}}) for run in runs]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 5), max_size=3), st.integers(0, 400))
+def test_a_run_stopped_anywhere_and_gone_on_with_is_the_same_as_one_that_was_not(
+    tmp_path_factory: pytest.TempPathFactory, stops: list[int], torn: int
+):
+    whole = RunFolder(tmp_path_factory.mktemp("whole") / "run", SETTINGS)
+    carried_out(whole, pipeline())
+    place = tmp_path_factory.mktemp("stopped") / "run"
+    generator = Counting()
+    for stop in stops:
+        before = {run.question.id for run in RunFolder(place, SETTINGS).runs()}
+        generator.asked.clear()
+        try:
+            carried_out(RunFolder(place, SETTINGS), pipeline(generator), stop)
+        except KeyboardInterrupt:
+            # As a kill in the middle of a line would leave it.
+            if (path := place / RUNS).exists():
+                with path.open("ab") as file:
+                    file.write(b'{"question": {"id": "q9"'[:torn])
+        assert before.isdisjoint(generator.asked)
+    folder = RunFolder(place, SETTINGS)
+    assert carried_out(folder, pipeline()) == [question.id for question in QUESTIONS]
+    assert plain(folder.runs()) == plain(whole.runs())
+
+
+def test_the_manifest_has_what_each_answer_took(tmp_path: Path):
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
+    manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["failed"], manifest["finished"]) == (6, 0, True)
+    assert manifest["settings"] == SETTINGS
+    assert manifest["dollars"] == pytest.approx(1.5)
+    assert manifest["dollars_an_answer"] == pytest.approx(0.25)
+    assert manifest["seconds_an_answer"]["generate"] == pytest.approx(0.5)
+    assert manifest["spent"]["prompt_tokens"] == 60
+    assert {"retrieve", "verify"} <= manifest["seconds"].keys()
+
+
+def test_a_manifest_of_a_run_gone_on_with_counts_what_was_done_before(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline(), 4)
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
+    manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["dollars"]) == (6, pytest.approx(1.5))
+
+
+def test_a_question_that_cannot_be_searched_for_costs_itself_alone_and_no_call(tmp_path: Path):
+    generator = Counting()
+    folder = RunFolder(tmp_path / "run", SETTINGS)
+    assert carried_out(folder, pipeline(generator, ["q0", "q3", "q5"])) == [question.id for question in QUESTIONS]
+    assert generator.asked == ["q1", "q2", "q4"]
+    failed = {run.question.id: run.answer.failed for run in folder.runs() if run.answer.failed}
+    assert set(failed) == {"q0", "q3", "q5"}
+    assert all("expected a question with a word" in (problem or "") for problem in failed.values())
+
+
+def test_questions_that_failed_are_asked_again(tmp_path: Path):
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline(refused=["q1"]))
+    generator = Counting()
+    folder = RunFolder(tmp_path / "run", SETTINGS)
+    carried_out(folder, pipeline(generator))
+    assert generator.asked == ["q1"]
+    assert not [run for run in folder.runs() if run.answer.failed]
+
+
+def test_a_folder_takes_runs_of_one_kind_only(tmp_path: Path):
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
+    with pytest.raises(InputError, match=r"found another k: 2 there, 3 now\. Name another folder"):
+        carried_out(RunFolder(tmp_path / "run", {**SETTINGS, "k": 3}), pipeline())
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match=r"found .* with thesis\.tex in it"):
+        carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_manifest_that_is_none_is_an_error(tmp_path: Path):
+    (tmp_path / MANIFEST).write_text("[]")
+    with pytest.raises(InputError, match="expected the manifest of a run"):
+        carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path: Path):
+    folder = RunFolder(tmp_path / "run", SETTINGS)
+    with (
+        folder.open(QUESTIONS),
+        pytest.raises(InputError, match="another process at work there"),
+        RunFolder(tmp_path / "run", SETTINGS).open(QUESTIONS),
+    ):
+        pass
+
+
+def test_an_answer_whose_cost_nobody_knows_makes_the_total_unknown_and_not_less(tmp_path: Path):
+    class Free(Counting):
+        def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+            answer = super().generate(question, evidence)
+            return answer.model_copy(update={"spent": Spent(calls=1)}) if question.id == "q2" else answer
+
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline(Free()))
+    manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
+    assert manifest["dollars"] is None
+    assert manifest["dollars_an_answer"] is None
