@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from vericite.attribute import WAYS, Attribution
-from vericite.cli.app import app
-from vericite.cli.attribute import attribute
 from vericite.corpus.retractions import Told, learn
 
 DOCUMENTS = (
@@ -16,13 +14,6 @@ DOCUMENTS = (
 )
 TEXT = "Statins lower LDL. Garlic cures gout.\n"
 GOOD = {"id": "good", "question": "What lowers LDL?", "answer": TEXT.strip(), "documents": DOCUMENTS}
-
-
-@pytest.fixture(autouse=True)
-def hooked() -> None:
-    """The command, where the application does not have it yet."""
-    if not any(command.callback is attribute for command in app.registered_commands):
-        app.command()(attribute)
 
 
 def write(path: Path, *lines: object) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from vericite.cli.agree import agree, rankings
 from vericite.cli.ask import ask
+from vericite.cli.attribute import attribute
 from vericite.cli.calibrate import calibrate
 from vericite.cli.catalogue import judges, measures, protocols
 from vericite.cli.check import check
@@ -58,6 +59,7 @@ for command in (
     ask,
     search,
     check,
+    attribute,
     score,
     compare,
     agree,

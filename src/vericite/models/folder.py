@@ -38,7 +38,7 @@ class ModelCard(Record):
     """
 
     name: str
-    task: Literal["verifier", "embedder"]
+    task: Literal["verifier", "embedder", "reranker", "attributor"]
     version: str
     description: str
     base: str

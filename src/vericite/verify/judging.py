@@ -89,3 +89,14 @@ class Judge(Protocol):
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """One judgement a pair. May read ahead; must not raise for the sake of one pair."""
         ...
+
+
+TRAITS = ("capacity", "length", "pairs_at_once", "reads_question", "graded")
+"""What a judge may say of itself beside its signature; one that stands in for another says the same."""
+
+
+def like(stand_in: object, judge: Judge) -> None:
+    """Give a stand-in the traits of the judge it asks."""
+    for name in TRAITS:
+        if hasattr(judge, name):
+            setattr(stand_in, name, getattr(judge, name))

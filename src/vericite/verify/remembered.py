@@ -25,7 +25,7 @@ from vericite.disk.store import Form, Store
 from vericite.models import Pair
 from vericite.verify.asking import are_probabilities, ask
 from vericite.verify.judges.calibrated import CalibratedJudge
-from vericite.verify.judging import COLUMNS, Judge, Judgement
+from vericite.verify.judging import COLUMNS, Judge, Judgement, like
 
 FILE = "judgements.sqlite"
 """Its name in the cache's folder."""
@@ -49,9 +49,6 @@ no longer than this: a quick judge gets enough to fill its batches, and a slow o
 
 _STORED = np.dtype("<f4")
 
-_TRAITS = ("capacity", "length", "pairs_at_once", "reads_question", "graded")
-"""What a judge may say of itself beside its signature (``vericite.verify.judging``)."""
-
 
 class Remembered:
     """A judge's judgements, from the file where it has made them before. Failures are made anew each time.
@@ -72,9 +69,7 @@ class Remembered:
         self._store = None if file is None else Store(file, _FORM)
         self._full = False
         # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
-        for name in _TRAITS:
-            if hasattr(judge, name):
-                setattr(self, name, getattr(judge, name))
+        like(self, judge)
 
     @property
     def signature(self) -> str:

@@ -1,0 +1,96 @@
+"""Attributors by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vericite.attribute.attributor import Attributor
+from vericite.errors import InputError, UnknownNameError
+from vericite.llm import Settings
+from vericite.verify import Protocol
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to find sources: what it does, how it is made, and what its name takes behind a colon."""
+
+    summary: str
+    make: Callable[[str, Protocol | None, Settings], Attributor]
+    takes: str = ""
+
+
+def _verifier(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.verified import VerifierAttributor
+
+    return VerifierAttributor(protocol)
+
+
+def _joint(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.verified import VerifierAttributor
+
+    return VerifierAttributor(protocol, joint=True)
+
+
+def _cosine(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.baselines import CosineAttributor
+    from vericite.models import Embedder
+
+    return CosineAttributor(Embedder.shared())
+
+
+def _random(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.baselines import RandomAttributor
+
+    return RandomAttributor()
+
+
+def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.multilabel import MultiLabelAttributor
+    from vericite.models import ModelFolder
+
+    return MultiLabelAttributor(ModelFolder.open(Path(rest)))
+
+
+def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.prompted import LlmAttributor
+    from vericite.llm import LLM
+
+    return LlmAttributor(LLM(rest, settings))
+
+
+WAYS: dict[str, Way] = {
+    "verifier": Way("each source that the protocol finds to support the sentence", _verifier),
+    "verifier-joint": Way("the same, and the smallest set of sources that support it only together", _joint),
+    "cosine": Way("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
+    "random": Way("by chance, for comparison", _random),
+    "multi-label": Way("a classifier over several sources at once; no weights are shipped", _multi_label, "FOLDER"),
+    "llm": Way("the sources that a language model names", _llm, "MODEL"),
+}
+"""The ways there are."""
+
+USUAL = "verifier-joint"
+
+
+def load_attributor(name: str, protocol: Protocol | None = None, settings: Settings | None = None) -> Attributor:
+    """The attributor of this name, as in ``verifier-joint`` or ``llm:MODEL``.
+
+    Args:
+        name: A name, and for some a colon and what they take.
+        protocol: How the verifying ones judge; the default protocol if None.
+        settings: For those that ask a language model: limits, time-outs, cache.
+
+    Raises:
+        UnknownNameError: There is none.
+        InputError: What follows the colon is missing, or there should be nothing.
+        ModelError: There is no usable model in the folder named.
+    """
+    kind, colon, rest = name.partition(":")
+    way = WAYS.get(kind)
+    if way is None:
+        raise UnknownNameError("way to attribute", kind, WAYS)
+    if bool(rest) != bool(way.takes) or (colon and not rest):
+        expected = f"{kind}:{way.takes}" if way.takes else kind
+        raise InputError(f"expected {expected}; found {name!r}. {way.summary[:1].upper()}{way.summary[1:]}.")
+    return way.make(rest, protocol, settings or Settings())

@@ -1,0 +1,208 @@
+"""``vericite attribute``: citations for answers that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.options import (
+    CacheOption,
+    ConcurrencyOption,
+    JudgeOption,
+    PriceOption,
+    ProtocolOption,
+    ReplyOption,
+    RequestsOption,
+    TimeoutOption,
+    TokensOption,
+    chosen,
+    llm_settings,
+    refuse_same,
+    refuse_unwritable,
+    report,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vericite.attribute import Attribution
+    from vericite.errors import RecordError
+    from vericite.records import Answer, Document
+
+
+def attribute(
+    file: Annotated[
+        Path,
+        typer.Argument(help="An answer as text (.txt, .md), or JSONL of answers in the forms that check reads."),
+    ],
+    documents: Annotated[
+        Path | None,
+        typer.Option(help='JSONL of sources, for answers that bring none of their own: {"id", "title"?, "text"}.'),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="Who finds the sources: verifier, verifier-joint, cosine, random, multi-label:FOLDER, llm:MODEL.",
+            metavar="NAME",
+        ),
+    ] = "verifier-joint",
+    keep: Annotated[bool, typer.Option("--keep", help="Leave sentences that cite something as they are.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
+    format: Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")] = "auto",
+    protocol: ProtocolOption = "default",
+    judge: JudgeOption = None,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RequestsOption = None,
+    tpm: TokensOption = None,
+    timeout: TimeoutOption = 60,
+    price: PriceOption = None,
+    reply_tokens: ReplyOption = 256,
+    cache: CacheOption = True,
+) -> None:
+    """Find the sources of each sentence of an answer, and cite them before its full stop.
+
+    Citations that an answer has are taken out first, unless --keep is said. A sentence that no source supports stays
+    without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
+    then 2.
+    """
+    from vericite.attribute import load_attributor
+    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.verify import load_judge
+
+    refuse_same(out, file, documents)
+    problems: list[RecordError] = []
+    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    judged_by = None if judge is None else load_judge(judge, settings)
+    attributor = load_attributor(by, chosen(protocol, judged_by, None, None), settings)
+    try:
+        with _output(out) as output:
+            for found in attributor.attributions(_answers(file, format, documents, problems), keep=keep):
+                _show(found, as_json)
+                if output is not None:
+                    _write(found.answer, output)
+    finally:
+        # Also of a run that was stopped: it was paid for.
+        show_ledger(ledger_of(attributor))
+        show_ledger(ledger_of(judged_by))
+    report(problems)
+
+
+def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
+    """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
+    from vericite.corpus.retractions import known_retractions
+    from vericite.errors import RecordError
+
+    known = known_retractions()
+    for number, item in enumerate(_records(file, format, documents, problems), start=1):
+        found = item if isinstance(item, RecordError) else _unusable(item, file, number)
+        if found is not None:
+            problems.append(found)
+        elif not isinstance(item, RecordError):
+            yield known.flagged_answer(item)
+
+
+def _records(
+    file: Path, format: str, documents: Path | None, problems: list[RecordError]
+) -> Iterator[Answer | RecordError]:
+    from vericite.corpus import load_documents
+    from vericite.errors import RecordError
+    from vericite.formats import answers_in
+    from vericite.formats.raw import TEXT_FILES
+
+    library: Sequence[Document] = ()
+    if documents is not None:
+        library, wrong = load_documents(documents)
+        problems.extend(wrong)
+    if file.suffix.lower() in TEXT_FILES and format == "auto":
+        yield _text(file, library)
+        return
+    for item in answers_in(file, format, library):
+        yield item if isinstance(item, RecordError) else _sourced(item, library)
+
+
+def _text(file: Path, documents: Sequence[Document]) -> Answer:
+    from vericite.errors import InputError
+    from vericite.text.citations import parse_answer
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"expected a readable text; found {file}: {reason}") from None
+    if not documents:
+        raise InputError(f"expected the sources of the answer in {file}; found none. Give them with --documents FILE")
+    return parse_answer(file.stem or "answer", text, documents)
+
+
+def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:
+    """An answer that brings no documents of its own may cite all those of the file."""
+    known = {document.id for document in library}
+    if not all(document.id in known for document in answer.documents):
+        return answer
+    own = {document.id for document in answer.documents}
+    more = tuple(document for document in library if document.id not in own)
+    return answer.model_copy(update={"documents": (*answer.documents, *more)})
+
+
+def _unusable(answer: Answer, file: Path, number: int) -> RecordError | None:
+    from vericite.attribute import MOST_DOCUMENTS
+    from vericite.errors import RecordError
+
+    count = len(answer.documents)
+    if 0 < count <= MOST_DOCUMENTS:
+        return None
+    found = "none. Give them in the record or with --documents FILE" if not count else f"{count}"
+    return RecordError(file, number, "documents", f"expected 1 to {MOST_DOCUMENTS} sources; found {found}")
+
+
+def _show(found: Attribution, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from vericite.cli.show import clean
+    from vericite.records import to_json
+
+    if as_json:
+        typer.echo(to_json(found))
+        return
+    console = Console(highlight=False)
+    console.print(Text(found.answer.id, style="bold"))
+    for line in found.answer.text.splitlines():
+        console.print(Text(clean(line)))
+    counts = f"{len(found.sentences)} sentences, {len(found.uncited)} without a source, {len(found.failed)} failed"
+    console.print(Text(counts, style="dim"))
+    for sentence in (*found.uncited, *found.failed):
+        style = "yellow" if sentence.how == "none" else "red"
+        label = "no source" if sentence.how == "none" else "failed"
+        told = f"  ({sentence.reasons[0]})" if sentence.reasons else ""
+        console.print(Text.assemble((label, style), "  ", clean(sentence.text), (clean(told), "dim")))
+    console.print()
+
+
+def _write(answer: Answer, file: IO[str]) -> None:
+    from vericite.formats import AnswerToCheck
+    from vericite.records import SourceText, write_jsonl
+
+    documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
+    written = AnswerToCheck(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
+    write_jsonl([written], file)
+    # Whole lines on disk, so that what was found before an interruption is not lost.
+    file.flush()
+
+
+@contextmanager
+def _output(out: Path | None) -> Generator[IO[str] | None]:
+    """A file beside the one asked for, which takes its place when the run is done."""
+    if out is None:
+        yield None
+        return
+    refuse_unwritable(out)
+    partial = out.with_name(out.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+    partial.replace(out)
