@@ -15,7 +15,7 @@ from vericite.generate import GeneratesMany, Generator
 from vericite.generate.prompt import INSUFFICIENT, Demonstration
 from vericite.generate.quotation import bare_quotation, find_quotation, folded
 from vericite.generate.rationale import PROMPT, RationaleGenerator, stated
-from vericite.llm import LLM
+from vericite.llm import LLM, Price
 from vericite.records import Document, Evidence, Question, Rationale, RationaleStep
 from vericite.text.citations import parse_answer
 
@@ -192,9 +192,25 @@ def test_a_call_that_fails_costs_one_answer(server: ScriptedServer, llm: Callabl
 
 def test_what_was_replied_is_not_asked_again(server: ScriptedServer, llm: Callable[..., LLM], tmp_path: Path):
     server.default = reply(GOOD)
-    answers = [RationaleGenerator(llm(cache=tmp_path)).generate(QUESTION, FOUND) for _ in range(2)]
-    assert answers[0] == answers[1]
+    first, again = (RationaleGenerator(llm(cache=tmp_path)).generate(QUESTION, FOUND) for _ in range(2))
+    assert first.spent is not None
+    assert again.spent is not None
+    assert first.model_copy(update={"spent": None}) == again.model_copy(update={"spent": None})
     assert len(server.arrivals) == 1
+    assert (first.spent.calls, first.spent.remembered, first.spent.prompt_tokens) == (1, 0, 7)
+    assert (again.spent.calls, again.spent.remembered, again.spent.cost) == (0, 1, 0.0)
+
+
+def test_a_reply_that_had_to_be_mended_is_counted_too(server: ScriptedServer, llm: Callable[..., LLM]):
+    server.script([reply("no"), reply(GOOD)])
+    spent = RationaleGenerator(llm(price=Price(1.0, 2.0))).generate(QUESTION, FOUND).spent
+    assert spent is not None
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (2, 14, 6)
+    assert spent.cost == pytest.approx(26e-6)
+    server.script([status(400)])
+    failed = RationaleGenerator(llm(price=Price(1.0, 2.0))).generate(QUESTION, FOUND).spent
+    assert failed is not None
+    assert (failed.calls, failed.cost) == (1, None)
 
 
 def test_without_evidence_nothing_is_asked(server: ScriptedServer, llm: Callable[..., LLM]):

@@ -136,6 +136,14 @@ def test_what_follows_in_other_words_is_implicit():
     assert (natives(found), found.faith) == (["CORRECT-IMPLICIT"], (1, 1))
 
 
+def test_a_statement_that_was_taken_apart_counts_once_and_whole():
+    steps = rationale(("Zinc shortened colds in adults; copper was found in rivers.", "d1"))
+    found = check_rationale(steps, QUESTION, FOUND, judge="lexical")
+    (verdict,) = found.checked.verdicts
+    assert (len(verdict.statements), found.faith) == (1, (0, 1))
+    assert any(reason.startswith("by its parts:") and "of 2 statements" in reason for reason in verdict.reasons)
+
+
 def test_a_verdict_lies_on_the_statement_in_the_answer_and_has_its_own_markers():
     found = check_rationale(MIXED, QUESTION, FOUND, judge="lexical")
     answer = stated(MIXED, QUESTION, [hit.document for hit in FOUND])

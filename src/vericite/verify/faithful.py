@@ -38,6 +38,12 @@ Only the first two are support from the sources. The paper counts all four CORRE
 checker cannot, so the common label and the paper's count are kept apart.
 """
 
+UNREACHABLE = tuple(name for name, category in CATEGORIES.items() if category.column == NEUTRAL)
+"""Categories that a judge of entailment cannot tell from each other: what the documents neither say nor contradict.
+
+Whether that is right, wrong, beside the question or against reason is not a matter of the documents.
+"""
+
 CORRECT, INCORRECT = "CORRECT", "INCORRECT"
 
 

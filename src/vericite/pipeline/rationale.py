@@ -1,0 +1,383 @@
+"""Judging rationales: Algorithm 1 of Reason and Verify from its statements on.
+
+A statement is judged against the first documents of the evidence, cited or not. A language model chooses one of eight
+categories, and says of the whole whether it is correct and how good it is. Without one, the verifier's outcome is
+mapped to the categories that it can tell:
+
+- entailed, and a sentence of the documents has most of its words: CORRECT-EXPLICIT;
+- entailed otherwise: CORRECT-IMPLICIT;
+- contradicted: INCORRECT-FALSE;
+- neither: undecided. It may be correct all the same or wrong (``vericite.verify.faithful.UNREACHABLE``). It is counted
+  as a statement and not as a faithful one, so that Faith(R) is what was found faithful of all that was judged: never
+  more than the paper's measure by a judge who agrees where this one decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, tee
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from vericite.errors import InputError
+from vericite.generate.prompt import NOTICE, Shown
+from vericite.generate.rationale import stated
+from vericite.llm import LLM, CallFailure, ChatRequest, Message
+from vericite.llm.quoting import as_block
+from vericite.records import (
+    Answer,
+    CheckedAnswer,
+    CheckedRationale,
+    Citation,
+    Claim,
+    Document,
+    Evidence,
+    Question,
+    Rationale,
+    Run,
+    Span,
+    StatementVerdict,
+    Summary,
+    UncitedClaim,
+    Verdict,
+    VerificationFailure,
+)
+from vericite.records.base import FrozenDict
+from vericite.text.markers import render_markers
+from vericite.text.terms import terms
+from vericite.verify import (
+    CATEGORIES,
+    Assembly,
+    Context,
+    Faithful,
+    Judge,
+    Protocol,
+    TwoViews,
+    Verifier,
+    WholeSentence,
+    WholeThenStatements,
+    load_judge,
+)
+from vericite.verify.faithful import CORRECT, UNREACHABLE
+from vericite.verify.judges import usual_bar
+from vericite.verify.judges.llm import LlmJudge
+from vericite.verify.judges.prompts import PROMPTS
+
+_LOGGER = logging.getLogger(__name__)
+
+CONTEXT = 5
+"""Documents that a statement is judged against; the paper's CONTEXT-1 to CONTEXT-5."""
+
+EXPLICIT = 0.6
+"""Share of a statement's words that one sentence of the documents has, from which it is stated and does not follow.
+Chosen, not fitted: there are no labels to fit it on. A statement in quite other words is called implicit."""
+
+UNDECIDED = "undecided"
+"""In place of a category where the judge cannot tell it."""
+
+_WHOLE = """\
+You judge an answer to a biomedical question and the reasoning that led to it, by the documents that it was made from. \
+Judge what is stated by the documents alone; where they are silent, by what is established.
+
+Reply with one JSON object and nothing else:
+- "quality": how well the response serves who asked, from 1 to 5: 5 answers the question wholly, on sound and \
+sufficient evidence; 4 has a small gap or flaw; 3 answers in part, or on thin evidence; 2 has a serious gap or error; \
+1 does not answer, or misleads.
+- "verdict": CORRECT if no statement of the reasoning is wrong and its conclusion follows from them, else INCORRECT.
+"""
+_VERSION = "rationale-judge.v1"
+
+
+class _Judged(BaseModel):
+    """What is said of a rationale as a whole."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    quality: Literal[1, 2, 3, 4, 5]
+    verdict: Literal["CORRECT", "INCORRECT"]
+
+
+class Reasoned(NamedTuple):
+    """A rationale to be judged, and what it was made from."""
+
+    rationale: Rationale
+    question: Question
+    evidence: Sequence[Evidence]
+
+
+class _Statements(NamedTuple):
+    """A rationale whose statements have been judged against this many documents."""
+
+    asked: Reasoned
+    context: int
+    checked: CheckedAnswer
+
+
+@dataclass(frozen=True)
+class _ViewsByCategory(TwoViews):
+    """The views of the default protocol, whose outcome is mapped to categories once the words are at hand."""
+
+    @property
+    def signature(self) -> str:
+        """Names what it maps by."""
+        return f"{Faithful().signature}({super().signature}, explicit={EXPLICIT:g})"
+
+
+class RationaleChecker:
+    """Judges rationales. Keeps its judge loaded, so use one for many.
+
+    Args:
+        judge: A language model, which is asked for categories and for the whole; a judge or the name of one, of which
+            ``llm-eight:MODEL`` is such a model and any other is mapped to the categories that it can tell.
+        contexts: Numbers of documents to judge statements against; ``range(1, 6)`` is all conditions of the paper.
+
+    Raises:
+        InputError: A number is below 1, or the judge is a language model that is asked for something else.
+    """
+
+    def __init__(self, judge: Judge | LLM | str = "bundled", contexts: Sequence[int] = (CONTEXT,)) -> None:
+        if not contexts or min(contexts) < 1:
+            raise InputError(f"expected numbers of documents from 1 up; found {list(contexts)}. Correct them.")
+        self.contexts = tuple(contexts)
+        found = load_judge(judge) if isinstance(judge, str) else judge
+        loaded = LlmJudge(found, PROMPTS["eight"]) if isinstance(found, LLM) else found
+        self._llm = loaded.llm if isinstance(loaded, LlmJudge) else None
+        if isinstance(loaded, LlmJudge) and loaded.prompt.columns.keys() != CATEGORIES.keys():
+            raise InputError(
+                f"expected a language model that is asked for the eight categories; found {loaded.signature}. "
+                "Use llm-eight:MODEL."
+            )
+        self._verifiers = [Verifier(self._protocol(loaded, context)) for context in self.contexts]
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Categories that the judge cannot tell."""
+        return UNREACHABLE if self._llm is None else ()
+
+    @property
+    def signature(self) -> str:
+        """Who judges the statements, how, and in which contexts; and who the whole."""
+        statements = [f"{it.protocol.signature} by {it.judge.signature}" for it in self._verifiers]
+        return " and ".join([*statements, *([] if self._llm is None else [self._whole_signature])])
+
+    @property
+    def _whole_signature(self) -> str:
+        digest = hashlib.sha256(f"{_WHOLE}\n{NOTICE}".encode()).hexdigest()[:12]
+        return f"{_VERSION}@{digest}:{'' if self._llm is None else self._llm.signature}(temperature=0)"
+
+    def check(self, asked: Iterable[Reasoned]) -> Iterator[tuple[CheckedRationale, ...]]:
+        """Judge rationales in a stream, in order, each in every context.
+
+        A language model is asked several things at a time, and remembers what it has replied.
+
+        Raises:
+            LLMAccessError: Every call would fail alike.
+        """
+        judged = self._statements(asked)
+        done = map(self._told, judged) if self._llm is None else self._llm.each(judged, self._as_a_whole)
+        while found := tuple(islice(done, len(self.contexts))):
+            yield found
+
+    def runs(self, runs: Iterable[Run]) -> Iterator[Run]:
+        """Runs with their ``rationale`` judged in the first context; those without one come as they are."""
+        given, kept = tee(runs)
+        asked = (Reasoned(run.answer.rationale or Rationale(), run.question, run.evidence) for run in given)
+        for run, found in zip(kept, self.check(asked), strict=True):
+            yield run if run.answer.rationale is None else run.model_copy(update={"rationale": found[0]})
+
+    def _protocol(self, judge: Judge, context: int) -> Protocol:
+        name = f"rationale({context})"
+        if self._llm is not None:
+            return Protocol(WholeSentence(), Context(context), judge, Faithful(), name)
+        views, bar = _ViewsByCategory(), usual_bar(judge)
+        return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True, checks=True)
+
+    def _statements(self, asked: Iterable[Reasoned]) -> Iterator[_Statements]:
+        kept, *copies = tee(asked, 1 + len(self.contexts))
+        streams = [
+            verifier.verify(map(partial(self._to_judge, context), copy))
+            for verifier, context, copy in zip(self._verifiers, self.contexts, copies, strict=True)
+        ]
+        for one, *found in zip(kept, *streams, strict=True):
+            for context, checked in zip(self.contexts, found, strict=True):
+                yield _Statements(one, context, self._by_category(one, context, checked))
+
+    def _to_judge(self, context: int, asked: Reasoned) -> Answer:
+        """The rationale as an answer with the documents that count; what the protocol reads is set as cited."""
+        answer, read = _as_answer(asked), _read(asked, context)
+        if self._llm is None:
+            claims = tuple(_citing(claim, read) for claim in answer.claims)
+        else:
+            claims = tuple(
+                _citing(claim, {number: read[number] for number in _cited(claim, read)}) for claim in answer.claims
+            )
+        return answer.model_copy(update={"claims": claims, "documents": tuple(read.values())})
+
+    def _by_category(self, asked: Reasoned, context: int, checked: CheckedAnswer) -> CheckedAnswer:
+        """What was found of the statements, said of the rationale as it stands."""
+        answer, read = _as_answer(asked), _read(asked, context)
+        claims = {claim.span: claim for claim in answer.claims}
+        verdicts = tuple(self._verdict(claims[_span(it)], it, read) for it in checked.verdicts)
+        failures = tuple(_failure(claims[_span(it)], it, read) for it in checked.failures)
+        if not read:
+            failures = tuple(_unjudged(claim, f"rationale({context})") for claim in answer.claims)
+        parts = {**checked.provenance.parts, **({} if self._llm is None else {"whole": self._whole_signature})}
+        return CheckedAnswer(
+            id=answer.id,
+            verdicts=verdicts,
+            failures=failures,
+            uncited=tuple(UncitedClaim(claim=it.text, start=it.span.start, end=it.span.end) for it in answer.uncited),
+            summary=Summary.of(answer, verdicts, failures),
+            provenance=checked.provenance.model_copy(update={"parts": FrozenDict(parts)}),
+        )
+
+    def _verdict(self, claim: Claim, found: Verdict, read: Mapping[int, Document]) -> Verdict:
+        place = {"markers": _cited(claim, read), "documents": tuple(it.id for it in read.values())}
+        if found.abstained:
+            return found.model_copy(update=place)
+        if self._llm is not None:
+            return found.model_copy(update={**place, "native": found.statements[0].native})
+        category, reasons = _category(claim, found, read)
+        statement = StatementVerdict(
+            text=claim.text,
+            label=found.label,
+            native=category,
+            holds=category.startswith(CORRECT),
+            probabilities=found.probabilities,
+        )
+        told = {"native": category, "statements": (statement,), "taken_apart": False, "reasons": reasons}
+        return found.model_copy(update=place | told)
+
+    async def _as_a_whole(self, one: _Statements) -> CheckedRationale:
+        """With what a language model says of the rationale as a whole; a reply that cannot be had is None."""
+        read = _read(one.asked, one.context)
+        if self._llm is None or not read or not one.asked.rationale.steps:
+            return self._told(one)
+        request = ChatRequest(_messages(one.asked, read), max_tokens=self._llm.settings.reply_tokens)
+        found = await self._llm.parsed(request, _Judged)
+        if isinstance(found, CallFailure):
+            _LOGGER.warning("rationale of %s not judged as a whole: %s", one.asked.question.id, found.reason)
+            return self._told(one)
+        return self._told(one, found.value)
+
+    def _told(self, one: _Statements, whole: _Judged | None = None) -> CheckedRationale:
+        return CheckedRationale(
+            checked=one.checked,
+            verdict=None if whole is None else whole.verdict,
+            quality=None if whole is None else whole.quality,
+            context=one.context,
+            undecided=self.undecided,
+        )
+
+
+def check_rationale(
+    rationale: Rationale,
+    question: Question,
+    evidence: Sequence[Evidence],
+    *,
+    judge: Judge | LLM | str = "bundled",
+    context: int = CONTEXT,
+) -> CheckedRationale:
+    """Judge one rationale; see ``RationaleChecker``.
+
+    Args:
+        rationale: What a generator reasoned.
+        question: What was asked.
+        evidence: What it was made from, in that order. Retracted documents are none.
+        judge: Who judges.
+        context: The number of documents to judge statements against.
+    """
+    return next(RationaleChecker(judge, (context,)).check([Reasoned(rationale, question, evidence)]))[0]
+
+
+def rationale_verdicts(runs: Iterable[Run]) -> Iterator[CheckedAnswer]:
+    """The verdicts on the statements of runs, as ``evaluate`` reads verdicts: their measures are Faith and the like.
+
+    Runs without a judged rationale have none.
+    """
+    return (run.rationale.checked for run in runs if run.rationale is not None)
+
+
+def _as_answer(asked: Reasoned) -> Answer:
+    return stated(asked.rationale, asked.question, [hit.document for hit in asked.evidence])
+
+
+def _read(asked: Reasoned, context: int) -> dict[int, Document]:
+    """The documents that statements are judged against, by their markers."""
+    numbered = enumerate((hit.document for hit in asked.evidence), start=1)
+    usable = ((number, it) for number, it in numbered if not it.retracted and it.text.strip())
+    return dict(islice(usable, context))
+
+
+def _cited(claim: Claim, read: Mapping[int, Document]) -> tuple[int, ...]:
+    return tuple(citation.marker for citation in claim.citations if citation.marker in read)
+
+
+def _citing(claim: Claim, documents: Mapping[int, Document]) -> Claim:
+    citations = tuple(
+        Citation(marker=number, span=claim.span, document=document.id) for number, document in documents.items()
+    )
+    return claim.model_copy(update={"citations": citations})
+
+
+def _span(found: Verdict | VerificationFailure) -> Span:
+    return Span(start=found.start, end=found.end)
+
+
+def _failure(claim: Claim, found: VerificationFailure, read: Mapping[int, Document]) -> VerificationFailure:
+    # Parts of a statement that were judged say nothing of it.
+    documents = tuple(document.id for document in read.values())
+    return found.model_copy(update={"markers": _cited(claim, read), "documents": documents, "statements": ()})
+
+
+def _unjudged(claim: Claim, protocol: str) -> VerificationFailure:
+    return VerificationFailure(
+        claim=claim.text,
+        start=claim.span.start,
+        end=claim.span.end,
+        markers=(),
+        documents=(),
+        reason="there is no document to judge it against",
+        protocol=protocol,
+    )
+
+
+def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tuple[str, tuple[str, ...]]:
+    """The category that an outcome comes to, and what a reader should know of it."""
+    # Of documents that it does not cite it is no news that one alone does not support it.
+    reasons = tuple(reason for reason in found.reasons if not reason.endswith("alone does not support it"))
+    if found.taken_apart:
+        reasons += (f"by its parts: {found.native}",)
+    if found.label == "contradicted":
+        return "INCORRECT-FALSE", reasons
+    if found.label != "supported":
+        return UNDECIDED, (*reasons, f"of {', '.join(UNREACHABLE)} this judge cannot tell which")
+    stated = found.native == "quoted" or _overlap(claim.text, found, read) >= EXPLICIT
+    supporting = {span.document for span in found.evidence}
+    markers = tuple(number for number, document in read.items() if document.id in supporting)
+    if markers and not set(markers) & set(_cited(claim, read)):
+        reasons += (f"supported by {render_markers(markers)}, which it does not cite",)
+    return ("CORRECT-EXPLICIT" if stated else "CORRECT-IMPLICIT"), reasons
+
+
+def _overlap(statement: str, found: Verdict, read: Mapping[int, Document]) -> float:
+    """The largest share of the statement's words that a passage of the evidence has."""
+    words, texts = set(terms(statement)), {document.id: document.text for document in read.values()}
+    passages = (set(terms(texts[span.document][span.start : span.end])) for span in found.evidence)
+    return max((len(words & passage) / len(words) for passage in passages), default=0.0) if words else 0.0
+
+
+def _messages(asked: Reasoned, read: Mapping[int, Document]) -> tuple[Message, Message]:
+    shown = "\n".join(Shown.of(document, number).text for number, document in read.items())
+    steps = "\n".join(f"{place}. {step.statement}" for place, step in enumerate(asked.rationale.steps, start=1))
+    blocks = [
+        as_block("question", asked.question.text),
+        shown,
+        as_block("reasoning", steps),
+        as_block("answer", asked.rationale.provisional or "(none)"),
+    ]
+    return Message("system", f"{_WHOLE}\n{NOTICE}"), Message("user", "\n\n".join(blocks))
