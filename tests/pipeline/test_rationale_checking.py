@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -237,7 +238,13 @@ def test_what_was_judged_is_not_asked_again(server: ScriptedServer, llm: Callabl
 
 
 def test_many_are_judged_in_order_several_at_a_time(server: ScriptedServer, llm: Callable[..., LLM]):
-    server.default = judging({"": "CORRECT-EXPLICIT"})
+    judge = judging({"": "CORRECT-EXPLICIT"})
+
+    def slowly(answering: Answering, arrival: Arrival) -> None:
+        time.sleep(0.2)  # long enough for a busy machine to send the next meanwhile
+        judge(answering, arrival)
+
+    server.default = slowly
     asked = [
         Reasoned(rationale((f"Statement {n}.", "d1")), QUESTION.model_copy(update={"id": f"q{n}"}), FOUND)
         for n in range(9)

@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.answering import (
+    Answering,
+    ContextOption,
+    LLMOption,
+    PoolOption,
+    PromptOption,
+    RationaleOption,
+    SeedOption,
+    SelectOption,
+    ShotsOption,
+)
 from vericite.cli.finding import (
     ByOption,
     CandidatesOption,
@@ -40,13 +51,10 @@ from vericite.cli.options import (
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
-    from vericite.generate import Generator as AnswerGenerator
-    from vericite.llm import Settings
     from vericite.pipeline import Pipeline
     from vericite.pipeline.clock import Told
     from vericite.records import Question
 
-_ANSWER = "How to answer"
 _BATCH = "Many questions"
 _REPLY_TOKENS = 512
 _STAGES = {
@@ -55,29 +63,21 @@ _STAGES = {
     "rewrite": ("looking for other words", "looked for other words"),
     "generate": ("answering", "answered"),
     "verify": ("checking", "checked"),
+    "rationale": ("judging the reasoning", "judged the reasoning"),
 }
 
 
 def ask(
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            help="Who answers: openai:gpt-4o-mini, http://localhost:8000/v1#model, gguf:/file.gguf ...; without one "
-            "the answer is made of sentences of the sources.",
-            metavar="MODEL",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = None,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            help="How a language model is asked: default, vericite, reason-verify-bioasq, biogen ..., or a .toml file.",
-            metavar="NAME",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = "default",
+    llm: LLMOption = None,
+    prompt: PromptOption = "default",
+    rationale: RationaleOption = False,
+    context: ContextOption = 5,
+    pool: PoolOption = None,
+    shots: ShotsOption = None,
+    select: SelectOption = "similar",
+    seed: SeedOption = None,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
@@ -123,11 +123,19 @@ def ask(
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, _REPLY_TOKENS, cache)
     chosen_plan = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep)
 
+    from vericite.llm import LLM
     from vericite.pipeline import Pipeline
     from vericite.pipeline.opening import open_search
 
     search, problems = open_search(corpus, chosen_plan, settings)
-    made = Pipeline(search, _generator(llm, prompt, settings), chosen(protocol, judge, abstain_below, checks))
+    answering = Answering(prompt, rationale, context, pool, shots, select, seed)
+    model = None if llm is None else LLM(llm, settings)
+    made = Pipeline(
+        search,
+        answering.generator(model, questions),
+        chosen(protocol, judge, abstain_below, checks),
+        rationales=answering.checker(judge),
+    )
     if save is not None:
         _ask_into(save, made, questions, k, corpus)
     else:
@@ -147,18 +155,6 @@ def _questions(question: str | None, batch: Path | None) -> tuple[list[Question]
     if not (question or "").strip():
         raise InputError("expected a question; found no text")
     return [Question(id="question", text=question or "")], []
-
-
-def _generator(llm: str | None, prompt: str, settings: Settings) -> AnswerGenerator:
-    from vericite.generate import ExtractiveGenerator
-    from vericite.models import Embedder
-
-    if llm is None:
-        return ExtractiveGenerator(Embedder.shared())
-    from vericite.generate.language_model import LanguageModelGenerator
-    from vericite.llm import LLM
-
-    return LanguageModelGenerator(LLM(llm, settings), prompt)
 
 
 def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> None:

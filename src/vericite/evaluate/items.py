@@ -46,6 +46,7 @@ class Item:
         scored_by: What computed them, where that is told.
         features: What a model made of the answer and of a reference beforehand.
         failed: Why there is no answer, where that is known.
+        reasoned: The verdicts on the rationale behind the answer, where it has one of its own.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Item:
     features: Features | None = None
     failed: str | None = None
     scored_by: str | None = None
+    reasoned: CheckedAnswer | None = None
 
     @property
     def given(self) -> Answer | None:

@@ -122,8 +122,11 @@ class Given:
         retrieved = tuple(evidence.document.id for evidence in run.evidence)
         return replace(
             found,
-            answer=found.answer or run.answer,
-            checked=found.checked or run.checked,
+            answer=found.answer or (None if run.answer.failed else run.answer),
+            checked=found.checked or (None if run.answer.failed else run.checked),
+            reasoned=run.rationale.checked if run.rationale else None,
+            exact=run.answer.exact if found.exact is None else found.exact,
+            failed=found.failed or run.answer.failed,
             ranked=retrieved if found.ranked is None else found.ranked,
             gold=Gold.of(run.question),
         )

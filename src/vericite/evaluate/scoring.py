@@ -135,7 +135,8 @@ def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
     """What made that which is measured: splitter, judge, labellers, models; all of it, where there are several."""
     found: dict[str, set[str]] = {}
     if "verdicts" in measure.needs:
-        made = [item.checked.provenance for item in items if item.checked]
+        checked = [(item.reasoned if measure.family == "rationale" else None) or item.checked for item in items]
+        made = [it.provenance for it in checked if it is not None]
         found = {"checked-with": {it.version for it in made}, "protocol": {it.protocol or "" for it in made}}
         for provenance in made:
             for stage, signature in provenance.parts.items():

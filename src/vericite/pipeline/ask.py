@@ -11,6 +11,7 @@ from vericite.generate import ExtractiveGenerator, GeneratesMany, Generator
 from vericite.models import Embedder
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.pipeline.clock import Clock, Told
+from vericite.pipeline.rationale import RationaleChecker, Reasoned
 from vericite.pipeline.search import FoundEvidence, Search
 from vericite.records import Answer, Document, Evidence, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
@@ -21,7 +22,15 @@ DEFAULT_K = 5
 
 
 class Pipeline:
-    """A search, a generator and a protocol; ask it many questions."""
+    """A search, a generator and a protocol; ask it many questions.
+
+    Args:
+        search: Finds the evidence.
+        generator: Answers from it.
+        protocol: How citations are judged.
+        judge: Who judges, in place of the protocol's own.
+        rationales: Judges the rationale behind an answer, where the generator gives one.
+    """
 
     def __init__(
         self,
@@ -29,10 +38,12 @@ class Pipeline:
         generator: Generator,
         protocol: Protocol | str = DEFAULT,
         judge: Judge | str | None = None,
+        rationales: RationaleChecker | None = None,
     ) -> None:
         self.search = search if isinstance(search, Search) else Search(search)
         self.generator = generator
         self.verifier = verifier_for(protocol, judge)
+        self._rationales = rationales
 
     @classmethod
     def over(
@@ -57,7 +68,8 @@ class Pipeline:
     @property
     def parts(self) -> dict[str, str]:
         """The signature of each stage by its name."""
-        return {**self.search.parts, "generator": self.generator.signature}
+        rationales = {"rationale": self._rationales.signature} if self._rationales else {}
+        return {**self.search.parts, "generator": self.generator.signature, **rationales}
 
     def run(self, question: Question, k: int = DEFAULT_K, told: Told | None = None) -> Run:
         """Retrieve, answer, verify. ``told`` is told of each stage as it begins and as it ends.
@@ -110,6 +122,11 @@ class Pipeline:
     def _run(self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock) -> Run:
         with clock("verify"):
             checked = next(iter(self.verifier.verify([answer])))
+        rationale = None
+        if self._rationales is not None and answer.rationale is not None:
+            with clock("rationale"):
+                reasoned = Reasoned(answer.rationale, question, found.usable_first)
+                rationale = next(self._rationales.check([reasoned]))[0]
         return Run(
             question=question,
             evidence=found.usable_first,
@@ -121,6 +138,7 @@ class Pipeline:
                 parts={**checked.provenance.parts, **self.parts},
             ),
             rewriting=found.rewriting,
+            rationale=rationale,
             seconds=clock.seconds,
         )
 

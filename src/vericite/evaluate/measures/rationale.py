@@ -31,6 +31,12 @@ def judged_statements(checked: CheckedAnswer) -> list[StatementVerdict]:
     return [one for it in (*decided, *checked.failures) for one in it.statements if one.label is not None]
 
 
+def _judged(item: Item) -> CheckedAnswer | None:
+    """The verdicts on a rationale: a run's own, else those on an answer that were made by the rule for rationales."""
+    judged = item.reasoned or item.judged
+    return judged if judged is not None and judges_rationales(judged) else None
+
+
 @dataclass(frozen=True, repr=False)
 class StatementShare(Sourced):
     """The share of a rationale's statements that are in some of the categories."""
@@ -74,10 +80,11 @@ class Faith(StatementShare):
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """As ``vericite check`` counts statements that hold."""
-        if item.judged is None or not judges_rationales(item.judged):
+        judged = _judged(item)
+        if judged is None:
             return None
         share = SHARES["statements that hold"]
-        return share.count(item.judged.summary), share.of(item.judged.summary)
+        return share.count(judged.summary), share.of(judged.summary)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,9 +112,8 @@ class CategoryShare(StatementShare):
 
     def of_verdicts(self, item: Item) -> Counts | None:
         """By the judge's own name for each statement."""
-        if item.judged is None or not judges_rationales(item.judged):
-            return None
-        return self._share([statement.native for statement in judged_statements(item.judged)])
+        judged = _judged(item)
+        return None if judged is None else self._share([statement.native for statement in judged_statements(judged)])
 
 
 RATIONALE_MEASURES: tuple[type[Measure], ...] = (Faith, CategoryShare)
