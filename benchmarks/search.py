@@ -94,7 +94,7 @@ def searched(store: Path, plan: SearchPlan, questions: Sequence[Question]) -> tu
     found = [search.find(question, K) for question in questions]
     seconds = (time.perf_counter() - began) / len(questions)
     items = [
-        Item(question.id, retrieved=tuple(hit.document.id for hit in each.evidence), gold=Gold.of(question))
+        Item(question.id, ranked=tuple(hit.document.id for hit in each.evidence), gold=Gold.of(question))
         for question, each in zip(questions, found, strict=True)
     ]
     return items, seconds, [each.rewriting for each in found if each.rewriting is not None]
@@ -149,7 +149,7 @@ def against_bm25s(python: str, corpus: Path, questions: Sequence[Question], work
     subprocess.run([python, __file__, "--bm25s", corpus, asked, out], check=True)
     found = json.loads(out.read_text(encoding="utf-8"))
     return [
-        Item(question.id, retrieved=tuple(ids), gold=Gold.of(question))
+        Item(question.id, ranked=tuple(ids), gold=Gold.of(question))
         for question, ids in zip(questions, found, strict=True)
     ]
 

@@ -65,7 +65,7 @@ def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli):
     printed = run_cli("doctor", "--json")
     found = json.loads(printed.out)
     assert printed.code == 0
-    assert {model["name"] for model in found["models"]} == {"embedder-v0", VERIFIER}
+    assert {model["name"] for model in found["models"]} == {"embedder-v0", "reranker-v1", VERIFIER}
     for extra in found["extras"]:
         assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
     text = run_cli("doctor").out

@@ -14,7 +14,7 @@ from vericite.errors import ModelCardError, ModelError, ModelHashError, ModelMis
 from vericite.models import Engine, ModelFolder
 from vericite.models.folder import FILES, SHIPPED, VERIFIER, WEIGHTS
 
-NAMES = ("embedder-v0", VERIFIER)
+NAMES = ("embedder-v0", "reranker-v1", VERIFIER)
 NEXT_STEP = "einstall the package"
 
 
@@ -161,7 +161,7 @@ def test_a_malformed_card_is_refused_by_its_path(content: bytes, verifier: Path)
         ({"licence": None}, "licence"),
         ({"limits": None}, "limits"),
         ({"training": None}, "training"),
-        ({"task": "generator"}, "'verifier' or 'embedder'"),
+        ({"task": "generator"}, "'verifier', 'embedder', 'reranker' or 'attributor'"),
         ({"max_tokens": 4}, "max_tokens"),
         ({"max_tokens": "512"}, "max_tokens"),
         ({"heads": 12.0}, "heads"),

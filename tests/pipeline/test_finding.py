@@ -71,7 +71,7 @@ def ids(found: Sequence[Evidence]) -> list[str]:
 def search(query: str | None, keep: str = "better", rerank: bool = True, **shelves: Sequence[Document]) -> Search:
     trigger = Trigger(best=2) if rerank else Trigger(relevance=0)
     rewrite = Rewrite(Says(query), trigger, keep)  # pyright: ignore[reportArgumentType]
-    return Search(Shelf(**shelves), Rerank(Marks()) if rerank else None, rewrite)
+    return Search(Shelf(**shelves), Rerank(Marks(), prior=0) if rerank else None, rewrite)
 
 
 def test_without_stages_it_is_the_retriever():
@@ -85,7 +85,7 @@ def test_without_stages_it_is_the_retriever():
 
 def test_more_candidates_are_retrieved_than_are_wanted_and_the_best_of_them_given():
     shelf = Shelf(does=[*POOR, *GOOD])
-    found = Search(shelf, Rerank(Marks(), candidates=20)).find(ASPIRIN, 2)
+    found = Search(shelf, Rerank(Marks(), candidates=20, prior=0)).find(ASPIRIN, 2)
     assert shelf.asked == [(ASPIRIN.text, 20)]
     assert ids(found.evidence) == ["c", "d"]
     assert [hit.rank for hit in found.evidence] == [1, 2]
@@ -186,7 +186,7 @@ def test_no_documents_wanted_is_an_error():
 def test_every_stage_is_in_the_provenance():
     assert search("x").parts == {
         "retriever": "shelf",
-        "reranker": "rerank20(marks)",
+        "reranker": "rerank20(marks, prior=0)",
         "rewriter": "says, trigger.v1(coverage=0.3, relevance=0.5, best=2), keep=better",
     }
     assert Search(Shelf()).parts == {"retriever": "shelf"}

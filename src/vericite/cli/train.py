@@ -17,6 +17,7 @@ STEPS = {
     "calibrate": ("vericite.train.calibrate", "fit its temperature, show risk against coverage"),
     "decide": ("vericite.train.decide", "compare protocols on whole documents"),
     "evaluate": ("vericite.train.evaluate", "print the release table on the reported test sets"),
+    "relevance": ("vericite.train.relevance.__main__", "make the reranker: lists, fit, calibrate or score"),
 }
 
 

@@ -13,7 +13,7 @@ from vericite.pipeline.search import Keep, Rewrite, Search
 from vericite.records import Document
 from vericite.retrieve import MemoryRetriever, Retriever
 from vericite.retrieve.fusion import Fused
-from vericite.retrieve.rerank import CANDIDATES, Rerank, Reranker
+from vericite.retrieve.rerank import CANDIDATES, PRIOR, Rerank, Reranker
 from vericite.retrieve.trigger import Trigger
 from vericite.retrieve.way import Way
 
@@ -42,7 +42,8 @@ class SearchPlan:
         candidates: Documents that are ranked again.
         rewrite: ``offline``, ``none``, or a language model such as ``openai:gpt-4o-mini``.
         mesh: A MeSH file, whose entry terms rewriting offline may use.
-        trigger: When a question is rewritten.
+        trigger: When a question is rewritten. By default where not even the best document is relevant: most questions
+            but BioASQ's are answered by one or two.
         keep: Which evidence is kept then.
         filters: What documents of a store have to be.
     """
@@ -52,14 +53,14 @@ class SearchPlan:
     candidates: int = CANDIDATES
     rewrite: str = "offline"
     mesh: Path | None = None
-    trigger: Trigger = field(default_factory=Trigger)
+    trigger: Trigger = field(default_factory=lambda: Trigger(best=1))
     keep: Keep = "better"
     filters: Filters | None = None
 
 
 PLANS = {
     "default": SearchPlan(),
-    "reason-verify": SearchPlan(by="bm25", rerank="bge", rewrite="", keep="new"),
+    "reason-verify": SearchPlan(by="bm25", rerank="bge", rewrite="", trigger=Trigger(), keep="new"),
     "vericite": SearchPlan(rerank="none", rewrite="none"),
 }
 """Plans by name. Reason and Verify's rewriter is a language model, which the user names."""
@@ -93,7 +94,8 @@ def open_search(
     chosen = plan or SearchPlan()
     retriever, problems = _retriever(corpus, chosen)
     reranker = load_reranker(chosen.rerank)
-    rerank = None if reranker is None else Rerank(reranker, chosen.candidates)
+    prior = PRIOR if chosen.rerank == "bundled" else 0.0
+    rerank = None if reranker is None else Rerank(reranker, chosen.candidates, prior)
     rewriter = _rewriter(chosen, settings)
     rewrite = None if rewriter is None else Rewrite(rewriter, _usable(chosen.trigger, rerank), chosen.keep)
     return Search(retriever, rerank, rewrite), problems
@@ -111,7 +113,7 @@ def load_reranker(name: str) -> Reranker | None:
     if name == "bundled":
         from vericite.models.reranker import Reranker as Bundled
 
-        return Bundled.bundled()
+        return Bundled.shared()
     from vericite.retrieve.hf import RERANKERS
     from vericite.retrieve.hf import load_reranker as load_checkpoint
 

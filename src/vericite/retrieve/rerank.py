@@ -29,36 +29,52 @@ class Reranker(Protocol):
         ...
 
 
+PRIOR = 1.0
+"""For the bundled reranker, by 308 development questions: 0.7 to 2 do alike there, 0 gains little over no reranking."""
+
+_SURE = 1e-7
+"""Probabilities are kept this far from 0 and 1, so that their odds have a logarithm."""
+
+
 @dataclass(frozen=True)
 class Rerank:
     """Ranks the first of what was found again.
 
+    A document's score is the logarithm of its odds to be relevant, less ``prior`` times that of its rank before: a
+    small model that reads one document at a time errs in other ways than the ranking it is given.
+
     Attributes:
         reranker: Who reads them.
         candidates: How many it reads; what is beyond them keeps its place behind.
+        prior: Weight of the rank before; 0 goes by the reranker alone.
     """
 
     reranker: Reranker
     candidates: int = CANDIDATES
+    prior: float = PRIOR
 
     def __post_init__(self) -> None:
         if self.candidates < 1:
             raise InputError(f"expected candidates of at least 1; found {self.candidates}. Raise it.")
+        if not 0 <= self.prior < np.inf:
+            raise InputError(f"expected a prior of 0 or more; found {self.prior}. Correct it.")
 
     @property
     def signature(self) -> str:
         """By whom, and how many."""
-        return f"rerank{self.candidates}({self.reranker.signature})"
+        return f"rerank{self.candidates}({self.reranker.signature}, prior={self.prior:g})"
 
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """The same documents in their new order; the score by which they are ordered is kept as ``rerank``."""
+        """The same documents in their new order; the relevance that the reranker finds is kept as ``rerank``."""
         read, rest = evidence[: self.candidates], evidence[self.candidates :]
-        scores = self.reranker.relevance(question, [hit.document.titled_text for hit in read])
-        order = np.argsort(-scores, kind="stable")
-        again = [_with(read[int(index)], float(scores[int(index)])) for index in order]
+        relevance = self.reranker.relevance(question, [hit.document.titled_text for hit in read])
+        sure = np.clip(relevance.astype(np.float64), _SURE, 1 - _SURE)
+        scores = np.log(sure / (1 - sure)) - self.prior * np.log(np.arange(1, len(read) + 1))
+        order = [int(place) for place in np.argsort(-scores, kind="stable")]
+        again = [_with(read[place], float(scores[place]), float(relevance[place])) for place in order]
         return tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate([*again, *rest], start=1))
 
 
-def _with(hit: Evidence, score: float) -> Evidence:
-    update = {"score": score, "retriever": f"{hit.retriever}, reranked", "scores": {**hit.scores, "rerank": score}}
-    return hit.model_copy(update=update)
+def _with(hit: Evidence, score: float, relevance: float) -> Evidence:
+    scores = {**hit.scores, "rerank": relevance}
+    return hit.model_copy(update={"score": score, "retriever": f"{hit.retriever}, reranked", "scores": scores})

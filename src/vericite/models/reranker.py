@@ -1,0 +1,50 @@
+"""How relevant documents are to a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.models.encoding import Pair
+from vericite.models.engine import Engine
+from vericite.models.folder import RERANKER, ModelFolder
+
+
+class Reranker:
+    """The bundled cross-encoder of question and document. Safe to share between threads.
+
+    A document's logit does not depend on the other documents. It reads the first 256 tokens of question and document
+    together, of which the question loses none unless it has more than half.
+    """
+
+    def __init__(self, folder: ModelFolder | None = None) -> None:
+        self.folder = folder or ModelFolder.bundled(RERANKER)
+        self._engine = Engine(self.folder)
+
+    @staticmethod
+    @cache
+    def shared() -> Reranker:
+        """The bundled one; the same, with its weights, at every call."""
+        return Reranker()
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        return self.folder.signature
+
+    def logits(self, question: str, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One number a text, titles and all; the higher, the more relevant, and 0 is as likely as not."""
+        return self.of_pairs([Pair(text, question) for text in texts])
+
+    def relevance(self, question: str, texts: Iterable[str]) -> NDArray[np.float32]:
+        """The probability that each text is relevant, calibrated on candidates of the first stage; 0 to 1."""
+        # The sigmoid, in a form that no logit overflows.
+        return ((1 + np.tanh(self.logits(question, texts) / 2)) / 2).astype(np.float32)
+
+    def of_pairs(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """The logits of documents, as premises, before questions, as claims; of several questions at once."""
+        rows = [row.values[0] for row in self._engine.run(pairs)]
+        return np.array(rows, dtype=np.float32)

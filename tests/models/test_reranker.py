@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from vericite.models import Pair
+from vericite.models.reranker import RERANKER, Reranker
+
+QUESTION = "Does metformin lower the risk of stroke in people with type 2 diabetes?"
+ANSWER = "In 812 adults with type 2 diabetes, metformin was followed by fewer strokes than diet alone."
+STRANGERS = (
+    "The larvae of this beetle feed on the roots of rye and barley.",
+    "A hinge of titanium was fitted to the hull of the vessel.",
+    "Voters in the three districts were asked about the new tax.",
+)
+
+
+@pytest.fixture(scope="module")
+def reranker() -> Reranker:
+    return Reranker.shared()
+
+
+def test_a_document_that_answers_comes_before_strangers(reranker: Reranker) -> None:
+    logits = reranker.logits(QUESTION, [*STRANGERS, ANSWER])
+    assert logits.shape == (4,)
+    assert int(logits.argmax()) == 3
+
+
+def test_relevance_is_the_sigmoid_of_the_logits(reranker: Reranker) -> None:
+    texts = [ANSWER, *STRANGERS]
+    logits, relevance = reranker.logits(QUESTION, texts), reranker.relevance(QUESTION, texts)
+    assert np.allclose(relevance, 1 / (1 + np.exp(-logits.astype(np.float64))), atol=1e-6)
+    assert relevance[0] > 0.5 > relevance[1:].max()
+
+
+def test_no_texts_give_no_numbers(reranker: Reranker) -> None:
+    assert reranker.logits(QUESTION, []).shape == (0,)
+    assert reranker.relevance(QUESTION, []).shape == (0,)
+
+
+def test_a_logit_does_not_depend_on_the_other_documents(reranker: Reranker) -> None:
+    texts = [ANSWER, *STRANGERS, " ".join([ANSWER, *STRANGERS] * 12), ""]
+    together = reranker.logits(QUESTION, texts)
+    alone = np.concatenate([reranker.logits(QUESTION, [text]) for text in texts])
+    order = list(range(len(texts)))
+    random.Random(0).shuffle(order)
+    shuffled = reranker.logits(QUESTION, [texts[index] for index in order])
+    assert np.abs(together - alone).max() <= 1e-3
+    assert np.abs(shuffled - together[order]).max() <= 1e-3
+
+
+def test_what_lies_beyond_its_length_changes_nothing(reranker: Reranker) -> None:
+    long = f"{ANSWER} " * 40
+    first, second = reranker.logits(QUESTION, [long, f"{long} {STRANGERS[0]}"])
+    assert first == second
+    assert reranker.folder.card.max_tokens == 256
+
+
+def test_several_questions_are_read_at_once(reranker: Reranker) -> None:
+    other = "What do the larvae of this beetle eat?"
+    said = reranker.of_pairs([Pair(ANSWER, QUESTION), Pair(STRANGERS[0], other)])
+    assert np.allclose(said[0], reranker.logits(QUESTION, [ANSWER])[0], atol=1e-3)
+    assert np.allclose(said[1], reranker.logits(other, [STRANGERS[0]])[0], atol=1e-3)
+
+
+def test_the_bundled_one_is_loaded_once_and_says_what_it_is(reranker: Reranker) -> None:
+    assert Reranker.shared() is reranker
+    assert reranker.signature == f"{RERANKER}@{reranker.folder.card.files['model.onnx'][:12]}"
+    assert reranker.folder.card.labels == ("relevant",)
+    assert (reranker.folder.path / "model.onnx").stat().st_size <= 25_000_000
