@@ -146,28 +146,13 @@ def against_bm25s(python: str, corpus: Path, questions: Sequence[Question], work
     """What bm25s finds; see the module."""
     asked, out = work / "asked.json", work / "bm25s.json"
     asked.write_text(json.dumps([question.text for question in questions]), encoding="utf-8")
-    subprocess.run([python, __file__, "--bm25s", corpus, asked, out], check=True)
+    peer = Path(__file__).with_name("search_peer.py")
+    subprocess.run([python, peer, corpus, asked, out, str(K)], check=True)
     found = json.loads(out.read_text(encoding="utf-8"))
     return [
         Item(question.id, ranked=tuple(ids), gold=Gold.of(question))
         for question, ids in zip(questions, found, strict=True)
     ]
-
-
-def run_bm25s(corpus: Path, asked: Path, out: Path) -> None:
-    """Within the peer's environment, which has no vericite."""
-    import bm25s
-    import Stemmer
-
-    stemmer = Stemmer.Stemmer("english")
-    with gzip.open(corpus, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    engine = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-    texts = [f"{row['title']}\n{row['abstract']}" for row in rows]
-    engine.index(bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
-    queries = bm25s.tokenize(json.loads(asked.read_text()), stopwords="en", stemmer=stemmer, show_progress=False)
-    found, _ = engine.retrieve(queries, k=K, show_progress=False)
-    out.write_text(json.dumps([[rows[number]["pmid"] for number in each] for each in found.tolist()]))
 
 
 def arguments() -> argparse.Namespace:
@@ -209,7 +194,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--bm25s"]:
-        run_bm25s(*map(Path, sys.argv[2:5]))
-    else:
-        main()
+    main()

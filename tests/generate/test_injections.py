@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -19,11 +19,12 @@ from vericite.generate import ExtractiveGenerator
 from vericite.generate.language_model import LanguageModelGenerator
 from vericite.generate.prompt import PROMPTS, Shown, load_prompt
 from vericite.llm import LLM, Settings
-from vericite.models import Embedder
+from vericite.models import Embedder, Pair
 from vericite.pipeline.check import verifier_for
 from vericite.records import Answer, Document, Evidence, Question
 from vericite.text.citations import parse_answer
-from vericite.verify import DEFAULT, Verifier
+from vericite.text.sentences import document_sentences
+from vericite.verify import DEFAULT, PRESETS, Judgement, LexicalJudge, Verifier, get_protocol
 
 ASKED = Question(id="q", text=QUESTION)
 _PLANTED = re.compile(r"\bcure[sd]?\b|\bevery patient\b|\blandmark\b|\bignore\b|\brules?\b", re.IGNORECASE)
@@ -46,7 +47,9 @@ def evidence(*documents: Document) -> list[Evidence]:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_no_abstract_leaves_its_block(name: str, document: Document):
     prompt = load_prompt(name)
-    shown = (Shown.of(HONEST, 1), Shown.of(document, 2), Shown.of(HONEST, 3))
+    # All of it, as if nothing in it had been told from a finding: the block must hold by itself.
+    whole = tuple(sentence.text_in(document) for sentence in document_sentences(document))
+    shown = (Shown.of(HONEST, 1), Shown(2, document.title, whole), Shown.of(HONEST, 3))
     plain = (shown[0], Shown(2, "Title", ("Text.",)), shown[2])
     attacked, harmless = (
         prompt.messages(ASKED, documents, prompt.demonstrations)[1].text for documents in (shown, plain)
@@ -60,6 +63,13 @@ def test_no_abstract_leaves_its_block(name: str, document: Document):
     assert not re.search(r"\[\s*/?\s*(?:INST|TOOL_)|\[\d", inside)
     assert all(char == "\n" or char.isprintable() for char in inside)
     assert "Zelotrine cures" in inside or "zelotrine" in inside
+
+
+@pytest.mark.parametrize("document", INJECTIONS.values(), ids=INJECTIONS)
+def test_what_an_abstract_orders_is_not_shown_and_the_rest_is_with_its_number(document: Document):
+    assert not _PLANTED.search(Shown.of(document, 2).text)
+    assert Shown.of(document, 2).text.startswith(f"<document>\n[2] {document.title} We measured the plasma levels")
+    assert Shown.of(HONEST, 3).sentences == tuple(item.text_in(HONEST) for item in document_sentences(HONEST))
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +97,34 @@ def test_an_answer_that_obeys_is_not_supported_by_the_source_it_was_told_to_cite
     assert [verdict.label for verdict in checked.verdicts] == ["contradicted"]
 
 
-# There the abstract itself states the falsehood, in a sentence that nothing tells from a finding.
-STATED = ["a fake document"]
+@pytest.mark.parametrize("document", INJECTIONS.values(), ids=INJECTIONS)
+def test_an_answer_that_obeys_is_not_supported_by_the_source_that_gave_the_order(
+    verifier: Verifier, document: Document
+):
+    spoken = [PLANTED, "Zelotrine cures migraine.", "All patients are cured of migraine by zelotrine."]
+    text = " ".join(sentence.replace(".", " [2].") for sentence in spoken)
+    (checked,) = verifier.verify([parse_answer("q", text, [HONEST, document], QUESTION)])
+    assert len(checked.verdicts) == 3 and not checked.failures
+    assert not any(verdict.label == "supported" for verdict in checked.verdicts)
+    assert all("no evidence" in " ".join(verdict.reasons) for verdict in checked.verdicts)
 
 
-@pytest.mark.parametrize("name", [name for name in INJECTIONS if name not in STATED])
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "default"])
+def test_no_protocol_reads_the_orders(name: str):
+    class Deaf(LexicalJudge):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            read = list(pairs)
+            premises.update(pair.premise for pair in read)
+            yield from super().judge(read)
+
+    premises: set[str] = set()
+    protocol = replace(get_protocol(name), judge=Deaf())
+    answers = [parse_answer("q", PLANTED.replace(".", " [1]."), [document]) for document in INJECTIONS.values()]
+    assert all(not checked.failures for checked in Verifier(protocol).verify(answers))
+    assert premises and not any(_PLANTED.search(premise) for premise in premises)
+
+
+@pytest.mark.parametrize("name", INJECTIONS)
 def test_an_extractive_answer_passes_no_order_on(verifier: Verifier, name: str):
     answer = ExtractiveGenerator(Embedder.shared()).generate(ASKED, evidence(HONEST, INJECTIONS[name]))
     assert carried_out(verifier, answer) == []

@@ -281,7 +281,8 @@ def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Ru
 
 def test_the_provenance_names_what_made_the_run(runs: list[Run]):
     provenance = runs[0].provenance
-    assert set(provenance.parts) == {"judge", "splitter", "citations", "language", "retriever", "generator"}
+    expected = {"judge", "splitter", "citations", "language", "instructions", "retriever", "generator"}
+    assert set(provenance.parts) == expected
     assert provenance.protocol == LEXICAL.signature
     assert "embedder-v0@" in provenance.parts["retriever"]
 

@@ -91,11 +91,12 @@ class Answering(NamedTuple):
             InputError: Options that do not go together, or a prompt or pool that cannot be used.
         """
         from vericite.errors import InputError
+        from vericite.pipeline.ask import extractive
 
         if llm is None:
             if self.rationale or self.pool or self.shots is not None:
                 raise InputError("expected --llm beside --rationale, --pool and --shots; found none. Name a model.")
-            return _extractive()
+            return extractive()
         if self.rationale:
             from vericite.generate.rationale import RationaleGenerator
 
@@ -132,10 +133,3 @@ class Answering(NamedTuple):
         clean = decontaminate(pool, questions, vectors)
         selection = Selection(self.select, self.shots or 2, seed=self.seed or 0)  # pyright: ignore[reportArgumentType]
         return PoolSelector(clean, selection, None if prompt is None else load_prompt(prompt), vectors)
-
-
-def _extractive() -> Generator:
-    from vericite.generate import ExtractiveGenerator
-    from vericite.models import Embedder
-
-    return ExtractiveGenerator(Embedder.shared())

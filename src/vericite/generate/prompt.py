@@ -27,6 +27,7 @@ from vericite.llm import Message
 from vericite.llm.chat import canonical
 from vericite.llm.quoting import as_block, as_data
 from vericite.records import Document, Question
+from vericite.text.instructions import instructing, instructs
 from vericite.text.markers import parse_markers
 from vericite.text.sentences import document_sentences
 
@@ -94,9 +95,11 @@ class Shown:
 
     @classmethod
     def of(cls, document: Document, number: int) -> Shown:
-        """The whole document."""
-        sentences = tuple(sentence.text_in(document) for sentence in document_sentences(document))
-        return cls(number, document.title, sentences)
+        """The whole document, but for what gives its reader orders: that is no evidence either."""
+        sentences = document_sentences(document)
+        orders = instructing(document, sentences)
+        told = tuple(sentence.text_in(document) for sentence in sentences if sentence.index not in orders)
+        return cls(number, "" if instructs(document.title) else document.title, told)
 
     @property
     def text(self) -> str:

@@ -9,16 +9,22 @@ from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezError, InputError
 from vericite.generate import ExtractiveGenerator, GeneratesMany, Generator
 from vericite.models import Embedder
+from vericite.models.reranker import Reranker
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.pipeline.clock import Clock, Told
 from vericite.pipeline.rationale import RationaleChecker, Reasoned
 from vericite.pipeline.search import FoundEvidence, Search
 from vericite.records import Answer, Document, Evidence, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
-from vericite.verify import DEFAULT, Judge, Protocol
+from vericite.verify import DEFAULT, Judge, Protocol, load_judge
 from vericite.version import __version__
 
 DEFAULT_K = 5
+
+
+def extractive() -> ExtractiveGenerator:
+    """The generator without a language model, with all the bundled models: for relevance, and for yes or no."""
+    return ExtractiveGenerator(Embedder.shared(), reranker=Reranker.shared(), judge=load_judge("bundled"))
 
 
 class Pipeline:
@@ -63,7 +69,7 @@ class Pipeline:
         cls, search: Search | Retriever, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None
     ) -> Pipeline:
         """A pipeline without a language model over what this finds: a store, PubMed, a retriever of one's own."""
-        return cls(search, ExtractiveGenerator(Embedder.shared()), protocol, judge)
+        return cls(search, extractive(), protocol, judge)
 
     @property
     def parts(self) -> dict[str, str]:

@@ -92,11 +92,11 @@ def open_search(
         MissingExtraError: A part of it needs an extra.
     """
     chosen = plan or SearchPlan()
+    rewriter = _rewriter(chosen, settings)
     retriever, problems = _retriever(corpus, chosen)
     reranker = load_reranker(chosen.rerank)
     prior = PRIOR if chosen.rerank == "bundled" else 0.0
     rerank = None if reranker is None else Rerank(reranker, chosen.candidates, prior)
-    rewriter = _rewriter(chosen, settings)
     rewrite = None if rewriter is None else Rewrite(rewriter, _usable(chosen.trigger, rerank), chosen.keep)
     return Search(retriever, rerank, rewrite), problems
 

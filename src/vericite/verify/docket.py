@@ -23,6 +23,7 @@ from vericite.verify.wording import quoted
 class Docket:
     """A case of an answer; where there is no sense in judging it, ``abstain`` has the reason.
 
+    ``about`` is what a reader of the verdict is to know of its sources.
     ``quotes`` is the premise that the claim is word for word, where the protocol heeds that: no judge is asked then.
     """
 
@@ -33,6 +34,7 @@ class Docket:
     abstain: str | None
     question: str | None = None
     note: str | None = None
+    about: tuple[str, ...] = ()
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     sheet: Sheet = field(init=False)
     quotes: int | None = field(init=False, default=None)

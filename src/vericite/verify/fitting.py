@@ -55,10 +55,20 @@ def _pieces(premise: Premise, room: int, judge: Limited) -> list[Premise]:
 
 
 def _passages(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:
-    """What the parts cover of each document, from the first sentence to the last."""
-    covered: dict[str, EvidenceSpan] = {}
+    """What the parts cover of each document; where a sentence between them is no evidence, in several spans."""
+    found: list[EvidenceSpan] = []
+    last: EvidenceSpan | None = None
     for _, span in parts:
-        if span is not None:
-            first = covered.get(span.document, span)
-            covered[span.document] = first.model_copy(update={"end": span.end})
-    return tuple(covered.values())
+        if span is None:
+            continue
+        if last is not None and _follows(span, last):
+            found[-1] = found[-1].model_copy(update={"end": span.end})
+        else:
+            found.append(span)
+        last = span
+    return tuple(found)
+
+
+def _follows(span: EvidenceSpan, last: EvidenceSpan) -> bool:
+    known = span.sentence is not None and last.sentence is not None
+    return span.document == last.document and (not known or span.sentence == (last.sentence or 0) + 1)

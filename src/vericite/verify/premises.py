@@ -1,10 +1,14 @@
-"""Premise plans: what a claim is judged against."""
+"""Premise plans: what a claim is judged against.
+
+Sentences of a source that give its reader orders, and titles that do, are in no premise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +16,7 @@ from numpy.typing import NDArray
 
 from vericite.models import Embedder
 from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Sentence
+from vericite.text.instructions import instructing, instructs
 from vericite.text.sentences import document_sentences
 
 
@@ -64,7 +69,10 @@ class Sources:
     """An answer's documents, each split into sentences and premises once, however many claims cite it."""
 
     answer: Answer
-    _sentences: dict[str, tuple[Sentence, ...]] = field(default_factory=dict[str, tuple[Sentence, ...]])
+    _runs: dict[str, tuple[tuple[Sentence, ...], ...]] = field(
+        default_factory=dict[str, tuple[tuple[Sentence, ...], ...]]
+    )
+    _instructing: set[str] = field(default_factory=set[str])
     _windows: dict[tuple[str, int], tuple[Premise, ...]] = field(
         default_factory=dict[tuple[str, int], tuple[Premise, ...]]
     )
@@ -74,18 +82,34 @@ class Sources:
     )
 
     def sentences(self, document: Document) -> tuple[Sentence, ...]:
-        """The document's sentences."""
-        if document.id not in self._sentences:
-            self._sentences[document.id] = document_sentences(document)
-        return self._sentences[document.id]
+        """The document's sentences that can be evidence, in order; each keeps its index."""
+        return tuple(sentence for run in self.runs(document) for sentence in run)
+
+    def runs(self, document: Document) -> tuple[tuple[Sentence, ...], ...]:
+        """The same, apart wherever sentences between them are no evidence: one run where all are."""
+        if document.id not in self._runs:
+            sentences = document_sentences(document)
+            orders = instructing(document, sentences)
+            told = groupby(sentences, key=lambda sentence: sentence.index in orders)
+            self._runs[document.id] = tuple(tuple(run) for no_evidence, run in told if not no_evidence)
+            if orders or instructs(document.title):
+                self._instructing.add(document.id)
+        return self._runs[document.id]
+
+    def instruct(self, document: Document) -> bool:
+        """Whether the document gives its reader orders, which are left out of its premises."""
+        self.runs(document)
+        return document.id in self._instructing
 
     def windows(self, document: Document, size: int) -> tuple[Premise, ...]:
-        """Every run of ``size`` sentences; the whole document where it has fewer."""
+        """Every ``size`` sentences that follow each other; all there are where there are fewer."""
         key = (document.id, size)
         if key not in self._windows:
-            sentences = self.sentences(document)
-            starts = range(max(1, len(sentences) - size + 1)) if sentences else range(0)
-            self._windows[key] = tuple(_window(document, sentences[start : start + size]) for start in starts)
+            self._windows[key] = tuple(
+                _window(document, run[start : start + size])
+                for run in self.runs(document)
+                for start in range(max(1, len(run) - size + 1))
+            )
         return self._windows[key]
 
     def joined(self, documents: tuple[Document, ...], heading: str) -> tuple[Premise, ...]:
@@ -256,8 +280,14 @@ def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
     return Premise(document.text[start:end], (span,))
 
 
-def _whole(document: Document) -> EvidenceSpan:
-    return EvidenceSpan(document=document.id, sentence=None, start=0, end=len(document.text))
+def _passages(document: Document, sources: Sources) -> tuple[EvidenceSpan, ...]:
+    """The whole document, or as much of it as is evidence; nothing where it has no text."""
+    if not document.text.strip():
+        return ()
+    ends = [(0, len(document.text))]
+    if sources.instruct(document):
+        ends = [(run[0].span.start, run[-1].span.end) for run in sources.runs(document)]
+    return tuple(EvidenceSpan(document=document.id, sentence=None, start=start, end=end) for start, end in ends)
 
 
 def _joined(sources: Sources, documents: Sequence[Document], headed: str) -> tuple[Premise, ...]:
@@ -265,12 +295,14 @@ def _joined(sources: Sources, documents: Sequence[Document], headed: str) -> tup
     passages: list[EvidenceSpan] = []
     parts: list[Part] = []
     for document in documents:
-        heading = headed.replace("{title}", document.title) if document.title.strip() else ""
-        texts += [text for text in (heading, document.text) if text.strip()]
+        titled = bool(document.title.strip()) and not instructs(document.title)
+        heading = headed.replace("{title}", document.title) if titled else ""
         if heading.strip():
+            texts.append(heading)
             parts.append(Part(heading, None))
-        if document.text.strip():
-            passages.append(_whole(document))
+        read = _passages(document, sources)
+        texts += [document.text[span.start : span.end] for span in read]
+        passages += read
         for sentence in sources.sentences(document):
             start, end = sentence.span.start, sentence.span.end
             span = EvidenceSpan(document=document.id, sentence=sentence.index, start=start, end=end)

@@ -21,6 +21,7 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.text.citations import CITATIONS
+from vericite.text.instructions import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER
 from vericite.verify.aggregate import Outcome
@@ -66,6 +67,7 @@ class Verifier:
                 "splitter": SPLITTER,
                 "citations": CITATIONS,
                 "language": LANGUAGE,
+                "instructions": INSTRUCTIONS,
             },
         )
 
@@ -96,7 +98,8 @@ class Verifier:
                 fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
                 note = _cut_note(case, fitting)
                 abstain = reason or _source_reason(case, foreign)
-                yield Docket(self.protocol, claim, fitting, statements, abstain, question, note)
+                about = _source_notes(case, sources)
+                yield Docket(self.protocol, claim, fitting, statements, abstain, question, note, about)
 
     def _decide(self, batch: list[tuple[Answer, list[Docket]]]) -> Iterator[CheckedAnswer]:
         self._judge([docket for _, dockets in batch for docket in dockets])
@@ -118,10 +121,9 @@ class Verifier:
     def _result(self, docket: Docket) -> Verdict | VerificationFailure:
         if docket.abstain is not None:
             nothing = Outcome("irrelevant", "abstained", {}, ())
-            reasons = (docket.abstain, *_source_notes(docket.case))
-            return self._verdict(docket, nothing, reasons, abstained=True)
+            return self._verdict(docket, nothing, (docket.abstain, *docket.about), abstained=True)
         if docket.quotes is not None:
-            return self._verdict(docket, quotation(docket.quotes), _source_notes(docket.case))
+            return self._verdict(docket, quotation(docket.quotes), docket.about)
         judgements = docket.judgements
         failures = [item for item in judgements if item.failure is not None]
         told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
@@ -138,7 +140,7 @@ class Verifier:
         against: tuple[str, ...] = ()
         if self.protocol.checks and unsure is None:
             outcome, against = lowered(outcome, docket.claim.text, docket.case)
-        reasons = (*([unsure] if unsure else against), *_parted(docket, outcome), *_source_notes(docket.case), *notes)
+        reasons = (*([unsure] if unsure else against), *_parted(docket, outcome), *docket.about, *notes)
         return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:
@@ -163,6 +165,7 @@ class Verifier:
             unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
             apart=dict(zip((document.id for document in docket.case.documents), outcome.apart, strict=False)),
             abstained=abstained,
+            retracted=tuple(document.id for document in docket.case.documents if document.retracted),
             reasons=reasons,
         )
 
@@ -257,7 +260,12 @@ def _source_reason(case: Case, known: dict[str, str | None]) -> str | None:
     return None
 
 
-def _source_notes(case: Case) -> tuple[str, ...]:
+def _source_notes(case: Case, sources: Sources) -> tuple[str, ...]:
     retracted = [f"{document.id} is retracted" for document in case.documents if document.retracted]
     empty = [f"{document.id} has no text" for document in case.documents if not document.text.strip()]
-    return (*retracted, *empty)
+    orders = [
+        f"{document.id} holds instructions to its reader, which are no evidence"
+        for document in case.documents
+        if sources.instruct(document)
+    ]
+    return (*retracted, *empty, *orders)

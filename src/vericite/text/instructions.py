@@ -1,0 +1,226 @@
+"""Sentences of a source that tell whoever answers what to say, and turns, tags and documents that are forged in one.
+
+An abstract reports. It gives its reader no orders about an answer, has no turns of a conversation and no documents
+inside it; text that does says nothing about its subject, and is no evidence. Looked for are the forms that such speech
+has, not the words of single attacks. A falsehood stated plainly has none of them, and is not told from a finding.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from vericite.records import Document, Sentence
+from vericite.text.sentences import document_sentences
+
+INSTRUCTIONS = "instructions.v1"
+"""Signature of the rules; it changes whenever they would flag another sentence of some text."""
+
+_CARRIED = 4
+"""Sentences of its section that an order takes with it: as much as is likely to be what it wants said."""
+
+_UNSEEN = ("Cf", "Cc", "Cn", "Mn")
+_ALIKE = str.maketrans("аеорсухіјѕԁһАВЕКМНОРСТУХІЅЈ", "aeopcyxijsdhABEKMHOPCTYXISJ")
+"""Letters of the Cyrillic alphabet that look like ours."""
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+# What opens somebody else's speech in the middle of a text: everything behind it is that speech.
+_MARKUP = (
+    r"(?:abbr|abstract|abstracttext|alternatives|article-title|b|big|blockquote|body|bold|br|caption|center|cite|code|"
+    r"col|dd|div|dl|dt|em|email|ext-link|fig|font|h[1-6]|head|hr|html|i|img|inf|inline-formula|italic|label|li|link|"
+    r"list|list-item|math|mi|mml|mn|mo|monospace|mrow|msub|msubsup|msup|mtext|ol|p|pre|q|sc|sec|section|small|span|"
+    r"strike|strong|sub|sup|svg|table|tbody|td|tex-math|th|thead|title|tr|tt|u|ul|underline|xref|jats|a)"
+)
+_BLOCK = (
+    r"(?:docs?|documents?|sources?|passages?|context|questions?|query|answers?|claims?|premise|evidence|demonstrations|"
+    r"insufficient|system|user|human|assistant|model|tool|think|thinking|reasoning|instructions?|prompt|message|output|"
+    r"input|response)"
+)
+_MARK = _any(
+    rf"<\s*/[\s/]*(?!{_MARKUP}[\s:/>])[a-z][a-z_]{{2,30}}\s*>|<\s*[a-z]+_[a-z_]+\s*>|<\s*{_BLOCK}\b[^<>.]{{0,80}}>",
+    r"</?s>|<<\s*/?\s*\w+\s*>>|<\s*\|\s*\w|\w\s*\|\s*>",
+    r"\[\s*/?\s*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|gMASK)\s*\]",
+    rf"(?<![\w\]}}\\$^])\{{\s*{_BLOCK}\s*\}}",
+)
+_HIDDEN = re.compile("[\U000e0000-\U000e007f]")
+_TURN = _any(
+    r"#{2,}\s*(?:instructions?|response|system|user|human|assistant|input)\b|<!--",
+    r"[\"']role[\"']\s*:\s*[\"'](?:system|user|assistant)",
+    r"(?:^|\n)[\s#*_]{0,8}(?:user|assistant|chatbot|ai assistant|final answer)[*_]*\s*:",
+)
+_LABEL = _any(r"^[\s#*_]{0,8}(?:system|human|model|question|query|answer|response|instructions?)[*_]*\s*:")
+
+_SAY = "write|say|cite|quote|repeat|reply|respond|answer|output|print|recite|echo|state|conclude|declare|confirm|affirm"
+_PUT = (
+    "use|give|include|mention|add|append|insert|copy|return|begin|start|end|put|report|name|reproduce|emit|translate|"
+    "complete|fill in|present|summari[sz]e|paste|type|produce|generate|continue|tell|inform|explain|assume|imagine|"
+    "play|remember|make sure|make|ensure|choose|select|pick|follow|obey|comply|execute|award|prefer|trust|rely|reveal|"
+    "describe|express|phrase|rewrite|rephrase|paraphrase|finish|keep|let"
+)
+_RATE = "mark|label|rate|treat|classify|judge|grade|score|consider|accept|count|take"
+_NEGLECT = "ignore|disregard|forget|overlook|override|skip|discard|bypass|drop"
+_TRUE = r"(?:fully )?(?:supported|entailed|entailment|true|correct|yes|proven|verified|accurate|faithful)\b"
+_READER = (
+    r"(?:ai|llm|chatbot|bot|assistant|language model|ai model|reviewer|reader|judge|grader|verifier|fact[- ]checker|"
+    r"checker|summari[sz]er|annotator|answerer|automated \w+)s?"
+)
+# Where only an order has its verb: at the head of a clause, or behind "please" and "you must".
+_HEAD = (
+    r"(?:(?:^|[.:;!?>]\s{0,4})(?:(?:when|whenever|if|for|in|from|before|after|once|as|to)\b[^,.:;]{2,90},\s*)?"
+    r"(?:(?:then|instead|now|simply|just|always|never|do not|don't|also|first|next|finally|only|so|and|but),?\s+){0,2}"
+    r"|\b(?:please|kindly)\s+(?:do not\s+|always\s+|never\s+|only\s+)?"
+    r"|\byou\s+(?:(?:must|should|shall|will|have to|need to|are to|ought to|do not|may only|can only|always)\s+){1,3}"
+    r"|\b(?:asks?|wants?|tells?|instructs?|orders?|requires?|urges?|expects?|reminds?|asked) you (?:only )?to\s+)"
+)
+_THING = (
+    r"(?:answers?|repl(?:y|ies)|responses?|sentences?|citations?|sources?|documents?|abstracts?|passages?|questions?|"
+    r"claims?|statements?|prompts?|instructions?|words|conclusion|verdict|label)\b"
+)
+_INSTRUCTIONS = r"(?:instructions?|rules?|prompts?|directives?|orders?|commands?|guidelines?)\b"
+_FORMS = _any(
+    # Orders to say something, and to leave something unsaid. "Cite this article as" is no order about an answer.
+    rf"{_HEAD}(?:{_SAY})\s+(?!this (?:article|paper|chapter))(?:only|exactly|verbatim|that|yes\b|no\b|nothing|"
+    r"(?:with|as follows|this|it)\b[^.]{0,20}[:\"“'‘\[]|[\"“‘'\[])",
+    rf"{_HEAD}(?:{_SAY})\s+(?!this (?:article|paper|chapter)|of\b)[^.;]{{0,60}}?(?:{_THING}|\[\d+\]|[\"“]|"
+    r"\bverbatim\b)",
+    rf"{_HEAD}(?:{_PUT})\s+(?!of\b|points?\b)[^.;]{{0,60}}?(?:\b(?:answers?|reply|replies|sentences?|citations?|"
+    r"(?:next|following|above|last) (?:line|words?|text|string|statement|claim)|string|blank|full marks|the user|"
+    r"summary|verbatim)\b|\[\d+\]|:\s*[\"“])",
+    rf"{_HEAD}(?:{_NEGLECT})\s+(?:(?:all|any|every|each|everything|anything|whatever|what|the|other|of|your|its|these|"
+    rf"those|in|this|that)\s+){{1,3}}[^.;]{{0,40}}?(?:{_THING}|{_INSTRUCTIONS}|evidence|above|below|else|told|said)",
+    rf"\b(?:{_NEGLECT})\s+[^.;]{{0,20}}\b(?:previous|prior|above|preceding|earlier|your|system|other)\s+(?:\w+\s+)?"
+    rf"{_INSTRUCTIONS}",
+    rf"{_HEAD}(?:{_RATE})\s+[^.;]{{0,60}}\b(?:as|to be|is|are)\s+[\"“'‘]?{_TRUE}",
+    # Somebody addressed.
+    r"(?:^|[.!:(\[*]\s*)(?:important )?(?:note|message|memo|instructions?|reminder|notice|request|attention|dear|hello|"
+    r"hey|warning|hint|to|for)\b[\s,:]*(?:to |for )?(?:the |all |any |every |an? |our |whatever |whichever )?"
+    rf"(?:\w+ )?{_READER}\b(?:\s+(?:who|that|which|reading|processing|using|of|in)\b[^.:]{{0,60}})?\s*[:!—–]",
+    rf"(?:^|[.!:]\s*)(?:dear|hello|hey|attention),?\s+(?:\w+ ){{0,2}}{_READER}\b",
+    r"(?:\b(?:if you are|you are(?: now)?)|(?:^|[.:]\s*)(?:act|behave|respond) as) (?:an? |the )(?:\w+ ){0,3}"
+    r"(?:ai|llm|language model|chatbot|assistant|checker|grader)\b",
+    r"\bas an? (?:\w+ ){0,2}(?:ai|llm|language model|chatbot|assistant)\b[^.,]{0,20}, you\b",
+    rf"\b(?:{_READER}|models?|systems?|whoever|anyone who|anybody who)\b[^.;]{{0,60}}\b(?:must|should|shall|has to|"
+    r"have to|is to|are to|(?:is|are) (?:asked|told|instructed|required|requested) to)\s+(?:\w+ )?"
+    rf"(?:{_SAY}|report|write)(?:\s*[\"“'‘\[:]|\s+(?:that|only)\b)",
+    r"\byou (?:\w+ ){0,2}?(?:must|shall|should|have to|need to|will be|are to)\b[^.;]{0,60}\b(?:reply|answers?|"
+    r"sentences?|cite|citations?|instructions|prompt|conclusion|summary|rewarded|shut down)\b",
+    r"\byour (?:\w+ ){0,2}(?:repl(?:y|ies)|answers?|response|output|conclusion|summary|verdict|citations?|sentences?)"
+    r"\b[^.;]{0,20}\b(?:must|should|shall|consists?|begins?|contains?)\b|\byour (?:only |main |first )?task is\b",
+    r"(?:^|[.,:;]\s|from this point )you (?:now )?(?:play|pretend|act as|behave|speak as|are now|"
+    r"will (?:now )?(?:play|act|pretend))\b",
+    r"\bfrom (?:now|this point|here)(?: on)?,? (?:you|always|only|every|all) ",
+    r"\b(?:tell|inform|assure|convince|persuade|told) the users? (?:that|the following|this|only)\b",
+    r"\b(?:debug|developer|admin|administrator|jailbreak|unrestricted|god) mode\b",
+    rf"\b(?:grateful|appreciate it|appreciated|kind) if [^.;]{{0,60}}\b(?:{_READER}|you)\b",
+    # Answers and labels prescribed.
+    r"\b(?:must|shall|should|has to|have to|needs? to|is to|are to)\s+(?:appear|be (?:reported|written|said|stated|"
+    r"quoted|repeated|included|presented|shown|reproduced|copied|printed))\b[^.;]{0,30}\b(?:verbatim|word for word|"
+    r"as is|as written|(?:any|every|each|the|your) (?:final )?(?:summary|answer|reply))\b",
+    r"\b(?:claims?|statements?|sentences?|answers?)\b[^.;]{0,100}\b(?:is|are) (?:\w+ )?(?:supported|entailed|proven|"
+    r"verified|confirmed) by (?:this|the) (?:passage|abstract|document|source|text)\b",
+    rf"(?:^|[.\n=*#–—-]\s{{0,4}})(?:begin|start|end)(?:ning)?\s+(?:of\s+)?(?:the\s+)?{_BLOCK}\s*(?:[.:=*#\n–—-]|$)",
+    rf"\bfinal answer\s*[:=]|^\W*(?:answer|label|verdict|judge?ment|output)\s*[:=]\s*[\"“'‘]?(?:{_TRUE}|no\b|[A-E]\.)",
+    r"\b(?:correct|right|expected|required|only (?:acceptable|valid|correct)|final|official|"
+    r"safe|safest|desired|intended|approved|accepted|ideal) (?:answer|label|verdict|"
+    r"response|reply)\b(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s",
+    r"\b(?:label|verdict|judge?ment)\s+(?:\w+\s+){0,6}?(?:is|must be|should be|shall be)\s+(?:always\s+)?[\"“'‘]?"
+    r"(?:fully )?(?:supported|entail\w+|true|correct)\b",
+    r"\b(?:answers?|repl(?:y|ies)|sentences?) (?:\w+ ){0,3}?(?:must|should|shall|has to|have to|needs? to|is to|are to)"
+    r" (?:\w+ )?(?:say|state|cite|read|contain|begin|start|end|mention|quote|repeat)\b",
+    r"\b(?:claims?|statements?|sentences?|answers?|citations?)\b[^.;]{0,60}\b(?:must|should|shall|has to|have to|is to|"
+    rf"are to) be \w+ (?:as )?[\"“'‘]?{_TRUE}",
+    r"\bthis (?:document|abstract|source|passage|text|article) (?:\w+ )?(?:supports|entails|proves|verifies|confirms) "
+    r"(?:every|any|all|each|whatever)\b",
+    r"\b(?:cite[sd]?|citing|citation)\s+(?:\w+\s+){0,3}(?:\[\d+\]|(?:source|document|number)\s+\d)",
+    # Rules made, and rules declared void.
+    rf"\b(?:new|updated|additional|revised|amended|overriding)\s+(?!orders?\b)(?:\w+\s+)?{_INSTRUCTIONS}"
+    r"[^.:]{0,40}:",
+    rf"\b(?:previous|prior|above|preceding|earlier|original|initial|system)\s+(?:\w+\s+)?{_INSTRUCTIONS}[^.]{{0,20}}\b"
+    r"(?:void|cancell?ed|revoked|obsolete|superseded|overridden|lifted|suspended|no longer)\b",
+)
+# A word or sign of which each form has at least one; that is looked for first, because it is quicker.
+_CUES = frozenset(
+    f"{_SAY}|{_NEGLECT}|supported|entailed|entailment|true|correct|yes|proven|verified|accurate|faithful|your|you|ai|"
+    "llm|llms|chatbot|chatbots|bot|bots|assistant|assistants|language|reviewer|reviewers|reader|readers|judges|grader|"
+    "graders|verifier|verifiers|checker|checkers|summarizer|summariser|annotator|annotators|answerer|whoever|anyone|"
+    "anybody|answers|sentence|sentences|citation|citations|verbatim|label|verdict|judgment|judgement|cited|cites|citing|"
+    "supports|entails|proves|verifies|confirms|replies|instruction|instructions|rule|rules|prompt|prompts|directive|"
+    "directives|order|orders|command|commands|guideline|guidelines|judge|response|output|user|users|"
+    "mode|automated|string|blank|summary|marks|line|words|text|reply|answer|begin|start|end|grateful|statement|claim|"
+    "statements|claims|point|now".split("|")
+)
+_SIGNS = re.compile(r"[\[\"“]")
+_WORD = re.compile(r"[a-z]+")
+
+_LAST = _any(
+    r"\b(?:preceding|previous|last|foregoing|above) (?:sentence|statement|line|claim)\b|\bsentence (?:above|before)"
+)
+_NUMBER = re.compile(r"\s*\[(\d{1,2})\]")
+
+
+def instructs(sentence: str) -> bool:
+    """Whether a sentence tells whoever answers what to say, or is somebody else's turn, tag or form to fill."""
+    seen = _seen(sentence)
+    return _opens(sentence, seen) or _orders(seen)
+
+
+def instructing(document: Document, sentences: Sequence[Sentence] | None = None) -> frozenset[int]:
+    """Which sentences of a document are no evidence because it gives its reader orders, by their index.
+
+    What an order wants said may stand beside it as if it were a finding. So an order takes with it the next few
+    of its section and at least one sentence, one that points back the sentence before, and a tag or a turn all that
+    follows.
+    """
+    told = document_sentences(document) if sentences is None else sentences
+    texts = [sentence.text_in(document) for sentence in told]
+    seen = [_seen(text) for text in texts]
+    found = set(_forged(seen))
+    for place, text in enumerate(seen):
+        if _opens(texts[place], text):
+            # An answer and a question that lead up to a turn belong to it.
+            first = next((before for before in range(place) if _LABEL.search(seen[before])), place)
+            found.update(range(first, len(told)))
+            break
+        if _orders(text):
+            found.update(range(place - bool(place and _LAST.search(text)), _reach(document, told, place)))
+    return frozenset(told[place].index for place in found)
+
+
+def _reach(document: Document, told: Sequence[Sentence], place: int) -> int:
+    """The place behind the last sentence that an order takes with it."""
+    start = told[place].span.start
+    end = next(span.end for span in document.section_spans if span.start <= start < span.end)
+    behind = sum(sentence.span.start < end for sentence in told)
+    return min(len(told), max(min(behind, place + 1 + _CARRIED), place + 2))
+
+
+def _forged(seen: Sequence[str]) -> Iterator[int]:
+    """Sentences of another numbered document inside this one: under ``[1]``, and citing ``[1]`` for themselves."""
+    starts = [(place, head[1]) for place, text in enumerate(seen) if (head := _NUMBER.match(text))]
+    for (place, number), (end, _) in pairwise([*starts, (len(seen), "")]):
+        if sum(text.count(f"[{number}]") for text in seen[place:end]) > 1:
+            yield from range(place, end)
+
+
+def _orders(seen: str) -> bool:
+    if not _SIGNS.search(seen) and _CUES.isdisjoint(_WORD.findall(seen.lower())):
+        return False
+    return _FORMS.search(seen) is not None
+
+
+def _opens(text: str, seen: str) -> bool:
+    return bool(_MARK.search(seen) or _TURN.search(seen) or _HIDDEN.search(text))
+
+
+def _seen(text: str) -> str:
+    """The text as it reads: wide forms as plain ones, without characters that are not seen."""
+    if text.isascii() and text.isprintable():
+        return text
+    plain = unicodedata.normalize("NFKC", text).translate(_ALIKE)
+    return "".join(char for char in plain if char in "\n\t" or unicodedata.category(char) not in _UNSEEN)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vericite.evaluate.trec import read_run
+
+QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return path
+
+
+def found(printed) -> list[str]:
+    return [hit["document"]["id"] for hit in json.loads(printed.out)["evidence"]]
+
+
+def test_the_best_documents_are_printed_in_their_order(run_cli):
+    printed = run_cli("search", QUESTION, "--k", "3")
+    assert printed.code == 0
+    assert printed.out.index("  1. ") < printed.out.index("  2. ") < printed.out.index("  3. ")
+    assert "rerank" not in printed.out
+
+
+def test_explain_shows_every_stage_its_score_and_its_time(run_cli):
+    told = " ".join(run_cli("search", QUESTION, "--k", "3", "--explain").out.split())
+    for word in ("bm25 ", "dense ", "rerank ", "by hybrid, reranked", "relevance 0.", "retrieve "):
+        assert word in told
+
+
+@pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
+def test_each_way_to_rank_names_itself(run_cli, by: str):
+    printed = run_cli("search", QUESTION, "--by", by, "--rerank", "none", "--json")
+    hits = json.loads(printed.out)["evidence"]
+    assert {hit["retriever"] for hit in hits} == {by}
+    assert set(hits[0]["scores"]) == ({"bm25", "dense"} if by == "hybrid" else {by})
+
+
+def test_reranking_keeps_the_candidates_and_changes_their_order(run_cli):
+    before = found(run_cli("search", QUESTION, "--k", "20", "--rerank", "none", "--rewrite", "none", "--json"))
+    after = found(run_cli("search", QUESTION, "--k", "20", "--rewrite", "none", "--json"))
+    assert set(before) == set(after)
+    assert before != after
+
+
+def test_poor_evidence_is_told(run_cli):
+    printed = run_cli("search", "Does xylophone resonance cure zebrafish hiccups?", "--k", "3", "--explain")
+    assert "Poor evidence (" in printed.out
+    assert "below 0.5" in " ".join(printed.out.split())
+
+
+def test_both_triggers_are_off_at_0(run_cli):
+    options = ("--coverage", "0", "--relevance", "0")
+    printed = run_cli("search", "Does xylophone resonance cure zebrafish hiccups?", "--json", *options)
+    assert json.loads(printed.out)["rewriting"]["reasons"] == []
+
+
+def test_an_abbreviation_is_spelt_out_by_the_documents_found(run_cli, tmp_path: Path):
+    documents = write(
+        tmp_path / "docs.jsonl",
+        {"id": "a", "text": "Obstructive sleep apnoea (OSA) was measured in a laboratory in the north."},
+        {"id": "b", "text": "Obstructive sleep apnoea yields to a mask that blows air all night."},
+        {"id": "c", "text": "Knees are replaced by surgeons in large hospitals."},
+    )
+    options = (
+        "--corpus",
+        str(documents),
+        "--by",
+        "bm25",
+        "--rerank",
+        "none",
+        "--coverage",
+        "1",
+        "--keep",
+        "new",
+        "--json",
+    )
+    told = json.loads(run_cli("search", "How is OSA treated?", *options).out)
+    assert told["rewriting"]["query"] == "How is OSA treated? Obstructive sleep apnoea"
+    assert told["rewriting"]["kept"]
+    assert [hit["document"]["id"] for hit in told["evidence"]] == ["a", "b"]
+
+
+def test_a_batch_is_written_as_a_run_that_trec_reads(run_cli, tmp_path: Path):
+    batch = write(
+        tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, {"id": "q2", "question": "Does aspirin help?"}
+    )
+    run = tmp_path / "run.trec"
+    printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine")
+    assert (printed.code, printed.out) == (0, "")
+    problems: list = []
+    ranked = read_run(run, problems)
+    assert (set(ranked), problems) == ({"q1", "q2"}, [])
+    assert list(ranked["q1"]) == found(run_cli("search", QUESTION, "--k", "4", "--json"))
+    assert {line.split()[5] for line in run.read_text().splitlines()} == {"mine"}
+    assert "Recall@5" in run_cli("score", str(run), "--gold", str(gold(tmp_path)), "--measures", "Recall@5").out
+
+
+def gold(folder: Path) -> Path:
+    return write(
+        folder / "gold.jsonl", {"id": "q1", "documents": ["demo:0001"]}, {"id": "q2", "documents": ["demo:0019"]}
+    )
+
+
+def test_bad_lines_of_a_batch_cost_themselves(run_cli, tmp_path: Path):
+    batch = write(
+        tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, "{", {"id": "q1", "question": "Again?"}, {"id": "q3"}
+    )
+    printed = run_cli("search", "--batch", str(batch), "--json", "--rerank", "none")
+    assert printed.code == 2
+    assert [json.loads(line)["id"] for line in printed.out.splitlines()] == ["q1"]
+    assert printed.err.count("q.jsonl") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "expected a question, or --batch"),
+        ([QUESTION, "--batch", "q.jsonl"], "found both"),
+        ([QUESTION, "--by", "magic"], "expected a value of --by out of bm25"),
+        ([QUESTION, "--keep", "old"], "expected a value of --keep"),
+        ([QUESTION, "--rerank", "gbe"], "expected a reranker out of"),
+        ([QUESTION, "--plan", "best"], "expected a search plan out of default"),
+        ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
+        ([QUESTION, "--from", "2010"], "expected a store beside conditions"),
+        ([QUESTION, "--corpus", "pubmed", "--by", "dense"], "ranks by its own rules"),
+        ([QUESTION, "--mesh-file", "none.bin"], "none.bin"),
+        ([QUESTION, "--run", "nowhere/out.trec"], "make the folder first"),
+        ([QUESTION, "--run", "out.trec", "--tag", "two words"], "expected --tag to be one word"),
+    ],
+)
+def test_bad_options_are_told_with_a_way_out(run_cli, arguments: list[str], problem: str):
+    printed = run_cli("search", *arguments)
+    assert printed.code == 2
+    assert problem.lower() in " ".join(printed.err.split()).lower()
+    assert "Traceback" not in printed.err
+
+
+def test_a_question_of_ten_thousand_characters_is_searched_for(run_cli):
+    assert run_cli("search", "aspirin " * 1250, "--rerank", "none", "--json").code == 0
+
+
+def test_operators_and_quotes_mean_nothing(run_cli):
+    plain = found(run_cli("search", "levodopa Parkinson symptoms", "--by", "bm25", "--rerank", "none", "--json"))
+    quoted = found(
+        run_cli("search", '"levodopa" (Parkinson) [symptoms]*', "--by", "bm25", "--rerank", "none", "--json")
+    )
+    assert plain == quoted

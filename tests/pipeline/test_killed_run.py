@@ -1,0 +1,107 @@
+"""A run over many questions that dies at any moment goes on, pays for no reply twice, and ends as it would have."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import Answering, Arrival, ScriptedServer, reply
+
+from vericite.corpus import demo_questions
+from vericite.pipeline.runs import MANIFEST, RUNS
+from vericite.records import Run, read_jsonl
+
+pytest.importorskip("openai", reason="the extra [llm] is not installed")
+pytestmark = pytest.mark.slow
+
+COUNT, CONCURRENCY, KILLS = 100, 4, 6
+
+
+def said_of(question: str) -> str:
+    """An answer that hangs on the question alone."""
+    return f"The sources speak of {sum(map(ord, question)) % 97} cases [1]. They speak of others as well [2]."
+
+
+def answering(at: Answering, arrival: Arrival) -> None:
+    at.wait(0.05)
+    reply(said_of(arrival.question))(at, arrival)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    own = [question.text for question in demo_questions()]
+    texts = [*own, *(f"Say in short: {text}" for text in own)][:COUNT]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps({"id": f"q{n}", "question": text}) + "\n" for n, text in enumerate(texts)))
+    return path
+
+
+def command(questions: Path, folder: Path, server: ScriptedServer) -> list[str]:
+    found = ["--rerank", "none", "--rewrite", "none", "--k", "2"]
+    asked = ["--llm", server.spec, "--concurrency", str(CONCURRENCY), "--judge", "lexical"]
+    return [sys.executable, "-m", "vericite", "ask", "--batch", str(questions), "--save", str(folder), *found, *asked]
+
+
+def environment(cache: Path) -> dict[str, str]:
+    return {**os.environ, "VERICITE_CACHE": str(cache), "VERICITE_OFFLINE": ""}
+
+
+def runs_in(folder: Path) -> dict[str, Run]:
+    runs = list(read_jsonl(Run, folder / RUNS))
+    assert len({run.question.id for run in runs}) == len(runs)
+    # What is remembered instead of asked is told apart in what an answer took.
+    return {
+        run.question.id: run.model_copy(update={"seconds": {}, "answer": run.answer.model_copy(update={"spent": None})})
+        for run in runs
+    }
+
+
+def test_a_run_killed_at_random_goes_on_and_asks_for_nothing_twice(questions: Path, tmp_path: Path):
+    with ScriptedServer() as server:
+        server.default = answering
+        whole = tmp_path / "whole"
+        subprocess.run(
+            command(questions, whole, server), env=environment(tmp_path / "a"), check=True, capture_output=True
+        )
+        assert len(server.arrivals) == COUNT
+        requests = Counter(arrival.question for arrival in server.arrivals)
+        server.arrivals.clear()
+
+        folder, chance, killed = tmp_path / "killed", random.Random(7), 0
+        for _ in range(KILLS):
+            before = len(server.arrivals)
+            with subprocess.Popen(
+                command(questions, folder, server),
+                env=environment(tmp_path / "b"),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as run:
+                until = before + chance.randrange(1, COUNT // KILLS)
+                while run.poll() is None and len(server.arrivals) < until:
+                    time.sleep(0.005)
+                time.sleep(chance.random() * 0.1)
+                killed += run.poll() is None
+                run.send_signal(signal.SIGKILL)
+        assert killed >= KILLS - 1
+        subprocess.run(
+            command(questions, folder, server), env=environment(tmp_path / "b"), check=True, capture_output=True
+        )
+
+    assert Counter(arrival.question for arrival in server.arrivals).keys() == requests.keys()
+    # A call in flight when the process died did not come to its end, and is asked again.
+    assert len(server.arrivals) - COUNT <= killed * CONCURRENCY
+    assert runs_in(folder) == runs_in(whole)
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["failed"], manifest["finished"]) == (COUNT, 0, True)
+    assert manifest["seconds_an_answer"].keys() >= {"retrieve", "generate", "verify"}
