@@ -34,6 +34,7 @@ from vericite.formats.questions import read_questions
 from vericite.pipeline.opening import SearchPlan, open_search
 from vericite.records import Document, Question, Rewriting
 from vericite.retrieve.oracle import pmid_of
+from vericite.retrieve.trigger import Trigger
 
 K = 20
 MEASURES = ("Recall@5", "Recall@10", "Recall@20", "nDCG@10", "MRR@10")
@@ -46,6 +47,9 @@ STAGES: dict[str, SearchPlan] = {
     "hybrid + rerank": replace(BASE, by="hybrid", rerank="bundled"),
     "hybrid + rerank + rewrite": replace(BASE, by="hybrid", rerank="bundled", rewrite="offline"),
     "the same, new kept": replace(BASE, by="hybrid", rerank="bundled", rewrite="offline", keep="new"),
+    "the paper's trigger, new kept": replace(
+        BASE, by="hybrid", rerank="bundled", rewrite="offline", keep="new", trigger=Trigger()
+    ),
 }
 
 REWRITTEN = "hybrid + rerank"
@@ -89,12 +93,14 @@ def store_of(corpus: Path, work: Path) -> tuple[Path, set[str]]:
     return folder, ids
 
 
-def searched(store: Path, plan: SearchPlan, questions: Sequence[Question]) -> tuple[list[Item], float, list[Rewriting]]:
+def searched(
+    store: Path, plan: SearchPlan, questions: Sequence[Question], k: int
+) -> tuple[list[Item], float | None, list[Rewriting]]:
     """What was found, the seconds a question, and the rewritings."""
     search, _ = open_search(str(store), plan)
-    search.find(questions[0], K)  # The models load.
+    search.find(questions[0], k)  # The models load.
     began = time.perf_counter()
-    found = [search.find(question, K) for question in questions]
+    found = [search.find(question, k) for question in questions]
     seconds = (time.perf_counter() - began) / len(questions)
     items = [
         Item(question.id, ranked=tuple(hit.document.id for hit in each.evidence), gold=Gold.of(question))
@@ -104,7 +110,7 @@ def searched(store: Path, plan: SearchPlan, questions: Sequence[Question]) -> tu
 
 
 def table(
-    name: str, questions: Sequence[Question], runs: Mapping[str, tuple[list[Item], float, list[Rewriting]]]
+    name: str, questions: Sequence[Question], runs: Mapping[str, tuple[list[Item], float | None, list[Rewriting]]]
 ) -> None:
     """Every stage, and what it gains over BM25."""
     measures = measures_named(MEASURES)
@@ -122,7 +128,9 @@ def table(
         if stage != "bm25":
             compared = compare_systems(systems[stage], systems["bm25"], measures_named(["Recall@5", "nDCG@10"]))
             gains = [_gain(it) for it in compared]
-        print(f"| {stage} | {' | '.join(cells)} | {seconds:.3f} | {' | '.join(gains)} |")
+        print(
+            f"| {stage} | {' | '.join(cells)} | {'-' if seconds is None else f'{seconds:.3f}'} | {' | '.join(gains)} |"
+        )
 
 
 def _gain(compared: Any) -> str:
@@ -166,6 +174,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--also", nargs="*", default=[], metavar="NAME=FILE")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
+    parser.add_argument(
+        "--k", type=int, default=K, help="documents found; 5 to see what rewriting changes of an answer"
+    )
     parser.add_argument("--peer-python")
     return parser.parse_args()
 
@@ -179,11 +190,11 @@ def main() -> None:
     for named in given.questions:
         name, _, files = named.partition("=")
         questions = questions_in([Path(file) for file in files.split(",")], ids)
-        runs = {stage: searched(store, STAGES[stage], questions) for stage in given.stages}
+        runs = {stage: searched(store, STAGES[stage], questions, given.k) for stage in given.stages}
         if given.peer_python:
             runs["bm25s (Lucene's variant)"] = (
                 against_bm25s(given.peer_python, given.corpus, questions, given.work),
-                0.0,
+                None,
                 [],
             )
         table(name, questions, runs)
@@ -197,7 +208,9 @@ def main() -> None:
     for named in given.also:
         name, _, file = named.partition("=")
         questions, _ = read_questions(Path(file))
-        rewriting_told(name, searched(store, STAGES["hybrid + rerank + rewrite"], questions)[2])
+        for stage in given.stages:
+            if STAGES[stage].rewrite != "none":
+                rewriting_told(f"{name}, {stage}", searched(store, STAGES[stage], questions, given.k)[2])
 
 
 if __name__ == "__main__":

@@ -150,3 +150,52 @@ def test_operators_and_quotes_mean_nothing(run_cli):
         run_cli("search", '"levodopa" (Parkinson) [symptoms]*', "--by", "bm25", "--rerank", "none", "--json")
     )
     assert plain == quoted
+
+
+def test_a_run_is_not_written_over_the_corpus(run_cli, tmp_path: Path):
+    documents = write(tmp_path / "docs.jsonl", {"id": "a", "text": "Aspirin lowers fever."})
+    before = documents.read_text()
+    printed = run_cli("search", "aspirin", "--corpus", str(documents), "--run", str(documents))
+    assert printed.code == 2
+    assert "expected --run to be another file than the input" in printed.err
+    assert documents.read_text() == before
+
+
+def test_ids_with_spaces_are_found_and_only_a_run_refuses_them(run_cli, tmp_path: Path):
+    documents = write(tmp_path / "docs.jsonl", {"id": "a b", "text": "Aspirin lowers fever."})
+    options = ("--corpus", str(documents), "--by", "bm25", "--rerank", "none")
+    assert "a b" in run_cli("search", "aspirin", *options).out
+    batch = write(tmp_path / "q.jsonl", {"id": "q1", "question": "knees?"}, {"id": "q2", "question": "aspirin?"})
+    run = tmp_path / "out.trec"
+    printed = run_cli("search", "--batch", str(batch), "--run", str(run), *options)
+    assert (printed.code, run.read_text()) == (2, "")
+    assert "ids without spaces" in printed.err
+
+
+def test_documents_that_say_they_are_retracted_are_marked(run_cli, tmp_path: Path):
+    documents = write(
+        tmp_path / "docs.jsonl",
+        {"id": "a", "text": "Aspirin lowers fever.", "retracted": True},
+        {"id": "b", "text": "Aspirin lowers fever in adults.", "retracted": False},
+    )
+    shown = run_cli("search", "aspirin", "--corpus", str(documents), "--by", "bm25", "--rerank", "none", "--json").out
+    assert {hit["document"]["id"]: hit["document"]["retracted"] for hit in json.loads(shown)["evidence"]} == {
+        "a": True,
+        "b": False,
+    }
+
+
+def test_a_question_id_cannot_steer_the_terminal(run_cli, tmp_path: Path):
+    batch = write(tmp_path / "q.jsonl", {"id": "q\u001b[31m1", "question": "aspirin?"})
+    assert "\x1b" not in run_cli("search", "--batch", str(batch), "--rerank", "none").out
+
+
+def test_a_folder_of_the_name_demo_is_not_the_demonstration(run_cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "demo").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run_cli("search", "aspirin", "--rerank", "none").code == 0
+
+
+def test_more_documents_than_there_are_give_all_and_too_many_are_refused(run_cli):
+    assert len(found(run_cli("search", QUESTION, "--k", "10000", "--rerank", "none", "--by", "dense", "--json"))) == 150
+    assert run_cli("search", QUESTION, "--k", "10001").code == 2

@@ -158,16 +158,23 @@ def test_retracted_documents_are_shown_at_their_rank_and_take_no_place(retracted
     shelf = Shelf(does=[document(str(place), "x", withdrawn) for place, withdrawn in enumerate(retracted)])
     found = Search(shelf).find(ASPIRIN, k)
     usable = [hit for hit in found.evidence if not hit.document.retracted]
-    assert len(usable) <= k
+    assert len(usable) == min(k, retracted.count(False))
     assert ids(found.evidence) == [str(place) for place in range(len(found.evidence))]
-    if len(usable) < k:
-        # Only where four times as many as wanted hold no more.
-        assert len(found.evidence) in (len(retracted), 4 * k)
-    else:
+    if len(usable) == k:
         assert not found.evidence[-1].document.retracted
+    if not usable:
+        assert len(found.evidence) == min(k, len(retracted))
     assert [hit.document.retracted for hit in found.usable_first] == sorted(
         hit.document.retracted for hit in found.evidence
     )
+
+
+def test_retracted_documents_in_front_do_not_keep_usable_ones_from_being_read():
+    withdrawn = [document(f"w{place}", "0.5 x", retracted=True) for place in range(30)]
+    shelf = Shelf(does=[*withdrawn, *POOR, *GOOD])
+    found = Search(shelf, Rerank(Marks(), candidates=5, prior=0)).find(ASPIRIN, 2)
+    assert [hit.document.id for hit in found.usable_first[:2]] == ["c", "d"]
+    assert [hit.document.id for hit in found.evidence[:30]] == [hit.id for hit in withdrawn]
 
 
 def test_retracted_documents_do_not_make_evidence_good():

@@ -14,6 +14,7 @@ import vericite.records as records
 from vericite.errors import InputError, RecordError
 from vericite.records import (
     Answer,
+    Change,
     CheckedAnswer,
     CheckedRationale,
     Citation,
@@ -28,6 +29,7 @@ from vericite.records import (
     Rationale,
     RationaleStep,
     Record,
+    Repaired,
     Rewriting,
     Run,
     Section,
@@ -248,6 +250,15 @@ REWRITING = Rewriting(
 CHECKED_RATIONALE = CheckedRationale(
     checked=CHECKED_ANSWER, verdict="CORRECT", quality=4, context=5, undecided=("INCORRECT-ILLOGICAL",)
 )
+CHANGE = Change(
+    sentence=0,
+    action="rewritten",
+    before="Stroke rose [1].",
+    after="Stroke fell [1].",
+    why="[1] contradicts it",
+    round=1,
+    by="restoration",
+)
 RUN = Run(
     question=QUESTION,
     evidence=(FOUND,),
@@ -256,7 +267,19 @@ RUN = Run(
     provenance=PROVENANCE,
     rewriting=REWRITING,
     rationale=CHECKED_RATIONALE,
+    changes=(CHANGE,),
     seconds={"retrieve": 0.1},
+)
+REPAIRED = Repaired(
+    answer=ANSWER,
+    checked=CHECKED_ANSWER,
+    before=SUMMARY,
+    changes=(CHANGE,),
+    rounds=1,
+    sentences=1,
+    words=2,
+    words_kept=1,
+    left=("Stroke fell.: abstained",),
 )
 EXAMPLES: list[Record] = [
     ASPIRIN,
@@ -283,6 +306,8 @@ EXAMPLES: list[Record] = [
     UNCITED,
     SUMMARY,
     CHECKED_ANSWER,
+    CHANGE,
+    REPAIRED,
     RUN,
 ]
 each_record = pytest.mark.parametrize("record", EXAMPLES, ids=lambda record: type(record).__name__)

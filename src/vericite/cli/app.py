@@ -17,6 +17,7 @@ from vericite.cli.corpus import corpus
 from vericite.cli.demonstrations import demonstrations
 from vericite.cli.doctor import doctor
 from vericite.cli.judge import judge
+from vericite.cli.repair import repair
 from vericite.cli.score import compare, score
 from vericite.cli.search import search
 from vericite.cli.split import split
@@ -60,6 +61,7 @@ for command in (
     search,
     check,
     attribute,
+    repair,
     score,
     compare,
     agree,

@@ -37,6 +37,8 @@ def told(rewriting: Rewriting) -> str:
     if not rewriting.fired:
         return f"Not searched again: {figures}."
     why = "; ".join(rewriting.reasons)
+    if rewriting.failed is not None:
+        return f"Poor evidence ({why}); looking for other words failed: {clean(rewriting.failed)}"
     if rewriting.query is None or rewriting.again is None:
         return f"Poor evidence ({why}), and no other words to search for."
     end = "these are its documents" if rewriting.kept else "the first documents were better and are kept"

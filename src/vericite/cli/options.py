@@ -119,7 +119,7 @@ def _price(text: str) -> Price:
     return Price(prompt, completion)
 
 
-def refuse_same(out: Path | None, *read: Path | None) -> None:
+def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> None:
     """Before a file that is read is written over.
 
     Raises:
@@ -129,7 +129,7 @@ def refuse_same(out: Path | None, *read: Path | None) -> None:
 
     for file in read:
         if out is not None and file is not None and _is_same(out, file):
-            raise InputError(f"expected --out to be another file than the input; found {out} for both")
+            raise InputError(f"expected {what} to be another file than the input; found {out} for both")
 
 
 def _is_same(one: Path, other: Path) -> bool:

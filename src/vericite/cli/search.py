@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,7 +43,7 @@ _BATCH = "Many questions"
 def search(
     question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
     corpus: CorpusOption = "demo",
-    k: Annotated[int, typer.Option("--k", min=1, help="Documents to find.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, max=10_000, help="Documents to find.")] = 10,
     plan: PlanOption = "default",
     by: ByOption = None,
     rerank: RerankOption = None,
@@ -81,18 +81,21 @@ def search(
     words. Documents known as retracted are shown as such, and do not count among the k.
     """
     from vericite.cli.options import refuse_same, refuse_unwritable, report
+    from vericite.cli.show import ledger_of, show_ledger
     from vericite.pipeline.opening import open_search
 
     _refuse_confused(question, batch, run, tag)
     if run is not None:
-        refuse_same(run, batch)
+        refuse_same(run, batch, mesh_file, Path(corpus), what="--run")
         refuse_unwritable(run, "--run")
     filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
     chosen = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep, filters)
     opened, problems = open_search(corpus, chosen)
     questions, refused = _questions(question, batch)
-    _carry_out(opened, questions, k, _Output(explain, as_json, batch is not None, run, tag))
-    report([*problems, *refused])
+    wrong = [*problems, *refused]
+    _carry_out(opened, questions, k, _Output(explain, as_json, batch is not None, run, tag), wrong)
+    show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
+    report(wrong)
 
 
 def _refuse_confused(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
@@ -117,51 +120,62 @@ def _questions(question: str | None, batch: Path | None) -> tuple[list[Question]
 
 
 class _Output:
-    """Where what was found goes."""
+    """Where what was found goes; what was found before a run is stopped stays in ``RUN.partial``."""
 
     def __init__(self, explain: bool, as_json: bool, many: bool, run: Path | None, tag: str) -> None:
         from rich.console import Console
 
         self.explain, self.as_json, self.many, self.run, self.tag = explain, as_json, many, run, tag
         self.console: Console = Console(highlight=False)
+        self._partial = None if run is None else run.with_name(run.name + ".partial")
+        self._file: IO[str] | None = None
 
-    def show(self, question: Question, found: FoundEvidence) -> None:
-        """Print what was found for a question, unless it goes into a file."""
+    def __enter__(self) -> None:
+        if self._partial is not None:
+            self._file = self._partial.open("w", encoding="utf-8", newline="\n")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._file is None or self._partial is None or self.run is None:
+            return
+        self._file.close()
+        if kind is None:
+            self._partial.replace(self.run)
+        else:
+            typer.echo(f"vericite: what was found before is in {self._partial}", err=True)
+
+    def take(self, question: Question, found: FoundEvidence) -> None:
+        """Write what was found for a question, or print it."""
+        if self._file is not None:
+            from vericite.evaluate.trec import run_lines
+
+            ids = [hit.document.id for hit in found.evidence]
+            self._file.writelines(run_lines(question.id, ids, self.tag))
+            self._file.flush()
         if self.as_json:
             typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:
             from vericite.cli.found import show_found
+            from vericite.cli.show import clean
 
             if self.many:
-                self.console.print(f"\n{question.id}", style="bold", markup=False)
+                self.console.print(f"\n{clean(question.id)}", style="bold", markup=False)
             show_found(self.console, found, self.explain)
 
 
-def _carry_out(opened: Search, questions: list[Question], k: int, output: _Output) -> None:
+def _carry_out(opened: Search, questions: list[Question], k: int, output: _Output, problems: list[RecordError]) -> None:
     from rich.console import Console
 
-    from vericite.evaluate.trec import run_lines
+    from vericite.errors import EntrezError, InputError, RecordError
 
-    lines: list[str] = []
-    with Console(stderr=True).status("searching") as status:
+    with Console(stderr=True).status("searching") as status, output:
         for number, question in enumerate(questions, start=1):
-            found = opened.find(question, k)
-            lines += run_lines(question.id, [hit.document.id for hit in found.evidence], output.tag)
             status.update(f"searching, {number} of {len(questions)} questions")
-            output.show(question, found)
-    if output.run is not None:
-        _write(output.run, lines)
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    from vericite.errors import InputError
-
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text("".join(lines), encoding="utf-8", newline="\n")
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(f"expected --run to be a file that can be written; found {path}: {error.strerror}") from None
+            try:
+                output.take(question, opened.find(question, k))
+            except (InputError, EntrezError) as error:
+                if not output.many:
+                    raise
+                problems.append(RecordError("the batch", number, question.id, str(error)))
 
 
 def _as_json(question: Question, found: FoundEvidence) -> dict[str, Any]:

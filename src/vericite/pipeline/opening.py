@@ -125,7 +125,7 @@ def load_reranker(name: str) -> Reranker | None:
 def _retriever(corpus: str, plan: SearchPlan) -> tuple[Retriever, Sequence[RecordError]]:
     from vericite.corpus import demo_documents, demo_vectors, load_documents
 
-    is_store = corpus.startswith("s3://") or Path(corpus).is_dir()
+    is_store = corpus not in ("demo", "pubmed") and (corpus.startswith("s3://") or Path(corpus).is_dir())
     if plan.filters is not None and plan.filters.predicate() and not is_store:
         raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")
     if corpus == "pubmed":

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Keep = Literal["better", "new"]
 """Which evidence is kept after a rewriting: that with the better scores, or always the new."""
 
-_WIDEST = 4
-"""Times as many documents as wanted that are asked for, where retracted ones take places."""
+_WIDEST = 64
+"""Times as many documents as wanted that are asked for at most, where retracted ones are in the way."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +86,23 @@ class Search:
 
     def _ranked(self, question: Question, query: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
         wanted = max(k, self.rerank.candidates if self.rerank else 0)
-        asked = question if query == question.text else question.model_copy(update={"text": query})
-        for times in (1, _WIDEST):
-            with clock("retrieve"):
-                found = _flagged(self.retriever.retrieve(asked, times * wanted))
-            usable = sum(not hit.document.retracted for hit in found)
-            if usable >= k or len(found) < times * wanted:
-                break
+        with clock("retrieve"):
+            found = self._retrieved(question if query == question.text else _asking(question, query), wanted)
         if self.rerank is not None:
             with clock("rerank"):
                 # Other words find documents; how well these answer is a matter of the question itself.
                 found = self.rerank(question.text, found)
         return _until(found, k)
+
+    def _retrieved(self, question: Question, wanted: int) -> tuple[Evidence, ...]:
+        """Until so many are usable, or there are no more."""
+        asked = wanted
+        while True:
+            found = _flagged(self.retriever.retrieve(question, asked))
+            usable = sum(not hit.document.retracted for hit in found)
+            if usable >= wanted or len(found) < asked or asked >= _WIDEST * wanted:
+                return found
+            asked *= 4
 
     def _rewritten(
         self, rewrite: Rewrite, question: Question, evidence: tuple[Evidence, ...], k: int, clock: Clock
@@ -110,10 +115,11 @@ class Search:
         with clock("rewrite"):
             query = rewrite.rewriter.rewrite(question.text, [hit.document for hit in evidence])
         if query is None:
-            return evidence, told
+            failures: dict[str, str] = getattr(rewrite.rewriter, "failures", {})
+            return evidence, told.model_copy(update={"failed": failures.get(question.text)})
         again = self._ranked(question, query, k, clock)
         second = self._judged(rewrite.trigger, question, again)
-        kept = bool(again) and (rewrite.keep == "new" or _worth(second) > _worth(first))
+        kept = bool(again) and (rewrite.keep == "new" or _is_better(second, first))
         update = {"query": query, "again": (second.coverage, second.relevance), "kept": kept}
         return again if kept else evidence, told.model_copy(update=update)
 
@@ -144,6 +150,10 @@ class FoundEvidence:
         return tuple(sorted(self.evidence, key=lambda hit: hit.document.retracted))
 
 
+def _asking(question: Question, query: str) -> Question:
+    return question.model_copy(update={"text": query})
+
+
 def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """With what is known on this machine of retractions, beside what the documents say themselves."""
     known = known_retractions()
@@ -152,17 +162,16 @@ def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(hit.model_copy(update={"document": known.flagged(hit.document)}) for hit in found)
 
 
-def _worth(judged: Sufficiency) -> tuple[float, float]:
-    if judged.relevance is None:
-        return judged.coverage, 0.0
-    return judged.relevance, judged.coverage
+def _is_better(new: Sufficiency, old: Sufficiency) -> bool:
+    """By relevance where both have it, else by coverage."""
+    if new.relevance is None or old.relevance is None or new.relevance == old.relevance:
+        return new.coverage > old.coverage
+    return new.relevance > old.relevance
 
 
 def _until(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
-    """Down to the ``k``-th usable document."""
-    usable = 0
-    for place, hit in enumerate(found):
-        usable += not hit.document.retracted
-        if usable == k:
-            return tuple(found[: place + 1])
-    return tuple(found)
+    """Down to the ``k``-th usable document; where none is, as where retracted ones are asked for, the first ``k``."""
+    usable = [place for place, hit in enumerate(found) if not hit.document.retracted]
+    if not usable:
+        return tuple(found[:k])
+    return tuple(found[: usable[k - 1] + 1] if len(usable) >= k else found[: usable[-1] + k])

@@ -2,6 +2,7 @@
 
 from vericite.records.answer import Answer, Citation, Claim, Spent, Trimmed
 from vericite.records.base import SCHEMA_VERSION, Floats, Names, Record, Span, storable
+from vericite.records.change import Change, RepairAction
 from vericite.records.document import Document, Section, Sentence, SourceText
 from vericite.records.jsonl import (
     first_problem,
@@ -14,6 +15,7 @@ from vericite.records.jsonl import (
 )
 from vericite.records.question import Evidence, Question, QuestionType, Rewriting
 from vericite.records.rationale import Rationale, RationaleStep
+from vericite.records.repair import Repaired
 from vericite.records.run import (
     CheckedAnswer,
     CheckedRationale,
@@ -27,6 +29,7 @@ from vericite.records.verdict import EvidenceSpan, Label, StatementVerdict, Verd
 __all__ = [
     "SCHEMA_VERSION",
     "Answer",
+    "Change",
     "CheckedAnswer",
     "CheckedRationale",
     "Citation",
@@ -43,6 +46,8 @@ __all__ = [
     "Rationale",
     "RationaleStep",
     "Record",
+    "RepairAction",
+    "Repaired",
     "Rewriting",
     "Run",
     "Section",

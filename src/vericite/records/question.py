@@ -32,8 +32,9 @@ class Rewriting(Record):
 
     ``coverage`` is the share of its words that are in the evidence, ``relevance`` the mean score of the best documents
     when reranked; ``reasons`` says which of them were too low, and is empty where none was. ``query`` is what was
-    searched for then, None where nobody had other words; ``again`` are the two figures of what that found, and ``kept``
-    says whether its documents took the place of the first.
+    searched for then, None where nobody had other words; ``failed`` is why, where whoever was asked for them could not
+    say. ``again`` are the two figures of what the query found, and ``kept`` says whether its documents took the place
+    of the first.
     """
 
     coverage: float = Field(ge=0, le=1)
@@ -41,6 +42,7 @@ class Rewriting(Record):
     reasons: tuple[str, ...] = ()
     query: str | None = None
     by: str | None = None
+    failed: str | None = None
     again: tuple[float, float | None] | None = None
     kept: bool = False
 

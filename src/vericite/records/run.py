@@ -8,6 +8,7 @@ from pydantic import Field
 
 from vericite.records.answer import Answer
 from vericite.records.base import SCHEMA_VERSION, Floats, FrozenDict, Names, Record
+from vericite.records.change import Change
 from vericite.records.question import Evidence, Question, Rewriting
 from vericite.records.verdict import Verdict, VerificationFailure
 
@@ -146,7 +147,7 @@ class CheckedRationale(Record):
 class Run(Record):
     """A question's way through the pipeline: what was found, answered and judged.
 
-    ``seconds`` has the time of each stage by its name.
+    ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name.
     """
 
     question: Question
@@ -156,4 +157,5 @@ class Run(Record):
     provenance: Provenance
     rewriting: Rewriting | None = None
     rationale: CheckedRationale | None = None
+    changes: tuple[Change, ...] = ()
     seconds: Floats = FrozenDict()

@@ -65,14 +65,21 @@ class Rerank:
         return f"rerank{self.candidates}({self.reranker.signature}, prior={self.prior:g})"
 
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """The same documents in their new order; the relevance that the reranker finds is kept as ``rerank``."""
-        read, rest = evidence[: self.candidates], evidence[self.candidates :]
+        """The same documents in their new order; the relevance that the reranker finds is kept as ``rerank``.
+
+        Retracted documents are not read: they keep their place, and are not among the candidates.
+        """
+        usable = [hit for hit in evidence if not hit.document.retracted]
+        again = iter([*self._reranked(question, usable[: self.candidates]), *usable[self.candidates :]])
+        ordered = (hit if hit.document.retracted else next(again) for hit in evidence)
+        return tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(ordered, start=1))
+
+    def _reranked(self, question: str, read: Sequence[Evidence]) -> list[Evidence]:
         relevance = self.reranker.relevance(question, [hit.document.titled_text for hit in read])
         sure = np.clip(relevance.astype(np.float64), _SURE, 1 - _SURE)
         scores = np.log(sure / (1 - sure)) - self.prior * np.log(np.arange(1, len(read) + 1))
         order = [int(place) for place in np.argsort(-scores, kind="stable")]
-        again = [_with(read[place], float(scores[place]), float(relevance[place])) for place in order]
-        return tuple(hit.model_copy(update={"rank": rank}) for rank, hit in enumerate([*again, *rest], start=1))
+        return [_with(read[place], float(scores[place]), float(relevance[place])) for place in order]
 
 
 def _with(hit: Evidence, score: float, relevance: float) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from queue import Full, Queue
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -36,7 +36,9 @@ def ahead(source: Iterator[_T], most: int) -> Generator[_T, None, None]:
             raise item.error
     finally:
         stopped.set()
-        thread.join()
+        # Python may collect a forgotten generator in any thread, also in this one.
+        if thread is not current_thread():
+            thread.join()
 
 
 def _make(source: Iterator[_T], made: Queue[_T | _End], stopped: Event) -> None:

@@ -71,6 +71,8 @@ def _document(line: str, path: Path, number: int, fallback: str) -> Document:
     if not _has_text(fields):
         return parse_record(Document, line, path, number)
     document = entry_of(fields).document(fallback)
+    if fields.get("retracted") is True:
+        document = document.model_copy(update={"retracted": True})
     if not document.text:
         raise RecordError(path, number, None, "expected a text; found none in any of the fields that hold one")
     return _with_pmid(document)

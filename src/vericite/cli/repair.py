@@ -1,0 +1,225 @@
+"""``vericite repair``: answers whose rejected citations are mended."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.options import (
+    CacheOption,
+    ConcurrencyOption,
+    JudgeOption,
+    PriceOption,
+    ProtocolOption,
+    ReplyOption,
+    RequestsOption,
+    TimeoutOption,
+    TokensOption,
+    chosen,
+    llm_settings,
+    refuse_same,
+    refuse_unwritable,
+    report,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from vericite.errors import RecordError
+    from vericite.llm import Settings
+    from vericite.pipeline.repair import Rewriter
+    from vericite.pipeline.search import Search
+    from vericite.records import Answer, Repaired
+
+
+def repair(
+    file: Annotated[Path, typer.Argument(help="JSONL of answers, in the forms that check reads.")],
+    documents: Annotated[
+        Path | None,
+        typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
+    ] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(help="A language model that rewrites sentences, such as ollama:llama3.2.", metavar="MODEL"),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            help="Where to look for documents that support a sentence, when those of the answer do not: demo, pubmed, "
+            "a store, or a JSONL file.",
+            metavar="NAME",
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often an answer is mended and checked again.")] = 2,
+    drop_uncited: Annotated[
+        bool, typer.Option("--drop-uncited", help="Delete sentences that cite nothing and that nothing supports.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the repaired answers here, as check reads them.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
+    format: Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")] = "auto",
+    protocol: ProtocolOption = "default",
+    judge: JudgeOption = None,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RequestsOption = None,
+    tpm: TokensOption = None,
+    timeout: TimeoutOption = 60,
+    price: PriceOption = None,
+    reply_tokens: ReplyOption = 256,
+    cache: CacheOption = True,
+) -> None:
+    """Mend the citations of answers that the verifier rejects, and show what was changed.
+
+    A rejected citation is dropped where the sentence has a sound one, or replaced by a document that does support the
+    sentence; else the sentence is rewritten so that its source supports it, or deleted. Supported sentences are not
+    touched. A record that cannot be used is reported and costs itself alone; the exit code is then 2.
+    """
+    from rich.console import Console
+
+    from vericite.cli.show import ledger_of, show_ledger
+    from vericite.pipeline.repair import Repairer
+    from vericite.verify import load_judge
+
+    refuse_same(out, file, documents)
+    problems: list[RecordError] = []
+    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    judged_by = None if judge is None else load_judge(judge, settings)
+    rewriter = _rewriter(llm, settings)
+    repairer = Repairer(
+        chosen(protocol, judged_by, None, None),
+        search=_search(corpus, settings, problems),
+        rewriter=rewriter,
+        rounds=rounds,
+        drop_uncited=drop_uncited,
+    )
+    console = Console(highlight=False)
+    totals = Totals()
+    try:
+        with _output(out) as output:
+            for found in repairer.repair_many(_answers(file, format, documents, problems)):
+                totals.add(found)
+                _show(console, found, as_json)
+                if output is not None:
+                    _write(found, output)
+    finally:
+        # Also of a run that was stopped: it was paid for.
+        show_ledger(ledger_of(rewriter))
+        show_ledger(ledger_of(judged_by))
+    if not as_json:
+        console.print(totals.told)
+    report(problems)
+
+
+class Totals:
+    """What was done to all answers of a run."""
+
+    def __init__(self) -> None:
+        self.answers = self.kept = self.recited = self.rewritten = self.dropped = 0
+        self._before = self._after = (0, 0)
+
+    def add(self, found: Repaired) -> None:
+        """Count an answer."""
+        from vericite.records.repair import support
+
+        self.answers += 1
+        self.kept += found.kept
+        self.recited += found.count("re-cited")
+        self.rewritten += found.count("rewritten")
+        self.dropped += found.count("dropped")
+        self._before = _sum(self._before, support(found.before))
+        self._after = _sum(self._after, support(found.checked.summary))
+
+    @property
+    def told(self) -> str:
+        """In a line."""
+        counts = f"{self.kept} kept, {self.recited} re-cited, {self.rewritten} rewritten, {self.dropped} dropped"
+        return (
+            f"{self.answers} answers: {counts}; citations supported {_of(self._before)} before, {_of(self._after)} now"
+        )
+
+
+def _show(console: Console, found: Repaired, as_json: bool) -> None:
+    from rich.text import Text
+
+    from vericite.cli.show import clean, show_changes
+    from vericite.records import to_json
+
+    if as_json:
+        typer.echo(to_json(found))
+        return
+    console.print(Text(clean(found.answer.id), style="bold"))
+    for line in found.answer.text.splitlines():
+        console.print(Text(clean(line)))
+    show_changes(console, found.changes, found.left)
+    console.print()
+
+
+def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _of(share: tuple[int, int]) -> str:
+    return f"{share[0]}/{share[1]}"
+
+
+def _rewriter(llm: str | None, settings: Settings) -> Rewriter | None:
+    from vericite.llm import LLM
+    from vericite.pipeline.repair import Rewriter
+
+    return None if llm is None else Rewriter(LLM(llm, settings))
+
+
+def _search(corpus: str | None, settings: Settings, problems: list[RecordError]) -> Search | None:
+    """Sentences are searched for as they are: nobody rewrites them."""
+    from vericite.pipeline.opening import SearchPlan, open_search
+
+    if corpus is None:
+        return None
+    search, wrong = open_search(corpus, SearchPlan(rewrite="none"), settings)
+    problems.extend(wrong)
+    return search
+
+
+def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
+    """The answers of a file; what is wrong with the other records goes to ``problems``."""
+    from vericite.corpus import load_documents
+    from vericite.corpus.retractions import known_retractions
+    from vericite.errors import RecordError
+    from vericite.formats import answers_in
+
+    library, wrong = ((), ()) if documents is None else load_documents(documents)
+    problems.extend(wrong)
+    known = known_retractions()
+    for item in answers_in(file, format, library):
+        if isinstance(item, RecordError):
+            problems.append(item)
+        else:
+            yield known.flagged_answer(item)
+
+
+def _write(found: Repaired, file: IO[str]) -> None:
+    from vericite.formats import AnswerToCheck
+    from vericite.records import SourceText, write_jsonl
+
+    answer = found.answer
+    documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
+    written = AnswerToCheck(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
+    write_jsonl([written], file)
+    # Whole lines on disk, so that what was mended before an interruption is not lost.
+    file.flush()
+
+
+@contextmanager
+def _output(out: Path | None) -> Generator[IO[str] | None]:
+    """A file beside the one asked for, which takes its place when the run is done."""
+    if out is None:
+        yield None
+        return
+    refuse_unwritable(out)
+    partial = out.with_name(out.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+    partial.replace(out)

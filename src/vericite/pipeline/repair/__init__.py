@@ -1,0 +1,6 @@
+"""Repair: an answer whose citations the verifier rejects is mended before the user sees it."""
+
+from vericite.pipeline.repair.repairer import ROUNDS, Repairer
+from vericite.pipeline.repair.rewriting import Rewriter
+
+__all__ = ["ROUNDS", "Repairer", "Rewriter"]

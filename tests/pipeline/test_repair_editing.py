@@ -1,0 +1,99 @@
+"""Sentences changed and taken out of answers: what is left reads as it should, and every offset is right."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.pipeline.repair.editing import Edit, edited, is_orderly, stands_alone
+from vericite.records import Answer, Claim, Document, Span
+from vericite.text.citations import parse_answer
+
+SOURCES = tuple(Document.from_text(name, f"{name} helps.") for name in "abc")
+
+
+def parsed(text: str) -> Answer:
+    return parse_answer("x", text, SOURCES)
+
+
+def assert_exact(answer: Answer) -> None:
+    assert parse_answer("x", answer.text, answer.documents).claims == answer.claims
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("One helps [1]. Two helps [2]. Three helps [3].", [1], "One helps [1]. Three helps [3]."),
+        ("One helps [1]. Two helps [2]. Three helps [3].", [0], "Two helps [2]. Three helps [3]."),
+        ("One helps [1]. Two helps [2]. Three helps [3].", [2], "One helps [1]. Two helps [2]."),
+        ("One helps [1]. Two helps [2]. Three helps [3].", [0, 2], "Two helps [2]."),
+        ("One helps [1].\n\nTwo helps [2].\n\nThree helps [3].", [2], "One helps [1].\n\nTwo helps [2].\n"),
+        ("1. One helps [1].\n2. Two helps [2].\n3. Three helps [3].", [1], "1. One helps [1].\n3. Three helps [3]."),
+        ("- One helps [1]. Two helps [2].\n- Three helps [3].", [0], "- Two helps [2].\n- Three helps [3]."),
+        ("- One helps [1]. Two helps [2].\n- Three helps [3].", [1], "- One helps [1].\n- Three helps [3]."),
+        ("# Head\nOne helps. [1]\nTwo helps. [2]", [1], "# Head\nOne helps. [1]"),
+    ],
+)
+def test_a_sentence_goes_with_the_space_or_the_line_that_it_took(text: str, gone: list[int], left: str):
+    found = edited(parsed(text), {number: Edit(None) for number in gone})
+    assert found.text == left
+    assert_exact(found)
+
+
+def test_other_words_and_documents_take_the_place_of_a_sentence():
+    more = Document.from_text("more", "Four helps.")
+    answer = parsed("One helps [1]. Two (see [2]) helps well [9]. Three helps [3].")
+    found = edited(answer, {1: Edit("Four helps.", (more, SOURCES[0]))})
+    assert found.text == "One helps [1]. Four helps [1][4]. Three helps [3]."
+    assert found.documents == (*SOURCES, more)
+    assert_exact(found)
+
+
+def test_a_sentence_without_citations_is_given_some():
+    found = edited(parsed("One helps. Two helps [2]."), {0: Edit("One helps.", (SOURCES[2],))})
+    assert found.text == "One helps [3]. Two helps [2]."
+    assert_exact(found)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["One", "Two", "Six"]), st.integers(0, 3)), min_size=1, max_size=6),
+    st.dictionaries(st.integers(0, 5), st.sampled_from([None, "Milk is white.", "Tea cures colds."]), max_size=6),
+    st.sampled_from([" ", "\n", "\n\n", "\n* "]),
+)
+def test_whatever_is_changed_the_rest_stays_word_for_word(
+    said: list[tuple[str, int]], changes: dict[int, str | None], gap: str
+):
+    answer = parsed(gap.join(f"{name} helps{f' [{number}]' if number else ''}." for name, number in said))
+    edits = {number: Edit(text, (SOURCES[1],)) for number, text in changes.items() if number < len(said)}
+    found = edited(answer, edits)
+    assert_exact(found)
+    left = [number for number in range(len(said)) if number not in edits or edits[number].text is not None]
+    for number, claim in zip(left, found.claims, strict=True):
+        before = answer.claims[number]
+        if number in edits:
+            assert (claim.text, [it.marker for it in claim.citations]) == (edits[number].text, [2])
+        else:
+            assert found.text[claim.span.slice] == answer.text[before.span.slice]
+
+
+def test_claims_that_lie_in_each_other_are_no_order():
+    claims = tuple(Claim(text="x", span=Span(start=start, end=start + 3)) for start in (0, 2))
+    assert not is_orderly(Answer(id="x", text="One helps.", claims=claims, documents=()))
+    assert is_orderly(parsed("One helps [1]. Two helps [2]."))
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("Tea cures colds.", True),
+        ("Tea cures colds [1].", False),
+        ("Tea cures. Milk does not.", False),
+        ("Results:", False),
+        ("- Tea cures colds.", False),
+        ("", False),
+        ("Tea cures colds (PMID: 123).", False),
+    ],
+)
+def test_only_one_whole_sentence_without_markers_stands_alone(text: str, alone: bool):
+    assert stands_alone(text) is alone
