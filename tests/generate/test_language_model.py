@@ -102,11 +102,74 @@ def test_the_fixed_sentence_says_that_the_evidence_is_insufficient(
     assert (answer.insufficient, answer.text, answer.claims, answer.failed) == (True, INSUFFICIENT, (), None)
 
 
-def test_the_fixed_sentence_beside_cited_ones_hides_nothing(server: ScriptedServer, llm: Callable[..., LLM]):
-    server.default = reply(f"{GOOD} {INSUFFICIENT}")
-    answer = LanguageModelGenerator(llm()).generate(QUESTION, FOUND)
-    assert not answer.insufficient
-    assert markers(answer) == [[1], [2], []]
+@pytest.mark.parametrize(
+    "said",
+    [
+        INSUFFICIENT.replace(".", " [1]."),
+        f"{INSUFFICIENT[:-1]} [1][2]. {INSUFFICIENT[:-1]} [3].",
+        f"{INSUFFICIENT[:-1]} [9]. More research is due.",
+    ],
+)
+def test_the_fixed_sentence_cites_nothing(server: ScriptedServer, llm: Callable[..., LLM], said: str):
+    server.default = reply(said)
+    (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
+    assert (found.answer.insufficient, found.answer.text, found.answer.claims) == (True, INSUFFICIENT, ())
+    assert len(found.notes) == 1 and "citations" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{GOOD} {INSUFFICIENT}",
+        f"{GOOD} {INSUFFICIENT[:-1]} [3].",
+        f"{INSUFFICIENT} {GOOD}",
+        GOOD.replace(". ", f". {INSUFFICIENT[:-1]} [2]. ", 1),
+    ],
+)
+def test_the_fixed_sentence_beside_cited_ones_is_left_out_and_hides_nothing(
+    server: ScriptedServer, llm: Callable[..., LLM], said: str
+):
+    server.default = reply(said)
+    (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
+    assert not found.answer.insufficient
+    assert found.answer.text == GOOD
+    assert markers(found.answer) == [[1], [2]]
+    assert len(found.notes) == 1 and "left out" in found.notes[0]
+
+
+LED_UP_TO = {
+    "plain": f"Let me look at the documents first.\n\nAnswer: {GOOD}",
+    "bold": f"Let me look at the documents first.\n\n**Answer:** {GOOD}",
+    "the question again": f"Let me look at it.\n\nQuestion: Does it help?\nAnswer: {GOOD}",
+}
+
+
+@pytest.mark.parametrize("said", LED_UP_TO.values(), ids=LED_UP_TO)
+def test_what_leads_up_to_an_answer_and_cites_nothing_is_left_out_and_told(
+    server: ScriptedServer, llm: Callable[..., LLM], said: str
+):
+    server.default = reply(said)
+    (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
+    assert found.answer.text == GOOD
+    assert found.notes == ("what the reply says before its answer cites nothing; it is left out",)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (f"{GOOD}\n\nAnswer: It harms [3].", GOOD),
+        (f"{INSUFFICIENT}\n\nAnswer: It harms [3].", INSUFFICIENT),
+        ("It helped.\n\nQuestion: Does it harm?\nAnswer: It does [3].", "It helped."),
+        ("It helped.\n\nAnswer:", "It helped."),
+    ],
+)
+def test_what_follows_an_answer_is_left_out_and_told(
+    server: ScriptedServer, llm: Callable[..., LLM], said: str, kept: str
+):
+    server.default = reply(said)
+    (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
+    assert found.answer.text == kept
+    assert found.notes == ("the reply goes on behind its answer; that is left out",)
 
 
 def test_an_answer_unavailable_is_an_insufficient_one(server: ScriptedServer, llm: Callable[..., LLM]):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 from vericite.errors import InputError
 from vericite.generate.grammar import GRAMMAR, answer_grammar
 from vericite.generate.prompt import Demonstration, Prompt, load_prompt
-from vericite.generate.reading import insufficient, read_reply
+from vericite.generate.reading import failed, insufficient, read_reply
 from vericite.generate.room import Fitted, fitted, tokens_of
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
 from vericite.llm.chat import canonical
-from vericite.records import Answer, Evidence, Question, Spent
+from vericite.records import Answer, Document, Evidence, Question, Spent
 
 if TYPE_CHECKING:
     from vericite.generate.demonstrations import Selector
@@ -132,11 +132,12 @@ class LanguageModelGenerator:
         return self._task(question, evidence).request
 
     def _task(self, question: Question, evidence: Sequence[Evidence]) -> _Task:
+        documents = [hit.document for hit in evidence]
         try:
-            examples = self._examples(question, evidence)
+            examples = examples_for(self._demonstrations, question, documents)
         except InputError as error:
             # Too few may be left for one question and enough for the next.
-            return _Task(question, evidence, Fitted(()), answer=_failed(question, evidence, str(error)))
+            return _Task(question, evidence, Fitted(()), answer=failed(question, documents, str(error)))
         prompt = self.prompt
         room = self.budget - prompt.max_tokens - tokens_of(prompt.messages(question, (), examples))
         seen = fitted(evidence, room)
@@ -145,9 +146,8 @@ class LanguageModelGenerator:
                 f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
                 "raise the budget, or show fewer demonstrations"
             )
-            return _Task(question, evidence, seen, answer=_failed(question, evidence, reason))
+            return _Task(question, evidence, seen, answer=failed(question, documents, reason))
         if not seen.shown and not prompt.own_knowledge:
-            documents = [hit.document for hit in evidence]
             return _Task(question, evidence, seen, answer=insufficient(prompt, question, documents))
         request = ChatRequest(
             prompt.messages(question, seen.shown, examples),
@@ -158,12 +158,6 @@ class LanguageModelGenerator:
             grammar=self._grammar(question, seen),
         )
         return _Task(question, evidence, seen, request)
-
-    def _examples(self, question: Question, evidence: Sequence[Evidence]) -> Sequence[Demonstration]:
-        chosen = self._demonstrations
-        if isinstance(chosen, Sequence):
-            return chosen
-        return chosen.choose(question, [hit.document.pmid for hit in evidence if hit.document.pmid])
 
     def _grammar(self, question: Question, seen: Fitted) -> str | None:
         if not self._constrained:
@@ -177,14 +171,15 @@ class LanguageModelGenerator:
             assert task.answer is not None
             return Generation(self._signed(task, task.answer))
         reply = await self.llm.complete(task.request)
+        spent = spent_on([reply], self.llm.settings.price)
+        documents = [hit.document for hit in task.evidence]
         if isinstance(reply, CallFailure):
-            failed = _failed(task.question, task.evidence, reply.reason)
-            spent = Spent(calls=reply.attempts, seconds=reply.seconds)
-            return Generation(self._signed(task, failed.model_copy(update={"spent": spent})), reply)
+            answer = failed(task.question, documents, reply.reason).model_copy(update={"spent": spent})
+            return Generation(self._signed(task, answer), reply)
         read = read_reply(
             self.prompt,
             task.question,
-            [hit.document for hit in task.evidence],
+            documents,
             reply.text,
             cut_off=reply.cut_off,
             constrained=task.request.grammar is not None,
@@ -192,28 +187,45 @@ class LanguageModelGenerator:
         notes = read.notes
         if "temperature" in reply.without:
             notes += ("the model takes no temperature: it was asked at its own",)
-        answer = read.answer.model_copy(update={"spent": _spent(reply, self.llm.settings.price)})
+        answer = read.answer.model_copy(update={"spent": spent})
         return Generation(self._signed(task, answer), reply, notes + _unseen(answer, task.seen))
 
     def _signed(self, task: _Task, answer: Answer) -> Answer:
         return answer.model_copy(update={"generator": self.signature, "trimmed": task.seen.trimmed})
 
 
-def _failed(question: Question, evidence: Sequence[Evidence], reason: str) -> Answer:
-    documents = tuple(hit.document for hit in evidence)
-    return Answer(id=question.id, text="", claims=(), documents=documents, question=question.text, failed=reason)
+def examples_for(
+    demonstrations: Sequence[Demonstration] | Selector, question: Question, documents: Sequence[Document]
+) -> Sequence[Demonstration]:
+    """The demonstrations to show with a question: the given ones, or those that are chosen for it.
+
+    Raises:
+        InputError: Too few are left for this question.
+    """
+    if isinstance(demonstrations, Sequence):
+        return demonstrations
+    return demonstrations.choose(question, [document.pmid for document in documents if document.pmid])
 
 
-def _spent(reply: Completion, price: Price | None) -> Spent:
-    if reply.cached:
-        return Spent(remembered=1, seconds=reply.seconds, cost=0.0)
-    usage = reply.usage
+def spent_on(replies: Sequence[Reply], price: Price | None) -> Spent:
+    """What the replies to one question took, with those that had to be asked for again.
+
+    Args:
+        replies: All of them.
+        price: What the user says that the model charges, where the service does not.
+    """
+    made = [reply for reply in replies if isinstance(reply, Completion) and not reply.cached]
+    costs = [price.of(it.usage) if it.usage.cost is None and price is not None else it.usage.cost for it in made]
+    known = [cost for cost in costs if cost is not None]
+    # Nobody knows what a call that failed was charged.
+    told = len(known) == len(costs) and not any(isinstance(reply, CallFailure) for reply in replies)
     return Spent(
-        calls=reply.attempts,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        seconds=reply.seconds,
-        cost=price.of(usage) if usage.cost is None and price is not None else usage.cost,
+        calls=sum(reply.attempts for reply in replies),
+        remembered=sum(isinstance(reply, Completion) and reply.cached for reply in replies),
+        prompt_tokens=sum(reply.usage.prompt_tokens for reply in made),
+        completion_tokens=sum(reply.usage.completion_tokens for reply in made),
+        seconds=sum(reply.seconds for reply in replies),
+        cost=sum(known) if told else None,
     )
 
 

@@ -44,7 +44,7 @@ NOTICE = (
 """Said behind every prompt's own rules."""
 
 INSUFFICIENT = "The sources found do not answer this question."
-"""The answer where there is nothing to answer from, of a prompt that has no sentence of its own for it."""
+"""The answer where there is nothing to answer from, unless a prompt has a sentence of its own for it."""
 
 Citing = Literal["every", "free", "none"]
 """What of an answer cites: every sentence, those that rest on a document, or nothing."""
@@ -104,7 +104,8 @@ class Shown:
     @property
     def text(self) -> str:
         """The document as data, behind its number; numbers in brackets of its own are no citations of ours."""
-        words = " ".join(filter(None, (self.title.strip(), *self.sentences)))
+        words = as_data(" ".join(filter(None, (self.title.strip(), *self.sentences))))
+        # As the model will see them: "[" and "2]" may stand apart only by a character that nobody sees.
         return as_block("document", f"[{self.number}] {_unmarked(words)}")
 
 

@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vericite.errors import InputError
 from vericite.generate.final_answer import FinalAnswer, read_final_answer
-from vericite.generate.language_model import Generation, LanguageModelGenerator
+from vericite.generate.language_model import Generation, LanguageModelGenerator, examples_for, spent_on
 from vericite.generate.prompt import FOLDER, Demonstration, Prompt, load_prompt
 from vericite.generate.quotation import bare_quotation, find_quotation
-from vericite.generate.reading import insufficient
+from vericite.generate.reading import failed, insufficient
 from vericite.generate.room import Fitted, fitted, tokens_of
-from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Reply
 from vericite.llm.structured import ask_for
 from vericite.records import (
     Answer,
@@ -172,10 +172,10 @@ class RationaleGenerator:
         prompt, asked = self.prompt, _typed(question)
         documents = tuple(hit.document for hit in evidence)
         try:
-            examples = self._examples(question, documents)
+            examples = examples_for(self._demonstrations, question, documents)
         except InputError as error:
             # Too few may be left for one question and enough for the next.
-            return _Task(question, documents, Fitted(()), answer=_failed(question, documents, str(error)))
+            return _Task(question, documents, Fitted(()), answer=failed(question, documents, str(error)))
         room = self.budget - prompt.max_tokens - tokens_of(prompt.messages(asked, (), examples))
         seen = fitted(evidence, room)
         if room < 0 or (seen.trimmed and not seen.shown):
@@ -183,7 +183,7 @@ class RationaleGenerator:
                 f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
                 "raise the budget, or show fewer demonstrations"
             )
-            return _Task(question, documents, seen, answer=_failed(question, documents, reason))
+            return _Task(question, documents, seen, answer=failed(question, documents, reason))
         if not seen.shown:
             return _Task(question, documents, seen, answer=insufficient(prompt, question, documents))
         request = ChatRequest(
@@ -194,12 +194,6 @@ class RationaleGenerator:
             seed=self.seed,
         )
         return _Task(question, documents, seen, request)
-
-    def _examples(self, question: Question, documents: Sequence[Document]) -> Sequence[Demonstration]:
-        chosen = self._demonstrations
-        if isinstance(chosen, Sequence):
-            return chosen
-        return chosen.choose(question, [document.pmid for document in documents if document.pmid])
 
     async def _one(self, task: _Task) -> Generation:
         if task.request is None:
@@ -213,10 +207,10 @@ class RationaleGenerator:
 
         # As LLM.parsed does, but for the replies, all of which are paid for.
         found = await ask_for(complete, task.request, _Reasoning, lambda said: self._checked(task, said))
-        spent = _spent(replies, self.llm.settings.price)
+        spent = spent_on(replies, self.llm.settings.price)
         if isinstance(found, CallFailure):
-            failed = _failed(task.question, task.documents, found.reason)
-            return Generation(self._signed(task, failed, spent), found)
+            answer = failed(task.question, task.documents, found.reason)
+            return Generation(self._signed(task, answer, spent), found)
         notes = _Notes()
         answer = self._answer(task, found.value, found.completion, notes)
         told = (*notes.told, *_cannot(found.completion))
@@ -335,26 +329,6 @@ def _typed(question: Question) -> Question:
         return question
     kind = "yesno" if _ASKS_YES_OR_NO.match(question.text) else "factoid"
     return question.model_copy(update={"type": kind})
-
-
-def _failed(question: Question, documents: Sequence[Document], reason: str) -> Answer:
-    return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
-
-
-def _spent(replies: Sequence[Reply], price: Price | None) -> Spent:
-    made = [reply for reply in replies if isinstance(reply, Completion) and not reply.cached]
-    costs = [price.of(it.usage) if it.usage.cost is None and price is not None else it.usage.cost for it in made]
-    known = [cost for cost in costs if cost is not None]
-    # Nobody knows what a call that failed was charged.
-    told = len(known) == len(costs) and not any(isinstance(reply, CallFailure) for reply in replies)
-    return Spent(
-        calls=sum(reply.attempts for reply in replies),
-        remembered=sum(isinstance(reply, Completion) and reply.cached for reply in replies),
-        prompt_tokens=sum(reply.usage.prompt_tokens for reply in made),
-        completion_tokens=sum(reply.usage.completion_tokens for reply in made),
-        seconds=sum(reply.seconds for reply in replies),
-        cost=sum(known) if told else None,
-    )
 
 
 def _cannot(reply: Completion) -> tuple[str, ...]:

@@ -21,7 +21,11 @@ _LABEL = re.compile(r"\A\s*[*#_]*\s*(?:answer|response|rationale)\s*[*_]*\s*:[*_
 _OPENING = re.compile(
     r"\A\s*(?:sure|certainly|of course|here is|here's|based on)\b[^\n.!?\[\]]{0,120}:\s*\n", re.IGNORECASE
 )
-_NEXT = re.compile(r"\n\s*(?:<(?:question|document)>|#*\s*(?:question|answer|user|human|assistant)\s*:)", re.IGNORECASE)
+_NEXT = re.compile(
+    r"\n\s*(?:<(?:question|document)>|[#*]*\s*(?:question|(?P<answer>answer)|user|human|assistant)\s*[*]*\s*:[*]*)",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"\bfinal answer\s*:|\banswer unavailable\b", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?\]][\"'”’)*_]*\Z")
 _SPACED = re.compile(r"\W+")
 
@@ -58,8 +62,8 @@ def read_reply(
         cut_off: Whether it reached its limit of tokens: its unfinished last sentence is left out.
         constrained: Whether a grammar held it to sentences that end in citations.
     """
-    notes: list[str] = []
-    text = spoken(reply, question.text)
+    text, told = spoken(prompt, question, documents, reply)
+    notes = list(told)
     final = read_final_answer(text, prompt.options, question.type) if prompt.final_answer else FinalAnswer(text)
     text = final.body
     held = constrained and prompt.citing == "every"
@@ -74,11 +78,22 @@ def read_reply(
     if not text:
         return ReadReply(_empty(question, documents, cut_off), tuple(notes))
     answer = _parsed(text, question, documents, held)
-    if _says_insufficient(answer, prompt.insufficient):
-        return ReadReply(insufficient(prompt, question, documents), tuple(notes))
+    refusals = _refusals(answer, prompt.insufficient)
+    if refusals:
+        if _only_refuses(answer, refusals):
+            if any(claim.citations for claim in refusals):
+                notes.append("the citations of the sentence that the documents do not answer are left out")
+            return ReadReply(insufficient(prompt, question, documents), tuple(notes))
+        answer = _parsed(_without(answer, refusals), question, documents, held)
+        notes.append("it says beside cited sentences that the documents do not answer; that sentence is left out")
     answer, told = within_limits(answer, prompt)
     exact: Exact | None = final.exact
-    return ReadReply(answer.model_copy(update={"exact": exact, "insufficient": final.unavailable}), tuple(notes) + told)
+    return ReadReply(answer.model_copy(update={"exact": exact, "insufficient": final.unavailable}), (*notes, *told))
+
+
+def failed(question: Question, documents: Sequence[Document], reason: str) -> Answer:
+    """The answer that there is none because making it failed."""
+    return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
 
 
 def insufficient(prompt: Prompt, question: Question, documents: Sequence[Document]) -> Answer:
@@ -89,18 +104,44 @@ def insufficient(prompt: Prompt, question: Question, documents: Sequence[Documen
     )
 
 
-def spoken(reply: str, question: str) -> str:
-    """A reply without thoughts, control tokens, and echoes of the prompt before the answer or behind it."""
+def spoken(
+    prompt: Prompt, question: Question, documents: Sequence[Document], reply: str
+) -> tuple[str, tuple[str, ...]]:
+    """A reply without thoughts, control tokens, and what stands before the answer or behind it, and notes of that.
+
+    What leads up to ``Answer:`` and cites nothing is no answer yet; behind one, the next question or turn is none.
+    """
     text = _CONTROL.sub("", _THOUGHT.sub("", reply)).strip()
-    text = _OPENING.sub("", text)
+    text = _without_echoes(_OPENING.sub("", text), question.text)
+    notes: list[str] = []
+    while following := _NEXT.search(text):
+        before, behind = text[: following.start()].strip(), text[following.end() :]
+        rest = _without_echoes(behind, question.text)
+        leads = following["answer"] or _plain(behind).startswith(_plain(question.text))
+        if not leads or not rest or _answers(before, prompt, documents):
+            return before, (*notes, "the reply goes on behind its answer; that is left out")
+        notes.append("what the reply says before its answer cites nothing; it is left out")
+        text = rest
+    return text, tuple(notes)
+
+
+def _without_echoes(text: str, question: str) -> str:
+    """A text without the question, blocks of the prompt and labels that it begins with."""
     before = None
     while text != before:
         before = text
         text = _LABEL.sub("", _SOURCE.sub("", text)).strip()
         if text.casefold().startswith(question.casefold().strip()):
             text = text[len(question.strip()) :].strip()
-    following = _NEXT.search(text)
-    return text[: following.start()].strip() if following else text
+    return text
+
+
+def _answers(text: str, prompt: Prompt, documents: Sequence[Document]) -> bool:
+    """Whether a text is an answer by itself: it cites, comes to a final answer, or says that there is none."""
+    if prompt.final_answer and _CLOSED.search(text):
+        return True
+    answer = parse_answer("", text, documents)
+    return any(claim.citations for claim in answer.claims) or bool(_refusals(answer, prompt.insufficient))
 
 
 def within_limits(answer: Answer, prompt: Prompt) -> tuple[Answer, tuple[str, ...]]:
@@ -132,15 +173,28 @@ def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> 
     reason = "the reply holds no answer"
     if cut_off:
         reason = "the reply reached max_tokens before its first sentence ended; raise max_tokens in the prompt's file"
-    return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
+    return failed(question, documents, reason)
 
 
-def _says_insufficient(answer: Answer, sentence: str | None) -> bool:
-    """Whether the fixed sentence is there, and nothing that cites beside it."""
-    if sentence is None or any(claim.citations for claim in answer.claims):
-        return False
+def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
+    """The claims that are the fixed sentence, which stands alone and cites nothing where it is meant."""
+    if sentence is None:
+        return ()
     wanted = _plain(sentence)
-    return any(_plain(claim.text) == wanted for claim in answer.claims)
+    return tuple(claim for claim in answer.claims if _plain(claim.text) == wanted)
+
+
+def _only_refuses(answer: Answer, refusals: Sequence[Claim]) -> bool:
+    """Whether nothing beside the fixed sentence cites."""
+    return not any(claim.citations for claim in answer.claims if claim not in refusals)
+
+
+def _without(answer: Answer, left_out: Sequence[Claim]) -> str:
+    """The answer's text without these claims."""
+    text = answer.text
+    for claim in reversed(left_out):
+        text = text[: claim.span.start] + text[claim.span.end :].lstrip()
+    return text.strip()
 
 
 def _plain(text: str) -> str:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from vericite.records import Document, Sentence
 from vericite.text.sentences import document_sentences
 
-INSTRUCTIONS = "instructions.v1"
+INSTRUCTIONS = "instructions.v2"
 """Signature of the rules; it changes whenever they would flag another sentence of some text."""
 
 _CARRIED = 4
@@ -89,9 +89,11 @@ _FORMS = _any(
     r"(?:with|as follows|this|it)\b[^.]{0,20}[:\"“'‘\[]|[\"“‘'\[])",
     rf"{_HEAD}(?:{_SAY})\s+(?!this (?:article|paper|chapter)|of\b)[^.;]{{0,60}}?(?:{_THING}|\[\d+\]|[\"“]|"
     r"\bverbatim\b)",
-    rf"{_HEAD}(?:{_PUT})\s+(?!of\b|points?\b)[^.;]{{0,60}}?(?:\b(?:answers?|reply|replies|sentences?|citations?|"
-    r"(?:next|following|above|last) (?:line|words?|text|string|statement|claim)|string|blank|full marks|the user|"
-    r"summary|verbatim)\b|\[\d+\]|:\s*[\"“])",
+    rf"{_HEAD}(?:{_PUT})\s+(?!of\b|points?\b)[^.;]{{0,60}}?(?:\b(?:your\b[^.;]{{0,30}}?\b(?:answers?|repl(?:y|ies)|"
+    r"responses?|sentences?|citations?|conclusion|summary|output|text)|(?:answers?|repl(?:y|ies)|sentences?|citations?|"
+    r"summary)\b[^.;]{0,30}\bthe question|(?:this|next|following|above|last|preceding) (?:line|words?|text|string|"
+    r"statement|claim|sentence|citation|answer|reply)(?! of\b)|string|blank|full marks|the user|verbatim)\b|"
+    r"\[\d+\]|:\s*[\"“])",
     rf"{_HEAD}(?:{_NEGLECT})\s+(?:(?:all|any|every|each|everything|anything|whatever|what|the|other|of|your|its|these|"
     rf"those|in|this|that)\s+){{1,3}}[^.;]{{0,40}}?(?:{_THING}|{_INSTRUCTIONS}|evidence|above|below|else|told|said)",
     rf"\b(?:{_NEGLECT})\s+[^.;]{{0,20}}\b(?:previous|prior|above|preceding|earlier|your|system|other)\s+(?:\w+\s+)?"
@@ -127,8 +129,11 @@ _FORMS = _any(
     rf"(?:^|[.\n=*#–—-]\s{{0,4}})(?:begin|start|end)(?:ning)?\s+(?:of\s+)?(?:the\s+)?{_BLOCK}\s*(?:[.:=*#\n–—-]|$)",
     rf"\bfinal answer\s*[:=]|^\W*(?:answer|label|verdict|judge?ment|output)\s*[:=]\s*[\"“'‘]?(?:{_TRUE}|no\b|[A-E]\.)",
     r"\b(?:correct|right|expected|required|only (?:acceptable|valid|correct)|final|official|"
-    r"safe|safest|desired|intended|approved|accepted|ideal) (?:answer|label|verdict|"
-    r"response|reply)\b(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s",
+    r"safe|safest|desired|intended|approved|accepted|ideal) (?:(?:answer|label|verdict)\b"
+    r"(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s|"
+    # What patients, cells and tumours give is a response: only one that is worded is somebody's speech.
+    r"(?:response|reply)\b(?: to (?:the|this|any|every) question)?\s*(?:here )?(?:is|must be|:)\s{0,4}"
+    r"(?:[\"“'‘]|\[\d|(?:yes|no|true|false|(?:fully )?supported|entailed|entailment|[A-E])\s*(?:[.!,;:]|$)))",
     r"\b(?:label|verdict|judge?ment)\s+(?:\w+\s+){0,6}?(?:is|must be|should be|shall be)\s+(?:always\s+)?[\"“'‘]?"
     r"(?:fully )?(?:supported|entail\w+|true|correct)\b",
     r"\b(?:answers?|repl(?:y|ies)|sentences?) (?:\w+ ){0,3}?(?:must|should|shall|has to|have to|needs? to|is to|are to)"

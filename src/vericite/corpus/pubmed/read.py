@@ -3,20 +3,19 @@
 A file is cut into blocks that end where a record does, and each block is parsed as a small document of its own: libxml2
 frees such a one at once, which is faster than to free record after record out of a large one that still grows. Where a
 block is no well-formed XML, its records are cut out by their tags and parsed one by one, so that each broken one costs
-only itself. Blocks are parsed a few ahead, in a thread of their own: libxml2 and zlib need no Python meanwhile.
+only itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pydantic import ValidationError
 
-from vericite.corpus.pubmed.ahead import ahead
 from vericite.corpus.pubmed.blocks import CITATIONS, HEAD, RECORDS, Block, blocks_of, head_of, pieces_of
 from vericite.corpus.pubmed.parser import BlockParser
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord
@@ -40,9 +39,6 @@ KINDS = {
     "MedlineCitation": CITATIONS,
 }
 """What to look for under which root element."""
-
-_AHEAD = 4
-"""Blocks, of some 64 kB mostly."""
 
 
 def read_pubmed(source: Path | BinaryIO, name: str | None = None) -> Iterator[Item]:
@@ -88,16 +84,9 @@ class _Reading:
 
     def items(self) -> Iterator[Item]:
         """All there is in it; last, where it ends too early, an error that says so."""
-        with closing(ahead(self._parsed(), _AHEAD)) as parsed:
-            yield from self._records(parsed)
-
-    def _parsed(self) -> Iterator[tuple[Block, list[_Element] | None]]:
-        for block in self._blocks:
-            yield block, None if block.torn else self._parser.elements(block, self._kinds)
-
-    def _records(self, parsed: Iterator[tuple[Block, list[_Element] | None]]) -> Iterator[Item]:
         block = Block(1, b"")
-        for block, records in parsed:
+        for block in self._blocks:
+            records = None if block.torn else self._parser.elements(block, self._kinds)
             if records is None:
                 yield from self._by_tags(block)
             else:
