@@ -77,9 +77,8 @@ OTHER = "Migraine attacks were recorded in a diary by all adults who took zelotr
 def test_a_yes_no_question_is_decided_and_the_answer_begins_with_the_sentence_that_decides(
     judge: Told | None, sentence: str, answer: str
 ):
-    made = ExtractiveGenerator(Embedder.shared(), judge=judge).generate(
-        Question(id="q", text=QUESTION), evidence(document("a", OTHER), document("b", sentence))
-    )
+    asked, found = Question(id="q", text=QUESTION), evidence(document("a", OTHER), document("b", sentence))
+    made = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(sure=0), judge=judge).generate(asked, found)
     assert made.exact == ((answer,),)
     if answer == "no":
         assert made.claims[0].text.rstrip(".") == sentence.rstrip(".")
@@ -248,3 +247,10 @@ def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=3), Prefers("x"), Told())
     assert made.signature == f"extractive.v2({embedder.signature}, prefers, told, longest=3)"
+
+
+def test_what_does_not_clearly_lean_one_way_is_not_decided():
+    asked = Question(id="q", text=QUESTION)
+    found = evidence(document("a", FOR), document("b", AGAINST))
+    assert ExtractiveGenerator(Embedder.shared()).generate(asked, found).exact is None
+    assert ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(sure=0)).generate(asked, found).exact is not None

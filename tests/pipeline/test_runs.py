@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.errors import InputError
+from vericite.errors import EntrezAccessError, InputError
+from vericite.llm import Ledger
 from vericite.pipeline import Pipeline
-from vericite.pipeline.runs import MANIFEST, RUNS, RunFolder
+from vericite.pipeline.runs import FAILED, MANIFEST, RUNS, RunFolder
 from vericite.records import Answer, Document, Evidence, Question, Run, Spent
 from vericite.text.citations import parse_answer
 
@@ -176,3 +177,97 @@ def test_an_answer_whose_cost_nobody_knows_makes_the_total_unknown_and_not_less(
     manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
     assert manifest["dollars"] is None
     assert manifest["dollars_an_answer"] is None
+
+
+def test_another_text_under_an_id_that_is_there_is_refused(tmp_path: Path):
+    carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
+    other = Question(id="q3", text="Does ibuprofen help?")
+    with (
+        pytest.raises(InputError, match=r"'Does aspirin help number 3\?' there, 'Does ibuprofen help\?' now"),
+        RunFolder(tmp_path / "run", SETTINGS).open([other]),
+    ):
+        pass
+
+
+def test_runs_without_a_manifest_are_not_ours_to_change(tmp_path: Path):
+    (tmp_path / RUNS).write_text("mine\n")
+    with pytest.raises(InputError, match=r"with runs\.jsonl in it"):
+        carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    assert (tmp_path / RUNS).read_text() == "mine\n"
+
+
+def test_a_bad_line_that_no_kill_has_left_is_told_and_stays(tmp_path: Path):
+    carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    first, *others = (tmp_path / RUNS).read_text().splitlines(keepends=True)
+    (tmp_path / RUNS).write_text("".join([first, '{"mine": 1}\n', *others]))
+    before = (tmp_path / RUNS).read_bytes()
+    with pytest.raises(InputError, match=r"runs\.jsonl, line 2"):
+        carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    assert (tmp_path / RUNS).read_bytes() == before
+
+
+def test_other_files_beside_a_manifest_are_left_alone(tmp_path: Path):
+    carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    (tmp_path / "notes.txt").write_text("mine")
+    assert len(carried_out(RunFolder(tmp_path, SETTINGS), pipeline())) == len(QUESTIONS)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_stopped_run_has_what_was_spent_in_its_manifest(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(RunFolder(tmp_path, SETTINGS), pipeline(), 4)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["finished"], manifest["dollars"]) == (4, False, pytest.approx(1.0))
+
+
+def test_what_failed_answers_took_is_not_lost_when_they_are_asked_again(tmp_path: Path):
+    class Failing(Counting):
+        def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+            answer = super().generate(question, evidence)
+            empty = {"text": "", "claims": (), "failed": "the reply was empty"}
+            return answer.model_copy(update=empty) if question.id == "q2" else answer
+
+    carried_out(RunFolder(tmp_path, SETTINGS), pipeline(Failing()))
+    carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["failed"], manifest["dollars"]) == (6, 0, pytest.approx(7 * 0.25))
+    assert len((tmp_path / FAILED).read_text().splitlines()) == 1
+
+
+def test_what_all_language_models_were_asked_adds_up_over_processes(tmp_path: Path):
+    for calls in (3, 4):
+        with RunFolder(tmp_path, SETTINGS, lambda calls=calls: Ledger(calls=calls, cost=0.5)).open(QUESTIONS):
+            pass
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert (manifest["language_models"]["calls"], manifest["dollars"]) == (7, pytest.approx(1.0))
+
+
+def test_a_pipeline_counts_a_model_that_several_stages_share_once():
+    made, shared = pipeline(), Ledger(calls=2, cost=0.5)
+    assert made.ledger is None
+    made.generator.ledger = shared  # pyright: ignore[reportAttributeAccessIssue]
+    made.verifier.judge.ledger = shared  # pyright: ignore[reportAttributeAccessIssue]
+    assert made.ledger == shared
+    made.verifier.judge.ledger = Ledger(calls=1, cost=None)  # pyright: ignore[reportAttributeAccessIssue]
+    assert made.ledger == Ledger(calls=3, cost=None)
+
+
+def test_an_error_under_which_every_search_fails_ends_the_run():
+    class Blocked(Same):
+        def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+            raise EntrezAccessError("expected NCBI; found VERICITE_OFFLINE")
+
+    with pytest.raises(EntrezAccessError):
+        list(Pipeline(Blocked(), Counting(), "default", "lexical").run_many(QUESTIONS))
+
+
+def test_a_generator_that_is_no_language_model_is_timed_too():
+    class Plain:
+        signature = "plain"
+
+        def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+            return Answer(id=question.id, text="", claims=(), documents=(), question=question.text)
+
+    runs = list(Pipeline(Same(), Plain(), "default", "lexical").run_many(QUESTIONS))
+    assert all(run.seconds["generate"] > 0 for run in runs)

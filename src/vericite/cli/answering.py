@@ -10,11 +10,14 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vericite.errors import RecordError
     from vericite.generate import Generator
     from vericite.generate.demonstrations import Selector
+    from vericite.generate.prompt import Prompt
     from vericite.llm import LLM
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.records import Question
+    from vericite.verify import Judge
 
 _ANSWER = "How to answer"
 _DEMONSTRATIONS = "Demonstrations for a language model"
@@ -45,8 +48,22 @@ RationaleOption = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+RepairOption = Annotated[
+    bool,
+    typer.Option(
+        "--repair",
+        help="Mend citations that are rejected: cite another source, put the sentence right, or leave it out.",
+        rich_help_panel=_ANSWER,
+    ),
+]
 ContextOption = Annotated[
-    int, typer.Option("--context", min=1, help="Documents that steps are judged against.", rich_help_panel=_ANSWER)
+    int | None,
+    typer.Option(
+        "--context",
+        min=1,
+        help="Documents that steps of a rationale are judged against; 5 if not said.",
+        rich_help_panel=_ANSWER,
+    ),
 ]
 PoolOption = Annotated[
     Path | None,
@@ -60,9 +77,9 @@ ShotsOption = Annotated[
     int | None, typer.Option(min=0, max=4, help="How many to show.", rich_help_panel=_DEMONSTRATIONS)
 ]
 SelectOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="How they are chosen: static, similar, similar+diverse or label-balanced.",
+        help="How they are chosen: static, similar (if not said), similar+diverse or label-balanced.",
         metavar="WAY",
         rich_help_panel=_DEMONSTRATIONS,
     ),
@@ -78,58 +95,90 @@ class Answering(NamedTuple):
 
     prompt: str
     rationale: bool
-    context: int
+    context: int | None
     pool: Path | None
     shots: int | None
-    select: str
+    select: str | None
     seed: int | None
 
-    def generator(self, llm: LLM | None, questions: Sequence[Question]) -> Generator:
-        """Who answers.
+    def generator(self, llm: LLM | None, questions: Sequence[Question], problems: list[RecordError]) -> Generator:
+        """Who answers; what is wrong with lines of the pool goes to ``problems``.
 
         Raises:
             InputError: Options that do not go together, or a prompt or pool that cannot be used.
         """
-        from vericite.errors import InputError
         from vericite.pipeline.ask import extractive
 
+        self._refuse_idle(llm is not None)
         if llm is None:
-            if self.rationale or self.pool or self.shots is not None:
-                raise InputError("expected --llm beside --rationale, --pool and --shots; found none. Name a model.")
             return extractive()
         if self.rationale:
-            from vericite.generate.rationale import RationaleGenerator
+            from vericite.generate.prompt import load_prompt
+            from vericite.generate.rationale import PROMPT, RationaleGenerator
 
-            return RationaleGenerator(llm, demonstrations=self._chosen(None, questions), seed=self.seed)
+            shown = self._chosen(load_prompt(PROMPT), questions, problems)
+            return RationaleGenerator(llm, demonstrations=shown, seed=self.seed)
         from vericite.generate.language_model import LanguageModelGenerator
+        from vericite.generate.prompt import load_prompt
 
-        return LanguageModelGenerator(
-            llm, self.prompt, demonstrations=self._chosen(self.prompt, questions), seed=self.seed
-        )
+        prompt = load_prompt(self.prompt)
+        shown = self._chosen(prompt, questions, problems)
+        return LanguageModelGenerator(llm, prompt, demonstrations=shown, seed=self.seed)
 
-    def checker(self, judge: str | None) -> RationaleChecker | None:
-        """Who judges the steps of a rationale: the judge that is named, else the bundled one."""
+    def checker(self, name: str | None, judge: Judge | None) -> RationaleChecker | None:
+        """Who judges the steps of a rationale: the judge, where it is asked for the categories, else the bundled one.
+
+        Args:
+            name: Of the judge, as the user has it.
+            judge: The same, loaded.
+        """
         if not self.rationale:
             return None
-        from vericite.pipeline.rationale import RationaleChecker
+        from vericite.pipeline.rationale import CONTEXT, RationaleChecker
 
-        return RationaleChecker(judge or "bundled", (self.context,))
+        tells = judge is not None and (name or "").partition(":")[0] == "llm-eight"
+        return RationaleChecker(judge if tells and judge is not None else "bundled", (self.context or CONTEXT,))
 
-    def _chosen(self, prompt: str | None, questions: Sequence[Question]) -> Selector | tuple[()] | None:
+    def _refuse_idle(self, asks_model: bool) -> None:
+        """Options that would change nothing."""
         from vericite.errors import InputError
 
+        if not asks_model:
+            given = {
+                "--rationale": self.rationale,
+                "--prompt": self.prompt != "default",
+                "--pool": self.pool is not None,
+                "--shots": self.shots is not None,
+                "--select": self.select is not None,
+                "--seed": self.seed is not None,
+            }
+            if idle := [option for option, is_given in given.items() if is_given]:
+                raise InputError(f"expected --llm beside {', '.join(idle)}; found none. Name a model.")
+        if self.context is not None and not self.rationale:
+            raise InputError("expected --rationale beside --context; found none. Add it, or leave --context out.")
+        if self.rationale and self.prompt != "default":
+            raise InputError(
+                f"expected --rationale, which has a prompt of its own, without --prompt; found {self.prompt!r}. "
+                "Leave one of them out."
+            )
+        if self.pool is None and (self.shots or self.select is not None):
+            option = "--shots" if self.shots else "--select"
+            raise InputError(f"expected --pool beside {option}; found none. Make one: vericite demonstrations build")
+
+    def _chosen(
+        self, prompt: Prompt, questions: Sequence[Question], problems: list[RecordError]
+    ) -> Selector | tuple[()] | None:
         if self.shots == 0:
             return ()
         if self.pool is None:
-            if self.shots is not None:
-                raise InputError("expected --pool beside --shots; found none. Make one: vericite demonstrations build")
             return None
         from vericite.generate.demonstrations import Pool, PoolSelector, Selection, Vectors, decontaminate
-        from vericite.generate.prompt import load_prompt
         from vericite.models import Embedder
 
-        pool, _ = Pool.read(self.pool)
+        pool, wrong = Pool.read(self.pool)
+        problems.extend(wrong)
         vectors = Vectors.beside(self.pool, Embedder.shared())
         clean = decontaminate(pool, questions, vectors)
-        selection = Selection(self.select, self.shots or 2, seed=self.seed or 0)  # pyright: ignore[reportArgumentType]
-        return PoolSelector(clean, selection, None if prompt is None else load_prompt(prompt), vectors)
+        way = self.select or "similar"
+        selection = Selection(way, self.shots or 2, seed=self.seed or 0)  # pyright: ignore[reportArgumentType]
+        return PoolSelector(clean, selection, prompt, vectors)

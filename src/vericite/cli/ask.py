@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from vericite.cli.answering import (
     PoolOption,
     PromptOption,
     RationaleOption,
+    RepairOption,
     SeedOption,
     SelectOption,
     ShotsOption,
@@ -51,9 +53,13 @@ from vericite.cli.options import (
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
+    from vericite.llm import LLM
     from vericite.pipeline import Pipeline
     from vericite.pipeline.clock import Told
+    from vericite.pipeline.repair import Repairer
+    from vericite.pipeline.search import Search
     from vericite.records import Question
+    from vericite.verify import Verifier
 
 _BATCH = "Many questions"
 _REPLY_TOKENS = 512
@@ -63,20 +69,22 @@ _STAGES = {
     "rewrite": ("looking for other words", "looked for other words"),
     "generate": ("answering", "answered"),
     "verify": ("checking", "checked"),
+    "repair": ("mending", "mended"),
     "rationale": ("judging the reasoning", "judged the reasoning"),
 }
 
 
 def ask(
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
-    k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents to answer from.")] = 5,
     llm: LLMOption = None,
     prompt: PromptOption = "default",
     rationale: RationaleOption = False,
-    context: ContextOption = 5,
+    context: ContextOption = None,
+    repair: RepairOption = False,
     pool: PoolOption = None,
     shots: ShotsOption = None,
-    select: SelectOption = "similar",
+    select: SelectOption = None,
     seed: SeedOption = None,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
@@ -119,31 +127,45 @@ def ask(
     "pubmed" the question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30
     days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
     """
-    questions, refused = _questions(question, batch)
+    questions, refused = _questions(question, batch, kept=save is not None)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, _REPLY_TOKENS, cache)
     chosen_plan = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep)
 
+    from vericite.cli.show import show_ledger
     from vericite.llm import LLM
     from vericite.pipeline import Pipeline
+    from vericite.pipeline.check import verifier_for
     from vericite.pipeline.opening import open_search
+    from vericite.verify import load_judge
 
     search, problems = open_search(corpus, chosen_plan, settings)
     answering = Answering(prompt, rationale, context, pool, shots, select, seed)
     model = None if llm is None else LLM(llm, settings)
+    generator = answering.generator(model, questions, refused)
+    judged_by = None if judge is None else load_judge(judge, settings)
+    verifier = verifier_for(chosen(protocol, judged_by, abstain_below, checks))
     made = Pipeline(
         search,
-        answering.generator(model, questions),
-        chosen(protocol, judge, abstain_below, checks),
-        rationales=answering.checker(judge),
+        generator,
+        verifier.protocol,
+        rationales=answering.checker(judge, judged_by),
+        repairer=_repairer(verifier, search, model) if repair else None,
     )
-    if save is not None:
-        _ask_into(save, made, questions, k, corpus)
-    else:
-        _ask_here(made, questions, k, as_json)
+    try:
+        if save is not None:
+            failed = _ask_into(save, made, questions, k, corpus)
+        else:
+            failed = _ask_here(made, questions, k, as_json)
+    finally:
+        # Also of a run that was stopped: it was paid for.
+        show_ledger(made.ledger)
+    _tell_failed(failed, len(questions))
     report([*problems, *refused])
+    if failed:
+        raise typer.Exit(1)
 
 
-def _questions(question: str | None, batch: Path | None) -> tuple[list[Question], list[RecordError]]:
+def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[list[Question], list[RecordError]]:
     from vericite.errors import InputError
     from vericite.formats.questions import read_questions
     from vericite.records import Question
@@ -154,44 +176,79 @@ def _questions(question: str | None, batch: Path | None) -> tuple[list[Question]
         return read_questions(batch)
     if not (question or "").strip():
         raise InputError("expected a question; found no text")
-    return [Question(id="question", text=question or "")], []
+    text = question or ""
+    # In a folder it stands beside others.
+    id = f"question-{hashlib.sha256(text.encode()).hexdigest()[:12]}" if kept else "question"
+    return [Question(id=id, text=text)], []
 
 
-def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> None:
+def _repairer(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
+    from dataclasses import replace
+
+    from vericite.pipeline.repair import Repairer, Rewriter
+
+    return Repairer(verifier, search=replace(search, rewrite=None), rewriter=None if model is None else Rewriter(model))
+
+
+def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> list[str]:
+    """Why those failed that did."""
     from rich.console import Console
 
-    from vericite.cli.show import ledger_of, show_ledger, show_run
+    from vericite.cli.show import show_run
     from vericite.records import to_json
 
     console = Console(highlight=False)
     with _progress() as told:
         # One question is shown stage by stage; of many a language model is asked about several at a time.
         runs = [made.run(questions[0], k, told)] if len(questions) == 1 else made.run_many(questions, k)
+    failed: list[str] = []
     for number, run in enumerate(runs):
+        failed += [] if run.answer.failed is None else [run.answer.failed]
         if as_json:
             typer.echo(to_json(run))
         else:
             console.print("\n" if number else "", end="")
             show_run(console, run)
-    show_ledger(ledger_of(made.generator))
+    return failed
 
 
-def _ask_into(folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str) -> None:
+def _ask_into(folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str) -> list[str]:
+    """Why those failed that did."""
     from rich.console import Console
 
-    from vericite.cli.show import ledger_of, show_ledger
     from vericite.pipeline.runs import RunFolder
 
-    parts = {**made.parts, "protocol": made.verifier.protocol.signature}
-    kept = RunFolder(folder, {"corpus": corpus, "k": k, "parts": parts})
+    parts = {**made.parts, "protocol": made.verifier.protocol.signature, "judge": made.verifier.judge.signature}
+    settings = {"corpus": corpus, **_fingerprint(corpus), "k": k, "parts": parts}
+    kept = RunFolder(folder, settings, lambda: made.ledger)
+    failed: list[str] = []
     with kept.open(questions) as left, Console(stderr=True).status("asking") as status:
         done = len(questions) - len(left)
         for number, run in enumerate(made.run_many(left, k), start=done + 1):
             kept.add(run)
-            status.update(f"asking, {number} of {len(questions)} questions answered")
+            failed += [] if run.answer.failed is None else [run.answer.failed]
+            status.update(f"asking, {number} of {len(questions)} questions done, {len(failed)} failed")
     told = f", {done} of them before" if done else ""
-    typer.echo(f"{folder}: {len(questions)} questions answered{told}")
-    show_ledger(ledger_of(made.generator))
+    typer.echo(f"{folder}: {len(questions) - len(failed)} of {len(questions)} questions answered{told}")
+    return failed
+
+
+def _fingerprint(corpus: str) -> dict[str, str]:
+    """Of a corpus that is a file, which may hold other documents the next time."""
+    path = Path(corpus)
+    if corpus in ("demo", "pubmed") or not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        return {"corpus_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _tell_failed(failed: Sequence[str], questions: int) -> None:
+    from vericite.cli.show import clean
+
+    if failed:
+        others = " (the first of them)" if len(failed) > 1 else ""
+        told = f"vericite: {len(failed)} of {questions} questions failed: {clean(failed[0])}{others}"
+        typer.echo(told, err=True)
 
 
 @contextmanager

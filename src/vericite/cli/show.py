@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,7 +13,17 @@ from rich.text import Text
 from vericite.evaluate import CitationRates, Rate
 from vericite.evaluate.rates import SHARES
 from vericite.llm import Ledger
-from vericite.records import CheckedAnswer, Document, Evidence, EvidenceSpan, Run, Summary, Verdict, VerificationFailure
+from vericite.records import (
+    Change,
+    CheckedAnswer,
+    Document,
+    Evidence,
+    EvidenceSpan,
+    Run,
+    Summary,
+    Verdict,
+    VerificationFailure,
+)
 
 RETRACTED = ("RETRACTED", "bold red")
 """What stands beside a document that is retracted, and beside the verdicts on its citations."""
@@ -32,21 +42,83 @@ _UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
 
 def show_run(console: Console, run: Run) -> None:
     """A question, its answer, the sources and what was found of each citation."""
-    documents = {hit.document.id: hit.document for hit in run.evidence}
+    documents = {document.id: document for document in run.answer.documents}
     console.print(Text(clean(run.question.text), style="bold"))
     console.print()
-    console.print(Text(clean(run.answer.text)))
+    _show_answer(console, run)
     console.print()
     console.print(Text("Sources", style="bold"))
     for number, hit in enumerate(run.evidence, start=1):
         console.print(_source(number, hit))
+    for number, document in enumerate(run.answer.documents[len(run.evidence) :], start=len(run.evidence) + 1):
+        # Found for a sentence when it was mended.
+        console.print(_source(number, Evidence(document=document, rank=number, score=0, retriever="repair")))
     if run.checked.verdicts:
         console.print()
         console.print(Text("Citations", style="bold"))
     for verdict in run.checked.verdicts:
         show_verdict(console, verdict, documents)
+    _show_rationale(console, run)
+    if run.changes:
+        console.print()
+        console.print(Text("Mended", style="bold"))
+        show_changes(console, run.changes)
     console.print()
     console.print(_counts(run.checked))
+
+
+def _show_answer(console: Console, run: Run) -> None:
+    answer = run.answer
+    if answer.failed is not None:
+        console.print(Text.assemble(("failed", "red"), "  ", clean(answer.failed)))
+        return
+    console.print(Text(clean(answer.text)))
+    if answer.exact:
+        # An item and its synonyms.
+        items = [clean(" / ".join(names)) for names in answer.exact]
+        console.print()
+        console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items)))
+    if answer.trimmed:
+        one = len(answer.trimmed) == 1
+        told = f"{len(answer.trimmed)} {'document was' if one else 'documents were'} not shown whole, for want of room."
+        console.print(Text(told, style="dim"))
+    if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):
+        # It is made of this module.
+        from vericite.cli.found import told as rewritten
+
+        console.print(Text(rewritten(run.rewriting), style="dim"))
+
+
+def _show_rationale(console: Console, run: Run) -> None:
+    """The steps with their categories, and the quotations that were found nowhere."""
+    if run.answer.rationale is None or not run.answer.rationale.steps:
+        return
+    console.print()
+    console.print(Text("Rationale", style="bold"))
+    judged = () if run.rationale is None else run.rationale.checked.verdicts
+    categories = {verdict.claim: verdict.native for verdict in judged}
+    for number, step in enumerate(run.answer.rationale.steps, start=1):
+        category = categories.get(step.statement, "not judged")
+        line = Text.assemble((f"{number}. ", "bold"), clean(step.statement), (f"  {clean(category)}", "dim"))
+        console.print(Padding(line, (0, 0, 0, 2)))
+        for quotation in step.unfound:
+            told = Text.assemble(("not found in its source: ", "yellow"), "“", clean(quotation), "”")
+            console.print(Padding(told, (0, 0, 0, 6)))
+    if run.rationale is not None:
+        faithful, statements = run.rationale.faith
+        console.print(f"  Faith(R): {faithful} of {statements} statements faithful.")
+
+
+def show_changes(console: Console, changes: Iterable[Change], left: Iterable[str] = ()) -> None:
+    """What repair changed of an answer, a sentence before and after it; then what could not be judged."""
+    for change in changes:
+        by = f", by {change.by}" if change.by else ""
+        console.print(Text.assemble((change.action, "bold"), (clean(f"  {change.why}{by}"), "dim")))
+        console.print(Text.assemble(("  - ", "red"), clean(change.before)))
+        if change.after is not None:
+            console.print(Text.assemble(("  + ", "green"), clean(change.after)))
+    for told in left:
+        console.print(Text.assemble(("left as it was", "yellow"), "  ", clean(told)))
 
 
 def show_verdict(console: Console, verdict: Verdict, documents: Mapping[str, Document]) -> None:

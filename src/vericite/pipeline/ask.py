@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vericite.corpus import demo_documents, demo_vectors
-from vericite.errors import EntrezError, InputError
+from vericite.errors import EntrezAccessError, EntrezError, InputError
 from vericite.generate import ExtractiveGenerator, GeneratesMany, Generator
 from vericite.models import Embedder
 from vericite.models.reranker import Reranker
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.pipeline.clock import Clock, Told
-from vericite.pipeline.rationale import RationaleChecker, Reasoned
 from vericite.pipeline.search import FoundEvidence, Search
-from vericite.records import Answer, Document, Evidence, Provenance, Question, Run
+from vericite.records import Answer, Change, Document, Evidence, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
 from vericite.verify import DEFAULT, Judge, Protocol, load_judge
 from vericite.version import __version__
+
+if TYPE_CHECKING:
+    # They load what asks language models.
+    from vericite.llm import Ledger
+    from vericite.pipeline.rationale import RationaleChecker
+    from vericite.pipeline.repair import Repairer
+    from vericite.records import CheckedRationale
 
 DEFAULT_K = 5
 
@@ -36,6 +43,7 @@ class Pipeline:
         protocol: How citations are judged.
         judge: Who judges, in place of the protocol's own.
         rationales: Judges the rationale behind an answer, where the generator gives one.
+        repairer: Mends what is rejected before anybody sees it.
     """
 
     def __init__(
@@ -45,11 +53,13 @@ class Pipeline:
         protocol: Protocol | str = DEFAULT,
         judge: Judge | str | None = None,
         rationales: RationaleChecker | None = None,
+        repairer: Repairer | None = None,
     ) -> None:
         self.search = search if isinstance(search, Search) else Search(search)
         self.generator = generator
         self.verifier = verifier_for(protocol, judge)
         self._rationales = rationales
+        self._repairer = repairer
 
     @classmethod
     def over(
@@ -74,8 +84,19 @@ class Pipeline:
     @property
     def parts(self) -> dict[str, str]:
         """The signature of each stage by its name."""
-        rationales = {"rationale": self._rationales.signature} if self._rationales else {}
-        return {**self.search.parts, "generator": self.generator.signature, **rationales}
+        stages = {"rationale": self._rationales, "repair": self._repairer}
+        own = {name: stage.signature for name, stage in stages.items() if stage is not None}
+        return {**self.search.parts, "generator": self.generator.signature, **own}
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """What all its language models were asked so far, each counted once; None where there are none."""
+        rewrite = self.search.rewrite
+        stages = (self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None)
+        found: list[Ledger | None] = [getattr(stage, "ledger", None) for stage in stages]
+        # Stages that share a model have the very same ledger.
+        distinct = {id(ledger): ledger for ledger in found if ledger is not None}
+        return _together(list(distinct.values())) if distinct else None
 
     def run(self, question: Question, k: int = DEFAULT_K, told: Told | None = None) -> Run:
         """Retrieve, answer, verify. ``told`` is told of each stage as it begins and as it ends.
@@ -94,6 +115,10 @@ class Pipeline:
 
         A question that cannot be searched for, or whose answer could not be made, costs itself alone: its answer has
         ``failed``.
+
+        Raises:
+            LLMAccessError: Every call to a language model would fail alike.
+            EntrezAccessError: Every search of PubMed would.
         """
         waiting: deque[tuple[Question, FoundEvidence | Run]] = deque()
 
@@ -101,6 +126,8 @@ class Pipeline:
             for question in questions:
                 try:
                     evidence = self.search.find(question, k)
+                except EntrezAccessError:
+                    raise
                 except (InputError, EntrezError) as error:
                     # A language model is not asked, and paid, about what there is no evidence for.
                     waiting.append((question, self._failed(question, str(error))))
@@ -108,11 +135,11 @@ class Pipeline:
                 waiting.append((question, evidence))
                 yield question, evidence.usable_first
 
-        for answer in self._answers(found()):
+        for answer, seconds in self._answers(found()):
             yield from _failed_before(waiting)
             question, evidence = waiting.popleft()
             assert isinstance(evidence, FoundEvidence)
-            generated = {"generate": answer.spent.seconds} if answer.spent else {}
+            generated = {} if seconds is None else {"generate": seconds}
             yield self._run(question, evidence, answer, Clock({**evidence.seconds, **generated}))
         yield from _failed_before(waiting)
 
@@ -120,19 +147,28 @@ class Pipeline:
         answer = Answer(id=question.id, text="", claims=(), documents=(), question=question.text, failed=problem)
         return self._run(question, FoundEvidence((), None, {}), answer, Clock())
 
-    def _answers(self, found: Iterator[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
+    def _answers(self, found: Iterator[tuple[Question, Sequence[Evidence]]]) -> Iterator[tuple[Answer, float | None]]:
+        """Answers, and the seconds each took."""
         if isinstance(self.generator, GeneratesMany):
-            return self.generator.generate_many(found)
-        return (self.generator.generate(question, evidence) for question, evidence in found)
+            for answer in self.generator.generate_many(found):
+                # Several are made at a time: only they know.
+                yield answer, answer.spent.seconds if answer.spent else None
+            return
+        for question, evidence in found:
+            clock = Clock()
+            with clock("generate"):
+                answer = self.generator.generate(question, evidence)
+            yield answer, clock.seconds["generate"]
 
     def _run(self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock) -> Run:
         with clock("verify"):
             checked = next(iter(self.verifier.verify([answer])))
-        rationale = None
-        if self._rationales is not None and answer.rationale is not None:
-            with clock("rationale"):
-                reasoned = Reasoned(answer.rationale, question, found.usable_first)
-                rationale = next(self._rationales.check([reasoned]))[0]
+        rationale = self._rationale(question, found, answer, clock)
+        changes: tuple[Change, ...] = ()
+        if self._repairer is not None and answer.failed is None:
+            with clock("repair"):
+                repaired = self._repairer.repair(answer, checked)
+            answer, checked, changes = repaired.answer, repaired.checked, repaired.changes
         return Run(
             question=question,
             evidence=found.usable_first,
@@ -145,8 +181,32 @@ class Pipeline:
             ),
             rewriting=found.rewriting,
             rationale=rationale,
+            changes=changes,
             seconds=clock.seconds,
         )
+
+    def _rationale(
+        self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock
+    ) -> CheckedRationale | None:
+        if self._rationales is None or answer.rationale is None:
+            return None
+        from vericite.pipeline.rationale import Reasoned
+
+        with clock("rationale"):
+            return next(self._rationales.check([Reasoned(answer.rationale, question, found.usable_first)]))[0]
+
+
+def _together(ledgers: Sequence[Ledger]) -> Ledger:
+    from dataclasses import asdict
+
+    from vericite.llm import Ledger
+
+    costs = [ledger.cost for ledger in ledgers]
+    known = [cost for cost in costs if cost is not None]
+    counts = Counter[str]()
+    for ledger in ledgers:
+        counts.update({name: count for name, count in asdict(ledger).items() if name != "cost"})
+    return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None)
 
 
 def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iterator[Run]:

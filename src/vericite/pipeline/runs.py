@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vericite.disk.lock import only_one
 from vericite.errors import InputError, RecordError
 from vericite.records import Question, Run, number_jsonl, to_json
 from vericite.version import __version__
 
-RUNS, MANIFEST, LOCK = "runs.jsonl", "manifest.json", ".lock"
-_OURS = frozenset({RUNS, MANIFEST, LOCK, RUNS + ".partial", MANIFEST + ".partial"})
+if TYPE_CHECKING:
+    from vericite.llm import Ledger
+
+RUNS, FAILED, MANIFEST, LOCK = "runs.jsonl", "failed.jsonl", "manifest.json", ".lock"
+_OURS = frozenset({RUNS, FAILED, MANIFEST, LOCK, RUNS + ".partial", MANIFEST + ".partial"})
 
 
 class RunFolder:
@@ -25,11 +30,16 @@ class RunFolder:
     Args:
         folder: Where they are, or will be.
         settings: What makes them, as names and signatures; a folder takes runs of one kind only.
+        ledger: What all language models together were asked so far, where the manifest is to have it.
     """
 
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, settings: dict[str, Any], ledger: Callable[[], Ledger | None] = lambda: None
+    ) -> None:
         self.folder = folder
         self.settings = json.loads(json.dumps(settings))
+        self._ledger = ledger
+        self._asked: dict[str, Any] | None = None
         self._totals = Totals()
 
     @contextmanager
@@ -37,26 +47,29 @@ class RunFolder:
         """Hold the folder and give the questions that have no answer yet. One that failed is asked again.
 
         Raises:
-            InputError: The folder is of something else, of other settings, or another process is at work in it.
+            InputError: The folder is of something else, of other settings or of other questions under the same ids, a
+                line of it is no run, or another process is at work in it.
         """
-        strangers = [] if not self.folder.is_dir() else sorted({it.name for it in self.folder.iterdir()} - _OURS)
-        if strangers:
-            raise InputError(
-                f"expected a folder of runs, or an empty one; found {self.folder} with {', '.join(strangers[:3])} in it"
-            )
+        self._refuse_others()
         with only_one(self.folder, LOCK, "asks into"):
             self._expect_same()
-            done = {run.question.id for run in self._kept()}
+            done = self._kept(questions)
             self._write_manifest()
-            yield [question for question in questions if question.id not in done]
-            self._write_manifest(finished=True)
+            finished = False
+            try:
+                yield [question for question in questions if question.id not in done]
+                finished = True
+            finally:
+                # Also of a run that was stopped: it was paid for.
+                self._write_manifest(finished)
 
     def add(self, run: Run) -> None:
         """Keep a run; it is on disk when this returns."""
-        with (self.folder / RUNS).open("a", encoding="utf-8", newline="\n") as file:
-            file.write(to_json(run) + "\n")
-            file.flush()
+        self._append(RUNS, [run])
         self._totals.add(run)
+        if self._ledger() is not None:
+            # What a killed process was charged is nowhere else.
+            self._write_manifest()
 
     def runs(self) -> Iterator[Run]:
         """The runs that are there, in the order in which they were made."""
@@ -64,12 +77,33 @@ class RunFolder:
         if path.exists():
             yield from (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
 
+    def _refuse_others(self) -> None:
+        if not self.folder.is_dir() or (self.folder / MANIFEST).exists():
+            return
+        strangers = sorted({it.name for it in self.folder.iterdir()} - (_OURS - {RUNS, FAILED}))
+        if strangers:
+            raise InputError(
+                f"expected a folder of runs with its {MANIFEST}, or an empty one; found {self.folder} with "
+                f"{', '.join(strangers[:3])} in it. Name another folder."
+            )
+
+    def _append(self, name: str, runs: Iterable[Run]) -> None:
+        path = self.folder / name
+        is_new = not path.exists()
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.writelines(to_json(run) + "\n" for run in runs)
+            file.flush()
+            os.fsync(file.fileno())
+        if is_new:
+            _sync_folder(self.folder)
+
     def _expect_same(self) -> None:
         path = self.folder / MANIFEST
         if not path.exists():
             return
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))["settings"]
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            before, self._asked = dict(manifest["settings"]), manifest.get("language_models")
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise InputError(
                 f"expected the manifest of a run in {path}; found {error!r}. Name another folder."
@@ -84,19 +118,24 @@ class RunFolder:
                 f"{before.get(name)!r} there, {self.settings.get(name)!r} now. Name another folder."
             )
 
-    def _kept(self) -> list[Run]:
-        """The whole runs of before; a line torn by a kill, and those that failed, are dropped from the file."""
+    def _kept(self, questions: Sequence[Question]) -> set[str]:
+        """The ids that have an answer. A line torn by a kill, and the runs that failed, leave the file."""
         path = self.folder / RUNS
-        if not path.exists():
-            return []
-        whole = path.read_bytes()
-        found = list(number_jsonl(Run, path))
-        kept = [run for _, run in found if not isinstance(run, RecordError) and run.answer.failed is None]
-        if len(kept) < len(found) or not whole.endswith(b"\n"):
+        found = _whole(path)
+        _refuse_other_texts(self.folder, found, questions)
+        kept = [run for run in found if run.answer.failed is None]
+        failed = [run for run in found if run.answer.failed is not None]
+        if failed:
+            # What they took stays known; they are asked again.
+            self._append(FAILED, failed)
+        if path.exists():
             _replace(path, "".join(to_json(run) + "\n" for run in kept))
         for run in kept:
             self._totals.add(run)
-        return kept
+        # A process that was killed between the two files may have written some twice.
+        for run in {to_json(run): run for run in _whole(self.folder / FAILED)}.values():
+            self._totals.add_failed_before(run)
+        return {run.question.id for run in kept}
 
     def _write_manifest(self, finished: bool = False) -> None:
         manifest = {
@@ -106,6 +145,13 @@ class RunFolder:
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             **self._totals.record,
         }
+        if (asked := _sum(self._asked, self._ledger())) is not None:
+            # That of answers is of those who wrote them alone; others are asked to rewrite, judge and mend.
+            each = max(1, manifest["answers"])
+            dollars = asked["cost"]
+            manifest["language_models"] = asked
+            manifest["dollars"] = dollars
+            manifest["dollars_an_answer"] = None if dollars is None else dollars / each
         _replace(self.folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -122,6 +168,10 @@ class Totals:
         """Count a run."""
         self._answers += 1
         self._failed += run.answer.failed is not None
+        self.add_failed_before(run)
+
+    def add_failed_before(self, run: Run) -> None:
+        """Count what a run took, and not the run: its question was asked again."""
         self._seconds.update(run.seconds)
         if (spent := run.answer.spent) is not None:
             self._spent.update(spent.model_dump(exclude={"cost", "seconds"}))
@@ -143,10 +193,72 @@ class Totals:
         }
 
 
+def _sum(before: dict[str, Any] | None, now: Ledger | None) -> dict[str, Any] | None:
+    """What earlier processes asked, and this one."""
+    if before is None or now is None:
+        return before if now is None else asdict(now)
+    both = {name: before.get(name, 0) + value for name, value in asdict(now).items() if name != "cost"}
+    costs = (before.get("cost"), now.cost)
+    return {**both, "cost": None if None in costs else sum(cost or 0.0 for cost in costs)}
+
+
+def _whole(path: Path) -> list[Run]:
+    """The runs of a file; a last line torn by a kill is passed over.
+
+    Raises:
+        InputError: Another line is no run.
+    """
+    if not path.exists():
+        return []
+    found = list(number_jsonl(Run, path))
+    if found and isinstance(found[-1][1], RecordError) and _is_torn(path):
+        found.pop()
+    for _, run in found:
+        if isinstance(run, RecordError):
+            raise InputError(f"{run}. Mend or remove that line, or name another folder.")
+    return [run for _, run in found if isinstance(run, Run)]
+
+
+def _is_torn(path: Path) -> bool:
+    whole = path.read_bytes()
+    if not whole.endswith(b"\n"):
+        return True
+    try:
+        json.loads(whole.rstrip().rpartition(b"\n")[2])
+    except ValueError:
+        return True
+    return False
+
+
+def _refuse_other_texts(folder: Path, runs: Iterable[Run], questions: Iterable[Question]) -> None:
+    texts = {run.question.id: run.question.text for run in runs}
+    for question in questions:
+        there = texts.get(question.id, question.text)
+        if there != question.text:
+            raise InputError(
+                f"expected the question {question.id} to be the one that was asked in {folder}; found {there!r} there, "
+                f"{question.text!r} now. Give it another id, or name another folder."
+            )
+
+
 def _replace(path: Path, text: str) -> None:
     partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(path)
+        _sync_folder(path.parent)
     except OSError as error:
         raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    # Windows opens no folders, and some network folders cannot be synced.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -60,18 +60,19 @@ class ExtractiveGenerator:
         if decision is not None and decision.opposing is not None:
             must.append(decision.opposing)
         taken = [candidates[index] for index in choose(candidates, weighed.likeness, self.settings, must)]
-        first = None if decision is None else candidates[decision.deciding]
+        sure = decision is not None and abs(decision.leaning) >= self.settings.sure
+        first = candidates[decision.deciding] if decision is not None and sure else None
         text = " ".join(candidate.cited for candidate in ordered(taken, first))
         documents = [hit.document for hit in evidence]
         answer = parse_answer(question.id, text, documents, question.text, self.signature)
-        return answer.model_copy(update={"exact": self._exact(question, taken, decision)})
+        return answer.model_copy(update={"exact": self._exact(question, taken, decision if sure else None)})
 
     def _exact(
         self, question: Question, taken: Sequence[Candidate], decision: Decision | None
     ) -> tuple[tuple[str, ...], ...] | None:
         if decision is not None:
             return ((decision.answer,),)
-        if not wants_list(question):
+        if not wants_list(question) or is_closed(question):
             return None
         most = number_wanted(question.text) or self.settings.entries
         return entries_of(question.text, [(item.text, item.worth) for item in taken], most) or None

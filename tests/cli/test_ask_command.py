@@ -1,0 +1,80 @@
+"""``vericite ask``: what is printed, kept and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vericite.cli.show import show_run
+from vericite.pipeline.runs import MANIFEST, RUNS
+
+QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
+OTHER = "Does dexamethasone reduce mortality in patients hospitalised with COVID-19?"
+FAST = ("--rerank", "none", "--rewrite", "none", "--judge", "lexical")
+
+
+def test_two_questions_in_one_folder_have_each_its_own_answer(run_cli, tmp_path: Path):
+    folder = tmp_path / "run"
+    for question in (QUESTION, OTHER, QUESTION):
+        assert run_cli("ask", question, "--save", str(folder), *FAST).code == 0
+    runs = [json.loads(line) for line in (folder / RUNS).read_text().splitlines()]
+    assert [run["question"]["text"] for run in runs] == [QUESTION, OTHER]
+    assert len({run["question"]["id"] for run in runs}) == 2
+
+
+def test_a_corpus_file_that_has_changed_is_another_corpus(run_cli, tmp_path: Path):
+    corpus, folder = tmp_path / "docs.jsonl", str(tmp_path / "run")
+    corpus.write_text(json.dumps({"id": "a", "text": "Levodopa improves the symptoms of Parkinson's disease."}) + "\n")
+    asked = ("ask", QUESTION, "--corpus", str(corpus), "--save", folder, *FAST)
+    assert run_cli(*asked).code == 0
+    with corpus.open("a") as file:
+        file.write(json.dumps({"id": "b", "text": "Levodopa does not."}) + "\n")
+    printed = run_cli(*asked)
+    assert printed.code == 2
+    assert "found another corpus_sha256" in printed.err
+
+
+def test_a_question_that_failed_is_told_and_is_no_success(run_cli, tmp_path: Path):
+    batch = tmp_path / "questions.jsonl"
+    texts = {"good": QUESTION, "bad": "?"}
+    batch.write_text("".join(json.dumps({"id": id, "question": text}) + "\n" for id, text in texts.items()))
+    asked = ("ask", "--batch", str(batch), "--llm", "http://127.0.0.1:9/v1#none", "--save", str(tmp_path / "run"))
+    printed = run_cli(*asked, *FAST)
+    assert printed.code == 1
+    assert "2 of 2 questions failed: " in " ".join(printed.err.split())
+    assert "0 of 2 questions answered" in printed.out
+    assert json.loads((tmp_path / "run" / MANIFEST).read_text())["failed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--seed", "1"], "expected --llm beside --seed"),
+        (["--select", "static"], "expected --llm beside --select"),
+        (["--prompt", "biogen"], "expected --llm beside --prompt"),
+        (["--context", "2"], "expected --rationale beside --context"),
+        (["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--prompt", "biogen"], "without --prompt"),
+        (["--llm", "http://127.0.0.1:9/v1#m", "--select", "static"], "expected --pool beside --select"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(run_cli, options: list[str], told: str):
+    printed = run_cli("ask", QUESTION, *options, *FAST)
+    assert printed.code == 2
+    assert told in printed.err
+
+
+def test_no_documents_are_none_to_answer_from(run_cli):
+    assert run_cli("ask", QUESTION, "--k", "0").code == 2
+
+
+def test_a_failed_run_shows_why(capsys: pytest.CaptureFixture[str]):
+    from rich.console import Console
+
+    from vericite.pipeline import ask
+
+    run = ask(QUESTION, judge="lexical")
+    answer = run.answer.model_copy(update={"failed": "the reply was empty", "exact": None})
+    show_run(Console(width=120), run.model_copy(update={"answer": answer}))
+    assert "failed  the reply was empty" in capsys.readouterr().out
