@@ -161,7 +161,7 @@ def test_nothing_to_quote_is_insufficient():
 
 def test_a_list_is_what_the_cited_sentences_enumerate():
     source = document("a", "The hallmarks of Tay syndrome are ichthyosis, brittle hair, and short stature.")
-    made = ExtractiveGenerator(Embedder.shared()).generate(
+    made = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(lists=True)).generate(
         Question(id="q", text="List the hallmarks of Tay syndrome.", type="list"), evidence(source)
     )
     assert made.exact == (("ichthyosis",), ("brittle hair",), ("short stature",))
@@ -169,7 +169,7 @@ def test_a_list_is_what_the_cited_sentences_enumerate():
 
 def test_a_list_that_no_sentence_enumerates_is_none():
     source = document("a", "Tay syndrome is a rare disorder whose hallmarks vary between families.")
-    made = ExtractiveGenerator(Embedder.shared()).generate(
+    made = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(lists=True)).generate(
         Question(id="q", text="List the hallmarks of Tay syndrome.", type="list"), evidence(source)
     )
     assert made.exact is None

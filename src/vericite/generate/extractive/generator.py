@@ -72,7 +72,7 @@ class ExtractiveGenerator:
     ) -> tuple[tuple[str, ...], ...] | None:
         if decision is not None:
             return ((decision.answer,),)
-        if not wants_list(question) or is_closed(question):
+        if not self.settings.lists or not wants_list(question) or is_closed(question):
             return None
         most = number_wanted(question.text) or self.settings.entries
         return entries_of(question.text, [(item.text, item.worth) for item in taken], most) or None
