@@ -76,7 +76,7 @@ _STAGES = {
 
 def ask(
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Documents to answer from.")] = 5,
+    k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     llm: LLMOption = None,
     prompt: PromptOption = "default",
     rationale: RationaleOption = False,
@@ -127,6 +127,7 @@ def ask(
     "pubmed" the question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30
     days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
     """
+    _expect_some(k)
     questions, refused = _questions(question, batch, kept=save is not None)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, _REPLY_TOKENS, cache)
     chosen_plan = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep)
@@ -163,6 +164,13 @@ def ask(
     report([*problems, *refused])
     if failed:
         raise typer.Exit(1)
+
+
+def _expect_some(k: int) -> None:
+    from vericite.errors import InputError
+
+    if k < 1:
+        raise InputError(f"expected --k, the number of documents to answer from, to be 1 or more; found {k}")
 
 
 def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[list[Question], list[RecordError]]:
