@@ -154,7 +154,7 @@ def test_a_separator_in_a_text_is_read_as_text(checkpoints: Mapping[str, Path]):
 
 def test_it_ranks_evidence(checkpoints: Mapping[str, Path]):
     reranker = HFReranker(str(checkpoints["bert"]))
-    assert Rerank(reranker).signature == f"rerank20({reranker.signature})"
+    assert Rerank(reranker, prior=0).signature == f"rerank20({reranker.signature}, prior=0)"
 
 
 def test_names_lead_to_checkpoints_and_offline_nothing_is_asked(monkeypatch: pytest.MonkeyPatch):
