@@ -38,7 +38,7 @@ from vericite.llm import LLM
 from vericite.models import Embedder
 from vericite.pipeline import Pipeline, check_many
 from vericite.pipeline.repair import Repairer, Rewriter
-from vericite.records import Answer, Document, Question, Repaired, SourceText, write_jsonl
+from vericite.records import Answer, Document, Question, Repaired, write_jsonl
 from vericite.records.repair import support
 from vericite.retrieve import MemoryRetriever
 from vericite.text.citations import parse_answer
@@ -329,15 +329,8 @@ def run_written(options: argparse.Namespace, console: Console) -> bool:
     )
     if options.out:
         with options.out.open("w", encoding="utf-8") as file:
-            write_jsonl(map(as_checked, repaired), file)
+            write_jsonl((AnswerToCheck.of(found.answer) for found in repaired), file)
     return not any(map(support_fell, repaired))
-
-
-def as_checked(found: Repaired) -> AnswerToCheck:
-    """A repaired answer as check reads it."""
-    answer = found.answer
-    documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
-    return AnswerToCheck(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
 
 
 def repairer_of(options: argparse.Namespace) -> Repairer:

@@ -1,15 +1,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-import typer
-
-from vericite.cli.repair import repair
-from vericite.errors import VeriCiteError
 from vericite.records import Repaired
 
 DOCUMENTS = (
@@ -20,30 +13,13 @@ TEXT = "Statins lower LDL [2]. Zinc shortens colds [2]. Music cures warts [1]."
 GOOD = {"id": "good", "question": "What lowers LDL?", "answer": TEXT, "documents": DOCUMENTS}
 
 
-@pytest.fixture
-def run_repair(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple]:
-    """The command by itself: its exit code and what it printed."""
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("NO_COLOR", "1")
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(repair)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["repair", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            app()
-        return (int(stop.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
 def write(path: Path, *lines: object) -> str:
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return str(path)
 
 
-def test_what_was_changed_is_shown_before_and_after(run_repair, tmp_path):
-    code, out, _ = run_repair(write(tmp_path / "answers.jsonl", GOOD))
+def test_what_was_changed_is_shown_before_and_after(run_cli, tmp_path):
+    code, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", GOOD))
     assert code == 0
     assert "Statins lower LDL [1]. Zinc shortens colds [2].\n" in out
     assert "re-cited  [2] does not support it\n  - Statins lower LDL [2].\n  + Statins lower LDL [1]." in out
@@ -51,9 +27,9 @@ def test_what_was_changed_is_shown_before_and_after(run_repair, tmp_path):
     assert "1 answers: 1 kept, 1 re-cited, 0 rewritten, 1 dropped; citations supported 1/3 before, 2/2 now" in out
 
 
-def test_repaired_answers_are_written_as_check_reads_them(run_repair, run_cli, tmp_path):
+def test_repaired_answers_are_written_as_check_reads_them(run_cli, tmp_path):
     out = tmp_path / "repaired.jsonl"
-    assert run_repair(write(tmp_path / "answers.jsonl", GOOD), "--out", str(out))[0] == 0
+    assert run_cli("repair", write(tmp_path / "answers.jsonl", GOOD), "--out", str(out))[0] == 0
     line = json.loads(out.read_text())
     assert line["answer"] == "Statins lower LDL [1]. Zinc shortens colds [2]."
     assert line["question"] == "What lowers LDL?"
@@ -61,44 +37,45 @@ def test_repaired_answers_are_written_as_check_reads_them(run_repair, run_cli, t
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_json_has_the_answer_its_verdicts_and_the_changes(run_repair, tmp_path):
-    _, out, _ = run_repair(write(tmp_path / "answers.jsonl", GOOD), "--json")
+def test_json_has_the_answer_its_verdicts_and_the_changes(run_cli, tmp_path):
+    _, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", GOOD), "--json")
     found = Repaired.model_validate_json(out)
     assert [change.action for change in found.changes] == ["re-cited", "dropped"]
     assert found.checked.summary.supported == 2
 
 
-def test_documents_of_a_corpus_are_looked_for(run_repair, tmp_path):
+def test_documents_of_a_corpus_are_looked_for(run_cli, tmp_path):
     corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Honey soothes coughs."}, *DOCUMENTS)
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Honey soothes coughs [1]."})
-    assert "Honey soothes coughs [3]." in run_repair(answers, "--corpus", corpus)[1]
-    assert "The sources found do not answer this question." in run_repair(answers)[1]
+    assert "Honey soothes coughs [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
+    assert "The sources found do not answer this question." in run_cli("repair", answers)[1]
 
 
-def test_bad_records_cost_themselves_only(run_repair, tmp_path):
+def test_bad_records_cost_themselves_only(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD, "{broken", {"id": "x"}, GOOD | {"id": "last"})
-    code, out, err = run_repair(answers)
+    code, out, err = run_cli("repair", answers)
     assert code == 2
     assert "2 answers" in out
     assert "line 2" in err
     assert "line 3" in err
 
 
-def test_uncited_sentences_go_where_that_is_asked(run_repair, tmp_path):
+def test_uncited_sentences_go_where_that_is_asked(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Zinc shortens colds. Music cures warts."})
-    assert "Zinc shortens colds [2]. Music cures warts." in run_repair(answers)[1]
-    assert "Zinc shortens colds [2].\n" in run_repair(answers, "--drop-uncited")[1]
+    assert "Zinc shortens colds [2]. Music cures warts." in run_cli("repair", answers)[1]
+    assert "Zinc shortens colds [2].\n" in run_cli("repair", answers, "--drop-uncited")[1]
 
 
-def test_the_input_is_never_written_over(run_repair, tmp_path):
+def test_the_input_is_never_written_over(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD)
     before = Path(answers).read_text()
-    with pytest.raises((VeriCiteError, AssertionError), match="another file"):
-        run_repair(answers, "--out", answers)
+    printed = run_cli("repair", answers, "--out", answers)
+    assert printed.code == 2
+    assert "another file" in printed.err
     assert Path(answers).read_text() == before
 
 
-def test_what_steers_a_terminal_is_not_printed(run_repair, tmp_path):
+def test_what_steers_a_terminal_is_not_printed(run_cli, tmp_path):
     evil = GOOD | {"answer": "Statins\x1b[31m lower LDL [9]. Zinc shortens colds [2]."}
-    _, out, _ = run_repair(write(tmp_path / "answers.jsonl", evil))
+    _, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", evil))
     assert "\x1b" not in out

@@ -120,5 +120,4 @@ def rankings(
 
 def _refuse(out: Path | None, read: list[Path]) -> None:
     refuse_same(out, *read)
-    if out is not None:
-        refuse_unwritable(out)
+    refuse_unwritable(out)

@@ -23,6 +23,8 @@ from vericite.cli.answering import (
     ShotsOption,
 )
 from vericite.cli.finding import (
+    BATCH,
+    BatchOption,
     ByOption,
     CandidatesOption,
     CorpusOption,
@@ -33,6 +35,7 @@ from vericite.cli.finding import (
     RelevanceOption,
     RerankOption,
     RewriteOption,
+    expect_either,
     plan_of,
 )
 from vericite.cli.options import (
@@ -61,7 +64,6 @@ if TYPE_CHECKING:
     from vericite.records import Question
     from vericite.verify import Verifier
 
-_BATCH = "Many questions"
 _REPLY_TOKENS = 512
 _STAGES = {
     "retrieve": ("searching", "searched"),
@@ -100,16 +102,13 @@ def ask(
     coverage: CoverageOption = None,
     relevance: RelevanceOption = None,
     keep: KeepOption = None,
-    batch: Annotated[
-        Path | None,
-        typer.Option(help='JSONL of questions: {"id", "question"}.', metavar="FILE", rich_help_panel=_BATCH),
-    ] = None,
+    batch: BatchOption = None,
     save: Annotated[
         Path | None,
         typer.Option(
             help="Keep the runs in this folder, and go on with what is there; `score` and `compare` read it.",
             metavar="FOLDER",
-            rich_help_panel=_BATCH,
+            rich_help_panel=BATCH,
         ),
     ] = None,
     concurrency: ConcurrencyOption = 8,
@@ -178,8 +177,7 @@ def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[li
     from vericite.formats.questions import read_questions
     from vericite.records import Question
 
-    if (question is None) == (batch is None):
-        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
+    expect_either(question, batch)
     if batch is not None:
         return read_questions(batch)
     if not (question or "").strip():

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
+    FormatOption,
     JudgeOption,
     PriceOption,
     ProtocolOption,
@@ -53,7 +53,7 @@ def attribute(
     keep: Annotated[bool, typer.Option("--keep", help="Leave sentences that cite something as they are.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
-    format: Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")] = "auto",
+    format: FormatOption = "auto",
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     concurrency: ConcurrencyOption = 8,
@@ -72,19 +72,22 @@ def attribute(
     """
     from vericite.attribute import load_attributor
     from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.writing import output
+    from vericite.formats import AnswerToCheck
     from vericite.verify import load_judge
 
     refuse_same(out, file, documents)
+    refuse_unwritable(out)
     problems: list[RecordError] = []
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
     attributor = load_attributor(by, chosen(protocol, judged_by, None, None), settings)
     try:
-        with _output(out) as output:
+        with output(out, "stopped; {} cited answers are in") as written:
             for found in attributor.attributions(_answers(file, format, documents, problems), keep=keep):
                 _show(found, as_json)
-                if output is not None:
-                    _write(found.answer, output)
+                if written is not None:
+                    written.add([AnswerToCheck.of(found.answer)])
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(attributor))
@@ -94,30 +97,27 @@ def attribute(
 
 def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
     """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
+    from vericite.cli.reading import usable
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
 
-    known = known_retractions()
-    for number, item in enumerate(_records(file, format, documents, problems), start=1):
-        found = item if isinstance(item, RecordError) else _unusable(item, file, number)
-        if found is not None:
-            problems.append(found)
-        elif not isinstance(item, RecordError):
-            yield known.flagged_answer(item)
+    items = _records(file, format, documents, problems)
+    sourced = (
+        item if isinstance(item, RecordError) else _unusable(item, file, number) or item
+        for number, item in enumerate(items, start=1)
+    )
+    return map(known_retractions().flagged_answer, usable(sourced, problems))
 
 
 def _records(
     file: Path, format: str, documents: Path | None, problems: list[RecordError]
 ) -> Iterator[Answer | RecordError]:
-    from vericite.corpus import load_documents
+    from vericite.cli.reading import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
     from vericite.formats.raw import TEXT_FILES
 
-    library: Sequence[Document] = ()
-    if documents is not None:
-        library, wrong = load_documents(documents)
-        problems.extend(wrong)
+    library = read_library(documents, problems)
     if file.suffix.lower() in TEXT_FILES and format == "auto":
         yield _text(file, library)
         return
@@ -182,27 +182,3 @@ def _show(found: Attribution, as_json: bool) -> None:
         told = f"  ({sentence.reasons[0]})" if sentence.reasons else ""
         console.print(Text.assemble((label, style), "  ", clean(sentence.text), (clean(told), "dim")))
     console.print()
-
-
-def _write(answer: Answer, file: IO[str]) -> None:
-    from vericite.formats import AnswerToCheck
-    from vericite.records import SourceText, write_jsonl
-
-    documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
-    written = AnswerToCheck(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
-    write_jsonl([written], file)
-    # Whole lines on disk, so that what was found before an interruption is not lost.
-    file.flush()
-
-
-@contextmanager
-def _output(out: Path | None) -> Generator[IO[str] | None]:
-    """A file beside the one asked for, which takes its place when the run is done."""
-    if out is None:
-        yield None
-        return
-    refuse_unwritable(out)
-    partial = out.with_name(out.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
-    partial.replace(out)

@@ -93,8 +93,7 @@ def _destination(name: str | None, out: Path | None) -> Path | None:
     from vericite.verify.judges.stored import make_folder, stored_path
 
     if name is None:
-        if out is not None:
-            refuse_unwritable(out)
+        refuse_unwritable(out)
         return out
     if out is not None:
         raise InputError("expected --name or --out, where to keep the judge; found both. Leave one out.")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from vericite.cli.extras import EXTRAS, install_line, missing
+from vericite.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from vericite.evaluate.measures.named import Named
 
 
-def protocols(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def protocols(as_json: JsonOption = False) -> None:
     """List the protocols: what a claim is judged against, and how it adds up.
 
     Any judge may be put in any protocol: `--protocol NAME --judge NAME`.
@@ -23,13 +24,13 @@ def protocols(as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
     typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("parts", "papers")))
 
 
-def judges(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def judges(as_json: JsonOption = False) -> None:
     """List the judges: what each is, what it needs, and how to install what is missing."""
     found = examine()
     typer.echo(json.dumps(found, indent=2) if as_json else _listed(found, ("needs", "from")))
 
 
-def measures(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def measures(as_json: JsonOption = False) -> None:
     """List the measures: what each counts over what, its parameters, and the files that it needs.
 
     `vericite score` and `compare` take those of answers, `vericite agree` those of agreement.

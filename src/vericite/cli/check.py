@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +14,7 @@ from vericite.cli.options import (
     CacheOption,
     ChecksOption,
     ConcurrencyOption,
+    DocumentsOption,
     JudgeOption,
     PriceOption,
     ProtocolOption,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.errors import RecordError
     from vericite.evaluate import CitationRates
-    from vericite.records import Answer, CheckedAnswer, Document
+    from vericite.records import Answer
     from vericite.verify import Protocol
 
 
@@ -55,10 +55,7 @@ def check(
             metavar="NAME",
         ),
     ] = "auto",
-    documents: Annotated[
-        Path | None,
-        typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
-    ] = None,
+    documents: DocumentsOption = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
     protocol: ProtocolOption = "default",
     fail_under: Annotated[
@@ -87,13 +84,15 @@ def check(
     """
     from rich.console import Console
 
+    from vericite.cli.reading import read_answers
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.verify import load_judge
 
     console = Console(highlight=False)
     refuse_same(out, file, documents)
+    refuse_unwritable(out)
     problems: list[RecordError] = []
-    answers = _readable(file, format, documents, problems)
+    answers = read_answers(file, format, documents, problems, _tell_format)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
     before = ledger_of(judged_by)
@@ -114,19 +113,21 @@ def _check_all(
     from rich.console import Console
 
     from vericite.cli.show import retracted_citations, show_rates, show_rows, verdict_rows
+    from vericite.cli.writing import output
     from vericite.evaluate import CitationRates
     from vericite.pipeline import check_many
 
     rates = CitationRates()
     rows: list[Row] = []
     progress = Console(stderr=True)
-    with _output(out) as output, progress.status("checking") as status:
+    told = "stopped; the verdicts on {} answers are in"
+    with output(out, told) as written, progress.status("checking") as status:
         for checked in check_many(answers, protocol, cache=cache):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
             rows += islice(verdict_rows(checked), limit - len(rows))
-            if output is not None:
-                output.write(checked)
+            if written is not None:
+                written.add([checked])
     if rows:
         show_rows(console, rows)
     listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
@@ -140,81 +141,8 @@ def _check_all(
     return rates
 
 
-def _readable(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
-    """The answers of a file; what is wrong with the other records goes to ``problems``."""
-    from vericite.errors import RecordError
-    from vericite.formats import answers_in
-
-    library = _library(documents, problems)
-    for item in answers_in(file, format, library, _tell_format):
-        if isinstance(item, RecordError):
-            problems.append(item)
-        else:
-            yield item
-
-
-def _library(file: Path | None, problems: list[RecordError]) -> tuple[Document, ...]:
-    from vericite.corpus import load_documents
-
-    if file is None:
-        return ()
-    documents, wrong = load_documents(file)
-    problems.extend(wrong)
-    return documents
-
-
 def _tell_format(name: str) -> None:
     typer.echo(f"vericite: read as {name}; --format NAME reads it otherwise", err=True)
-
-
-class _Output:
-    """The verdicts of a run: a file beside the one asked for, which takes its place when the run is done.
-
-    So a run that fails costs no earlier one, nor an earlier one's part before it has a verdict of its own.
-    """
-
-    def __init__(self, out: Path) -> None:
-        self.out = out
-        self.partial = out.with_name(out.name + ".partial")
-        self.answers = 0
-        self._file: IO[str] | None = None
-
-    def write(self, checked: CheckedAnswer) -> None:
-        from vericite.records import write_jsonl
-
-        self._file = self._file or self.partial.open("w", encoding="utf-8", newline="\n")
-        write_jsonl([checked], self._file)
-        # Whole lines on disk, so that what was judged before an interruption is not lost.
-        self._file.flush()
-        self.answers += 1
-
-    def done(self) -> None:
-        (self._file or self.partial.open("w", encoding="utf-8")).close()
-        self.partial.replace(self.out)
-
-    def stopped(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            typer.echo(f"vericite: stopped; the verdicts on {self.answers} answers are in {self.partial}", err=True)
-
-
-@contextmanager
-def _output(out: Path | None) -> Generator[_Output | None]:
-    from vericite.errors import InputError
-
-    if out is None:
-        yield None
-        return
-    output = _Output(out)
-    try:
-        refuse_unwritable(out)
-        yield output
-        output.done()
-    except OSError as error:
-        raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
-    except BaseException:
-        output.stopped()
-        raise
 
 
 def _gate(rates: CitationRates, fail_under: float) -> bool:

@@ -22,7 +22,7 @@ from vericite.cli.finding import (
     Types,
     filters_of,
 )
-from vericite.cli.options import refuse_unwritable, report
+from vericite.cli.options import JsonOption, refuse_unwritable, report
 from vericite.cli.retractions import retractions
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def build(
 
 
 @corpus.command()
-def info(store: StoreArgument, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def info(store: StoreArgument, as_json: JsonOption = False) -> None:
     """Say what is in a store, and what it was built from."""
     from dataclasses import asdict
 
@@ -163,23 +163,18 @@ def export(
     retracted: Retracted = None,
 ) -> None:
     """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
+    from vericite.cli.writing import output
     from vericite.corpus.store import open_store
-    from vericite.errors import InputError
     from vericite.records import write_jsonl
 
     filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
     documents = open_store(store).scan(filters)
-    if out is None:
-        write_jsonl(documents, sys.stdout)
-        return
     refuse_unwritable(out)
-    partial = out.with_name(out.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            write_jsonl(documents, file)
-        partial.replace(out)
-    except OSError as error:
-        raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
+    with output(out) as written:
+        if written is None:
+            write_jsonl(documents, sys.stdout)
+        else:
+            written.add(documents)
 
 
 @corpus.command()

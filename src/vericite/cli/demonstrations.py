@@ -13,6 +13,7 @@ import typer
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
+    JsonOption,
     PriceOption,
     ReplyOption,
     RequestsOption,
@@ -107,7 +108,7 @@ def info(
     near: Annotated[
         float | None, typer.Option(min=0, max=1, help="Cosine from which two questions count as one; 0.85 if not said.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what is in a pool, and what of it must not be shown with given questions."""
     from vericite.cli.show import clean

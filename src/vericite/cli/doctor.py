@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from vericite.cli.extras import EXTRAS, Extra, install_line, missing
+from vericite.cli.options import JsonOption
 from vericite.version import __version__
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     llm: Annotated[
         str | None, typer.Option(help="Ask this language model for a sentence, as a trial.", metavar="MODEL")
     ] = None,

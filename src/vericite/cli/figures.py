@@ -16,7 +16,8 @@ from rich.text import Text
 
 from vericite.cli.options import report
 from vericite.cli.show import clean
-from vericite.errors import InputError, RecordError, VeriCiteError
+from vericite.cli.writing import written
+from vericite.errors import RecordError, VeriCiteError
 from vericite.evaluate.comparison import Comparison
 from vericite.evaluate.rankings import Correlated
 from vericite.evaluate.ratings import Agreed
@@ -160,10 +161,8 @@ def write_figures(figures: Sequence[Figure | Agreed | Correlated], out: Path) ->
         InputError: The file cannot be written.
     """
     lines = "".join(json.dumps(figure.record, ensure_ascii=False) + "\n" for figure in figures)
-    try:
+    with written(out):
         out.write_text(lines, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"expected --out to be a file that can be written; found {out}: {error.strerror}") from None
 
 
 def comparison_record(measure: str, one: Comparison, signature: str, warning: str | None) -> dict[str, object]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SEARCH = "How to search"
 _FILTERS = "Which documents of a store"
+BATCH = "Many questions"
 
 CorpusOption = Annotated[
     str,
@@ -83,6 +84,10 @@ KeepOption = Annotated[
     str | None,
     typer.Option("--keep", help='After rewriting, keep the "better" evidence or the "new".', rich_help_panel=_SEARCH),
 ]
+BatchOption = Annotated[
+    Path | None,
+    typer.Option(help='JSONL of questions: {"id", "question"}.', metavar="FILE", rich_help_panel=BATCH),
+]
 
 FromYear = Annotated[
     int | None, typer.Option("--from", min=1500, max=2100, help="Of this year or later.", rich_help_panel=_FILTERS)
@@ -100,6 +105,18 @@ Retracted = Annotated[
     bool | None,
     typer.Option("--retracted/--not-retracted", help="Only these; both if not said.", rich_help_panel=_FILTERS),
 ]
+
+
+def expect_either(question: str | None, batch: Path | None) -> None:
+    """Before anything is read.
+
+    Raises:
+        InputError: There is neither a question nor a file of them, or both.
+    """
+    from vericite.errors import InputError
+
+    if (question is None) == (batch is None):
+        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
 
 
 def filters_of(

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from vericite.cli.options import JudgeOption
+from vericite.cli.options import JsonOption, JudgeOption
 
 
 def judge(
     claim: Annotated[str, typer.Argument(help="What is claimed.")],
     premise: Annotated[str, typer.Argument(help="The text that may support it.")],
     judge: JudgeOption = "bundled",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say whether a premise entails a claim, contradicts it, or does neither."""
     import json

@@ -65,6 +65,12 @@ CacheOption = Annotated[
         "--cache/--no-cache", help="Keep judgements and replies, so that nothing is judged or paid for twice."
     ),
 ]
+DocumentsOption = Annotated[
+    Path | None,
+    typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
+]
+FormatOption = Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
 DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
@@ -139,17 +145,19 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def refuse_unwritable(path: Path, what: str = "--out") -> None:
+def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
     """Before anything is judged or paid for.
 
     Raises:
-        InputError: It is a folder, in none, or in one that may not be written to.
+        InputError: A file is asked for that is a folder, in none, or in one that may not be written to.
     """
     from os import W_OK, access
     from os.path import isdir
 
     from vericite.errors import InputError
 
+    if path is None:
+        return
     found = None
     if isdir(path):
         found = "Is a directory"

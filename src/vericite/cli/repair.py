@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
+    DocumentsOption,
+    FormatOption,
     JudgeOption,
     PriceOption,
     ProtocolOption,
@@ -33,15 +33,12 @@ if TYPE_CHECKING:
     from vericite.llm import Settings
     from vericite.pipeline.repair import Rewriter
     from vericite.pipeline.search import Search
-    from vericite.records import Answer, Repaired
+    from vericite.records import Repaired
 
 
 def repair(
     file: Annotated[Path, typer.Argument(help="JSONL of answers, in the forms that check reads.")],
-    documents: Annotated[
-        Path | None,
-        typer.Option(help='JSONL of documents that are cited by PMID, DOI or address: {"id", "title"?, "text"}.'),
-    ] = None,
+    documents: DocumentsOption = None,
     llm: Annotated[
         str | None,
         typer.Option(help="A language model that rewrites sentences, such as ollama:llama3.2.", metavar="MODEL"),
@@ -60,7 +57,7 @@ def repair(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the repaired answers here, as check reads them.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
-    format: Annotated[str, typer.Option(help="The form of the answers, as for check.", metavar="NAME")] = "auto",
+    format: FormatOption = "auto",
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     concurrency: ConcurrencyOption = 8,
@@ -79,11 +76,16 @@ def repair(
     """
     from rich.console import Console
 
+    from vericite.cli.reading import read_answers
     from vericite.cli.show import ledger_of, show_ledger
+    from vericite.cli.writing import output
+    from vericite.corpus.retractions import known_retractions
+    from vericite.formats import AnswerToCheck
     from vericite.pipeline.repair import Repairer
     from vericite.verify import load_judge
 
     refuse_same(out, file, documents)
+    refuse_unwritable(out)
     problems: list[RecordError] = []
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
@@ -98,12 +100,13 @@ def repair(
     console = Console(highlight=False)
     totals = Totals()
     try:
-        with _output(out) as output:
-            for found in repairer.repair_many(_answers(file, format, documents, problems)):
+        with output(out, "stopped; {} repaired answers are in") as written:
+            answers = map(known_retractions().flagged_answer, read_answers(file, format, documents, problems))
+            for found in repairer.repair_many(answers):
                 totals.add(found)
                 _show(console, found, as_json)
-                if output is not None:
-                    _write(found, output)
+                if written is not None:
+                    written.add([AnswerToCheck.of(found.answer)])
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(rewriter))
@@ -181,45 +184,3 @@ def _search(corpus: str | None, settings: Settings, problems: list[RecordError])
     search, wrong = open_search(corpus, SearchPlan(rewrite="none"), settings)
     problems.extend(wrong)
     return search
-
-
-def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
-    """The answers of a file; what is wrong with the other records goes to ``problems``."""
-    from vericite.corpus import load_documents
-    from vericite.corpus.retractions import known_retractions
-    from vericite.errors import RecordError
-    from vericite.formats import answers_in
-
-    library, wrong = ((), ()) if documents is None else load_documents(documents)
-    problems.extend(wrong)
-    known = known_retractions()
-    for item in answers_in(file, format, library):
-        if isinstance(item, RecordError):
-            problems.append(item)
-        else:
-            yield known.flagged_answer(item)
-
-
-def _write(found: Repaired, file: IO[str]) -> None:
-    from vericite.formats import AnswerToCheck
-    from vericite.records import SourceText, write_jsonl
-
-    answer = found.answer
-    documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
-    written = AnswerToCheck(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
-    write_jsonl([written], file)
-    # Whole lines on disk, so that what was mended before an interruption is not lost.
-    file.flush()
-
-
-@contextmanager
-def _output(out: Path | None) -> Generator[IO[str] | None]:
-    """A file beside the one asked for, which takes its place when the run is done."""
-    if out is None:
-        yield None
-        return
-    refuse_unwritable(out)
-    partial = out.with_name(out.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
-    partial.replace(out)

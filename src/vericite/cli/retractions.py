@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.options import JsonOption
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,7 +37,7 @@ def retractions(
     replace: Annotated[
         bool, typer.Option("--replace", help="Forget what was known before and is not told now.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how many articles are known as retracted, or learn of more.
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import DrawsOption, OutOption, SeedOption, refuse_same, refuse_unwritable
+from vericite.cli.options import DrawsOption, JsonOption, OutOption, SeedOption, refuse_same, refuse_unwritable
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
     from vericite.evaluate.reading import Read
-    from vericite.records import Document
 
 GoldOption = Annotated[
     Path | None,
@@ -118,7 +117,7 @@ def compare(
     name: NameOption = None,
     draws: DrawsOption = 1000,
     seed: SeedOption = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say in one sentence a measure whether one system is better than another on the same questions.
 
@@ -156,8 +155,7 @@ def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | Non
             f"expected --{kind} beside one system; found {len(systems)}. Give each system a folder that holds "
             f"its answers.jsonl and {kind}.jsonl."
         )
-    if out is not None:
-        refuse_unwritable(out)
+    refuse_unwritable(out)
 
 
 def _read(
@@ -168,14 +166,10 @@ def _read(
     documents: Path | None,
     names: Sequence[str] | None,
 ) -> Read:
-    from vericite.corpus import load_documents
+    from vericite.cli.reading import read_library
     from vericite.evaluate.reading import read_systems
 
-    library: Sequence[Document] = ()
-    if documents is not None:
-        library, wrong = load_documents(documents)
-        problems += wrong
-    return read_systems(places, problems, gold, beside, library, names or ())
+    return read_systems(places, problems, gold, beside, read_library(documents, problems), names or ())
 
 
 def _expect_group(by: str | None, read: Read) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vericite.cli.finding import (
+    BATCH,
+    BatchOption,
     ByOption,
     CandidatesOption,
     CorpusOption,
@@ -26,6 +28,7 @@ from vericite.cli.finding import (
     RewriteOption,
     ToYear,
     Types,
+    expect_either,
     filters_of,
     plan_of,
 )
@@ -36,8 +39,6 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.pipeline.search import FoundEvidence, Search
     from vericite.records import Question
-
-_BATCH = "Many questions"
 
 
 def search(
@@ -62,16 +63,13 @@ def search(
     retracted: Retracted = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every stage's score, time and rewriting.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a question.")] = False,
-    batch: Annotated[
-        Path | None,
-        typer.Option(help='JSONL of questions: {"id", "question"}.', metavar="FILE", rich_help_panel=_BATCH),
-    ] = None,
+    batch: BatchOption = None,
     run: Annotated[
         Path | None,
-        typer.Option(help="Write what was found here, in TREC's form.", metavar="FILE", rich_help_panel=_BATCH),
+        typer.Option(help="Write what was found here, in TREC's form.", metavar="FILE", rich_help_panel=BATCH),
     ] = None,
     tag: Annotated[
-        str, typer.Option(help="The run's name in that file.", metavar="NAME", rich_help_panel=_BATCH)
+        str, typer.Option(help="The run's name in that file.", metavar="NAME", rich_help_panel=BATCH)
     ] = "vericite",
 ) -> None:
     """Find the documents that answer a question, the best first.
@@ -85,15 +83,14 @@ def search(
     from vericite.pipeline.opening import open_search
 
     _refuse_confused(question, batch, run, tag)
-    if run is not None:
-        refuse_same(run, batch, mesh_file, Path(corpus), what="--run")
-        refuse_unwritable(run, "--run")
+    refuse_same(run, batch, mesh_file, Path(corpus), what="--run")
+    refuse_unwritable(run, "--run")
     filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
     chosen = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep, filters)
     opened, problems = open_search(corpus, chosen)
     questions, refused = _questions(question, batch)
     wrong = [*problems, *refused]
-    _carry_out(opened, questions, k, _Output(explain, as_json, batch is not None, run, tag), wrong)
+    _carry_out(opened, questions, k, _Shown(explain, as_json, batch is not None, run, tag), wrong)
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 
@@ -101,8 +98,7 @@ def search(
 def _refuse_confused(question: str | None, batch: Path | None, run: Path | None, tag: str) -> None:
     from vericite.errors import InputError
 
-    if (question is None) == (batch is None):
-        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
+    expect_either(question, batch)
     if question is not None and not any(sign.isalnum() for sign in question):
         raise InputError(f"expected a query with a word to look for; found none in {question!r}")
     if run is not None and (not tag or tag.split() != [tag]):
@@ -119,38 +115,25 @@ def _questions(question: str | None, batch: Path | None) -> tuple[list[Question]
     return read_questions(batch)
 
 
-class _Output:
-    """Where what was found goes; what was found before a run is stopped stays in ``RUN.partial``."""
+class _Shown:
+    """How what was found is shown: as lines of a run, as JSON, or else to be read."""
 
     def __init__(self, explain: bool, as_json: bool, many: bool, run: Path | None, tag: str) -> None:
         from rich.console import Console
 
         self.explain, self.as_json, self.many, self.run, self.tag = explain, as_json, many, run, tag
         self.console: Console = Console(highlight=False)
-        self._partial = None if run is None else run.with_name(run.name + ".partial")
-        self._file: IO[str] | None = None
 
-    def __enter__(self) -> None:
-        if self._partial is not None:
-            self._file = self._partial.open("w", encoding="utf-8", newline="\n")
+    def lines(self, question: Question, found: FoundEvidence) -> list[str]:
+        """What was found for a question as the run has it, if there is one."""
+        if self.run is None:
+            return []
+        from vericite.evaluate.trec import run_lines
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._file is None or self._partial is None or self.run is None:
-            return
-        self._file.close()
-        if kind is None:
-            self._partial.replace(self.run)
-        else:
-            typer.echo(f"vericite: what was found before is in {self._partial}", err=True)
+        return run_lines(question.id, [hit.document.id for hit in found.evidence], self.tag)
 
-    def take(self, question: Question, found: FoundEvidence) -> None:
-        """Write what was found for a question, or print it."""
-        if self._file is not None:
-            from vericite.evaluate.trec import run_lines
-
-            ids = [hit.document.id for hit in found.evidence]
-            self._file.writelines(run_lines(question.id, ids, self.tag))
-            self._file.flush()
+    def print(self, question: Question, found: FoundEvidence) -> None:
+        """Print it, unless the run has it and no JSON is asked for."""
         if self.as_json:
             typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:
@@ -162,20 +145,27 @@ class _Output:
             show_found(self.console, found, self.explain)
 
 
-def _carry_out(opened: Search, questions: list[Question], k: int, output: _Output, problems: list[RecordError]) -> None:
+def _carry_out(opened: Search, questions: list[Question], k: int, shown: _Shown, problems: list[RecordError]) -> None:
     from rich.console import Console
 
+    from vericite.cli.writing import output
     from vericite.errors import EntrezError, InputError, RecordError
 
-    with Console(stderr=True).status("searching") as status, output:
+    told = "what was found before is in"
+    with Console(stderr=True).status("searching") as status, output(shown.run, told, "--run") as written:
         for number, question in enumerate(questions, start=1):
             status.update(f"searching, {number} of {len(questions)} questions")
             try:
-                output.take(question, opened.find(question, k))
+                found = opened.find(question, k)
+                lines = shown.lines(question, found)
             except (InputError, EntrezError) as error:
-                if not output.many:
+                if not shown.many:
                     raise
                 problems.append(RecordError("the batch", number, question.id, str(error)))
+                continue
+            if written is not None:
+                written.write(lines)
+            shown.print(question, found)
 
 
 def _as_json(question: Question, found: FoundEvidence) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from vericite.errors import InputError
 
 
 @contextmanager
-def only_one(folder: Path, name: str, doing: str) -> Generator[None, None, None]:
+def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Generator[None, None, None]:
     """Hold a folder, made where there is none; the system lets go of it when the process ends, however it ends.
 
     Some network folders and Windows know no such lock: there nothing is held.
@@ -19,6 +19,7 @@ def only_one(folder: Path, name: str, doing: str) -> Generator[None, None, None]
         folder: The folder.
         name: Of the file in it that is locked.
         doing: What is done there, for the error: ``builds``.
+        other: What holds it where another does, for the error.
 
     Raises:
         InputError: Another process holds it, or it cannot be made or written to.
@@ -35,7 +36,7 @@ def only_one(folder: Path, name: str, doing: str) -> Generator[None, None, None]
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"expected to be the only one that {doing} {folder}; found another process at work there. "
+                f"expected to be the only one that {doing} {folder}; found another {other} at work there. "
                 "Wait until it has ended, or stop it"
             ) from None
         except (ImportError, OSError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import Field
 
 from vericite.formats.form import Fields, Format, RawRecord, answer_of
@@ -17,6 +19,12 @@ class AnswerToCheck(Record):
     answer: str
     documents: tuple[SourceText, ...]
     question: str | None = None
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """An answer as it would be given, with all its documents."""
+        documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
+        return cls(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
 
     def parsed(self, library: Library | None = None) -> Answer:
         """The answer split into claims and citations."""

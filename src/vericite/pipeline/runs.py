@@ -6,13 +6,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vericite.disk.lock import only_one
+from vericite.disk.replacing import PARTIAL, Replacing, sync_folder
 from vericite.errors import InputError, RecordError
 from vericite.records import Question, Run, number_jsonl, to_json
 from vericite.version import __version__
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from vericite.llm import Ledger
 
 RUNS, FAILED, MANIFEST, LOCK = "runs.jsonl", "failed.jsonl", "manifest.json", ".lock"
-_OURS = frozenset({RUNS, FAILED, MANIFEST, LOCK, RUNS + ".partial", MANIFEST + ".partial"})
+_OURS = frozenset({RUNS, FAILED, MANIFEST, LOCK, RUNS + PARTIAL, MANIFEST + PARTIAL})
 
 
 class RunFolder:
@@ -95,7 +96,7 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         if is_new:
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
 
     def _expect_same(self) -> None:
         path = self.folder / MANIFEST
@@ -242,23 +243,10 @@ def _refuse_other_texts(folder: Path, runs: Iterable[Run], questions: Iterable[Q
 
 
 def _replace(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".partial")
+    file = Replacing(path)
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        _sync_folder(path.parent)
+        file.write([text])
+        file.done()
     except OSError as error:
+        file.leave()
         raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    # Windows opens no folders, and some network folders cannot be synced.
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

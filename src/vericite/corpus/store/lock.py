@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import IO
 
 from vericite.corpus.store.place import LOCK, Place, strangers
-from vericite.errors import InputError
+from vericite.disk.lock import only_one
 
 
 @contextmanager
@@ -24,28 +23,5 @@ def only_builder(place: Place) -> Generator[None, None, None]:
     if place.folder is None or strangers(place.folder):
         yield
         return
-    try:
-        place.folder.mkdir(parents=True, exist_ok=True)
-        file = (place.folder / LOCK).open("a")
-    except OSError as error:
-        raise InputError(f"expected a folder to write to; found {place.name}: {error.strerror}") from None
-    with file:
-        _hold(file, place)
+    with only_one(place.folder, LOCK, "builds", "build"):
         yield
-
-
-def _hold(file: IO[str], place: Place) -> None:
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(
-            f"expected to be the only one that builds {place.name}; found another build at work there. "
-            "Wait until it has ended, or stop it"
-        ) from None
-    except OSError:
-        # Some network folders know no locks.
-        return

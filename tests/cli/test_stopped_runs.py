@@ -1,0 +1,111 @@
+"""Runs that are stopped while they write: what they had is there and told, and no later run loses it by failing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vericite.attribute import Attributor
+from vericite.pipeline.repair import Repairer
+from vericite.pipeline.search import Search
+
+DOCUMENTS = [{"id": "a", "text": "Statins lower LDL."}, {"id": "b", "text": "Zinc shortens colds."}]
+
+
+def stopped_after(method: Callable[..., Iterator[Any]], count: int) -> Callable[..., Iterator[Any]]:
+    def some(*arguments: Any, **named: Any) -> Iterator[Any]:
+        for number, found in enumerate(method(*arguments, **named)):
+            if number == count:
+                raise KeyboardInterrupt
+            yield found
+
+    return some
+
+
+def answers(folder: Path) -> str:
+    file = folder / "answers.jsonl"
+    record = {"answer": "Statins lower LDL [1].", "documents": DOCUMENTS}
+    file.write_text("".join(json.dumps({"id": f"a{number}", **record}) + "\n" for number in range(4)))
+    return str(file)
+
+
+def questions(folder: Path) -> str:
+    file = folder / "questions.jsonl"
+    file.write_text("".join(json.dumps({"id": f"q{n}", "question": "Do statins lower LDL?"}) + "\n" for n in range(3)))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("command", "stage", "method", "told"),
+    [
+        ("attribute", Attributor, "attributions", "stopped; 3 cited answers are in"),
+        ("repair", Repairer, "repair_many", "stopped; 3 repaired answers are in"),
+    ],
+)
+def test_what_was_found_is_told_and_kept_until_there_is_more(
+    run_cli, tmp_path, monkeypatch, command: str, stage: type, method: str, told: str
+):
+    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    arguments = (command, answers(tmp_path), "--out", str(out))
+    real = getattr(stage, method)
+    monkeypatch.setattr(stage, method, stopped_after(real, 3))
+    printed = run_cli(*arguments)
+    assert printed.code == 130
+    assert f"vericite: {told} {partial}" in printed.err
+    assert [json.loads(line)["id"] for line in partial.read_text().splitlines()] == ["a0", "a1", "a2"]
+    assert not out.exists()
+
+    monkeypatch.setattr(stage, method, stopped_after(real, 0))
+    printed = run_cli(*arguments)
+    assert (printed.code, "stopped" in printed.err) == (130, False)
+    assert len(partial.read_text().splitlines()) == 3
+
+    monkeypatch.setattr(stage, method, real)
+    assert run_cli(*arguments).code == 0
+    assert len(out.read_text().splitlines()) == 4
+    assert not partial.exists()
+
+
+def test_what_a_search_found_is_told_and_kept(run_cli, tmp_path, monkeypatch):
+    batch, out = questions(tmp_path), tmp_path / "out.trec"
+    find, asked = Search.find, []
+
+    def until_the_second(self: Search, question: Any, k: int) -> Any:
+        asked.append(question)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+        return find(self, question, k)
+
+    monkeypatch.setattr(Search, "find", until_the_second)
+    arguments = ("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
+    for time in range(2):
+        printed = run_cli(*arguments)
+        assert printed.code == 130
+        told = f"vericite: what was found before is in {out}.partial"
+        # The second time nothing was found before it was stopped.
+        assert (told in printed.err) == (time == 0)
+        lines = Path(f"{out}.partial").read_text().splitlines()
+        assert {line.split()[0] for line in lines} == {"q0"}
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["check", "attribute", "repair"])
+def test_a_file_that_turns_out_not_to_be_writable_is_told(run_cli, tmp_path, command: str):
+    out = tmp_path / "out.jsonl"
+    (tmp_path / "out.jsonl.partial").mkdir()
+    printed = run_cli(command, answers(tmp_path), "--out", str(out))
+    assert printed.code == 2
+    told = " ".join(printed.err.split())
+    assert f"expected --out to be a file that can be written; found {out}: Is a directory" in told
+
+
+def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_path):
+    batch, out = questions(tmp_path), tmp_path / "out.trec"
+    (tmp_path / "out.trec.partial").mkdir()
+    printed = run_cli("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
+    assert printed.code == 2
+    assert " ".join(printed.err.split()).count("expected --run to be a file that can be written") == 1
