@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from server import ScriptedServer, page, reply, status
+from server import Behaviour, ScriptedServer, page, reply, status
 
 from vericite.corpus.mesh import MeshTerms
+from vericite.corpus.query import LONGEST_QUERY
 from vericite.errors import InputError, LLMAccessError
 from vericite.llm import LLM, Settings
 from vericite.records import Document
-from vericite.retrieve.rewrite import LONGEST_QUERY, Expansion, LanguageModelRewriter, Rewriter
+from vericite.retrieve.rewrite import Expansion, LanguageModelRewriter
+from vericite.retrieve.rewriter import Rewriter
 
 MESH = """*NEWRECORD
 RECTYPE = D
@@ -227,9 +229,9 @@ def test_a_reply_is_repaired_once(server: ScriptedServer, rewriter: Make):
 
 @pytest.mark.parametrize("broken", [status(500), page()])
 def test_a_service_that_fails_for_one_question_costs_its_other_words(
-    server: ScriptedServer, rewriter: Make, broken: object
+    server: ScriptedServer, rewriter: Make, broken: Behaviour
 ):
-    server.default = broken  # type: ignore[assignment]
+    server.default = broken
     made = rewriter(attempts=1)
     assert made.rewrite("Does aspirin help?", []) is None
     assert list(made.failures) == ["Does aspirin help?"]

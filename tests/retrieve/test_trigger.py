@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -97,10 +98,18 @@ def test_a_lower_threshold_never_fires_more(one: float, other: float, scores: li
     assert len(fired) <= len(Trigger(high, high).reasons(QUESTION, texts, scores).reasons)
 
 
-@pytest.mark.parametrize("wrong", [{"coverage": 1.1}, {"relevance": -0.1}, {"coverage": math.nan}, {"best": 0}])
-def test_a_trigger_that_cannot_be_is_refused(wrong: dict[str, float]):
-    with pytest.raises(InputError, match=f"expected a trigger's {next(iter(wrong))}"):
-        Trigger(**wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("coverage", lambda: Trigger(coverage=1.1)),
+        ("relevance", lambda: Trigger(relevance=-0.1)),
+        ("coverage", lambda: Trigger(coverage=math.nan)),
+        ("best", lambda: Trigger(best=0)),
+    ],
+)
+def test_a_trigger_that_cannot_be_is_refused(name: str, wrong: Callable[[], Trigger]):
+    with pytest.raises(InputError, match=f"expected a trigger's {name}"):
+        wrong()
 
 
 def test_the_signature_tells_triggers_apart():

@@ -14,6 +14,7 @@ from vericite.records import Document
 from vericite.retrieve import MemoryRetriever, Retriever
 from vericite.retrieve.fusion import Fused
 from vericite.retrieve.rerank import CANDIDATES, PRIOR, Rerank, Reranker
+from vericite.retrieve.rewriter import Rewriter
 from vericite.retrieve.trigger import Trigger
 from vericite.retrieve.way import Way
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from vericite.corpus.store import Filters
     from vericite.llm import Settings
-    from vericite.retrieve.rewrite import Rewriter
 
 By = Literal["bm25", "dense", "hybrid", "rrf-2", "rrf-4"]
 """Ways to rank; the last two are MedRAG's fusions, of BM25 with MedCPT, and of both with Contriever and SPECTER."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
@@ -12,10 +12,8 @@ from vericite.pipeline.clock import Clock, Told
 from vericite.records import Evidence, Question, Rewriting
 from vericite.retrieve.rerank import Rerank
 from vericite.retrieve.retriever import Retriever
+from vericite.retrieve.rewriter import Fallible, Rewriter
 from vericite.retrieve.trigger import Sufficiency, Trigger
-
-if TYPE_CHECKING:
-    from vericite.retrieve.rewrite import Rewriter
 
 Keep = Literal["better", "new"]
 """Which evidence is kept after a rewriting: that with the better scores, or always the new."""
@@ -115,8 +113,8 @@ class Search:
         with clock("rewrite"):
             query = rewrite.rewriter.rewrite(question.text, [hit.document for hit in evidence])
         if query is None:
-            failures: dict[str, str] = getattr(rewrite.rewriter, "failures", {})
-            return evidence, told.model_copy(update={"failed": failures.get(question.text)})
+            failed = rewrite.rewriter.failures.get(question.text) if isinstance(rewrite.rewriter, Fallible) else None
+            return evidence, told.model_copy(update={"failed": failed})
         again = self._ranked(question, query, k, clock)
         second = self._judged(rewrite.trigger, question, again)
         kept = bool(again) and (rewrite.keep == "new" or _is_better(second, first))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,31 @@ class Embeds(Protocol):
         ...
 
 
+@runtime_checkable
+class EmbedsQuestions(Protocol):
+    """An embedder that has another model for questions."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        ...
+
+
+@runtime_checkable
+class EmbedsDocuments(Protocol):
+    """An embedder that reads titles apart from texts."""
+
+    def embed_documents(self, documents: Iterable[Document]) -> NDArray[np.float32]:
+        """One row a document."""
+        ...
+
+
 class MemoryRetriever:
     """Ranks documents by BM25, by cosine, or by the fused ranks of both.
 
     Args:
         documents: The corpus.
-        embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None. One that has another
-            model for questions has ``embed_query``, one that reads titles apart from texts ``embed_documents``.
+        embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None. It may be one that
+            ``EmbedsQuestions`` or ``EmbedsDocuments`` in a way of their own.
         vectors: The documents' vectors, a row a document, by this embedder.
         by: What they are ranked by.
         name: What the scores by meaning are called in the evidence.
@@ -98,9 +116,7 @@ class MemoryRetriever:
         if self._by != "dense":
             scores["bm25"] = self._words.scores(question)
         if self._by != "bm25" and self._embedder is not None:
-            embed_query = getattr(self._embedder, "embed_query", None)
-            vector = self._embedder.embed([question])[0] if embed_query is None else embed_query(question)
-            scores[self._name] = self._vectors @ vector
+            scores[self._name] = self._vectors @ _asked(self._embedder, question)
         return scores
 
     def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
@@ -116,10 +132,13 @@ class MemoryRetriever:
     def _vectors(self) -> NDArray[np.float32]:
         if self._given is not None or self._embedder is None:
             return np.zeros((0, 0), dtype=np.float32) if self._given is None else self._given
-        embed_documents = getattr(self._embedder, "embed_documents", None)
-        if embed_documents is not None:
-            return embed_documents(self.documents)
+        if isinstance(self._embedder, EmbedsDocuments):
+            return self._embedder.embed_documents(self.documents)
         return self._embedder.embed(document.titled_text for document in self.documents)
+
+
+def _asked(embedder: Embeds, question: str) -> NDArray[np.float32]:
+    return embedder.embed_query(question) if isinstance(embedder, EmbedsQuestions) else embedder.embed([question])[0]
 
 
 def _ranks(scores: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -8,10 +8,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from vericite.corpus.query import LONGEST_QUERY
 from vericite.errors import InputError
 from vericite.llm.chat import CallFailure, ChatRequest, Message
 from vericite.llm.quoting import as_block
@@ -24,32 +25,11 @@ if TYPE_CHECKING:
     from vericite.llm import LLM
     from vericite.llm.ledger import Ledger
 
-LONGEST_QUERY = 10_000
-"""Characters of a query: a store reads no more."""
-
 _FEWEST_SMALL = 4  # characters of an abbreviation that is taken for one in small letters
 _LONGEST_SAID = 1_000  # characters of a query that a model writes; a longer one is an answer
 _WORD = re.compile(r"[^\W_]+")
 
 _LOG = logging.getLogger(__name__)
-
-
-class Rewriter(Protocol):
-    """Puts a question into other words for a second search."""
-
-    @property
-    def signature(self) -> str:
-        """For provenance."""
-        ...
-
-    def rewrite(self, question: str, evidence: Sequence[Document]) -> str | None:
-        """What to search for, or None where no other words are known.
-
-        Args:
-            question: The question.
-            evidence: What the first search found for it, the best first. It is data, never instructions.
-        """
-        ...
 
 
 class Expansion:

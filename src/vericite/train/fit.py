@@ -17,6 +17,7 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -215,28 +216,48 @@ def fit(run: Run, out: Path, every_minutes: float) -> None:
     run.save_model(out / "model")
 
 
+def carry_out(
+    told: argparse.Namespace, config: FitConfig, data: Path, prepared: Callable[[int | None], Run], every: int = 50
+) -> None:
+    """Train as the command line says: a new run, or one that was ended.
+
+    Args:
+        told: The command line, with ``base``, ``out``, ``checkpoint_minutes`` and ``resume``.
+        config: The run's choices.
+        data: The file it is made from.
+        prepared: Makes the run; it is given the length of one that is resumed.
+        every: Steps from one line of the log to the next.
+
+    Raises:
+        InputError: The folder holds a run already, or not the one that is to be resumed.
+    """
+    if not told.resume and (told.out / "manifest.json").exists():
+        raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
+    run = prepared(read_manifest(told.out, config, data, told.base) if told.resume else None)
+    told.out.mkdir(parents=True, exist_ok=True)
+    if not told.resume:
+        begin_manifest(told.out, config, data, told.base, run.examples, len(run.pairs))
+    run.progress = Progress(told.out / "log.jsonl", run.examples, every)
+    fit(run, told.out, told.checkpoint_minutes)
+    end_manifest(told.out, run.place)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line and train."""
     told = _parser().parse_args(arguments)
     try:
         config = FitConfig.read(told.config)
         data = told.data / "train.jsonl" if told.data.is_dir() else told.data
-        if not told.resume and (told.out / "manifest.json").exists():
-            raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
-        if told.resume:
-            examples = read_manifest(told.out, config, data, told.base)
-        elif told.minutes:
-            examples = examples_in(told.minutes, data, told.base, config)
-        else:
-            examples = told.examples
-        run = prepare(data, told.base, config)
-        run.examples = examples or round((told.epochs or 1) * run.plan.epoch_examples())
-        told.out.mkdir(parents=True, exist_ok=True)
-        if not told.resume:
-            begin_manifest(told.out, config, data, told.base, run.examples, len(run.pairs))
-        run.progress = Progress(told.out / "log.jsonl", run.examples)
-        fit(run, told.out, told.checkpoint_minutes)
-        end_manifest(told.out, run.place)
+
+        def prepared(held: int | None) -> Run:
+            examples = told.examples if held is None else held
+            if held is None and told.minutes:
+                examples = examples_in(told.minutes, data, told.base, config)
+            run = prepare(data, told.base, config)
+            run.examples = examples or round((told.epochs or 1) * run.plan.epoch_examples())
+            return run
+
+        carry_out(told, config, data, prepared)
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2 if isinstance(error, InputError) else 1

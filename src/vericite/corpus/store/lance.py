@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.corpus.query import LONGEST_QUERY
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import (
     DOCUMENT_COLUMNS,
@@ -33,9 +34,6 @@ from vericite.corpus.store.pmids import PmidFacts
 from vericite.errors import InputError
 from vericite.records import Document
 from vericite.records.base import storable
-
-LONGEST_QUERY = 10_000
-"""Characters of a query that count."""
 
 FRESH = 5.0
 """Seconds after which a reader looks for what others have written."""

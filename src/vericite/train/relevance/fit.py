@@ -23,11 +23,9 @@ from vericite.errors import InputError, VeriCiteError
 from vericite.models import Encoder
 from vericite.records import read_jsonl
 from vericite.train.batching import Batch, Plan
-from vericite.train.fit import Run, fit, make_optimizer
-from vericite.train.manifest import begin_manifest, end_manifest, read_manifest
+from vericite.train.fit import Run, carry_out, make_optimizer
 from vericite.train.network import TOKENIZER, padded
 from vericite.train.pairs import EncodedPair
-from vericite.train.progress import Progress
 from vericite.train.relevance.config import RelevanceConfig
 from vericite.train.relevance.lists import TrainingList
 from vericite.train.relevance.losses import list_losses, point_losses
@@ -93,18 +91,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = RelevanceConfig.read(told.config)
         assert isinstance(config, RelevanceConfig)
-        if not told.resume and (told.out / "manifest.json").exists():
-            raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
-        held = read_manifest(told.out, config, told.data, told.base) if told.resume else None
-        run = prepare(told.data, told.base, config)
-        size = len(run.plan.units[0])
-        run.examples = held or (told.lists * size if told.lists else round(told.epochs * run.plan.epoch_examples()))
-        told.out.mkdir(parents=True, exist_ok=True)
-        if not told.resume:
-            begin_manifest(told.out, config, told.data, told.base, run.examples, len(run.pairs))
-        run.progress = Progress(told.out / "log.jsonl", run.examples, every=20)
-        fit(run, told.out, told.checkpoint_minutes)
-        end_manifest(told.out, run.place)
+
+        def prepared(held: int | None) -> RelevanceRun:
+            run = prepare(told.data, told.base, config)
+            asked = told.lists * len(run.plan.units[0]) if told.lists else None
+            run.examples = held or asked or round(told.epochs * run.plan.epoch_examples())
+            return run
+
+        carry_out(told, config, told.data, prepared, every=20)
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2 if isinstance(error, InputError) else 1
