@@ -9,7 +9,7 @@ from gbnf import Gbnf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.generate.grammar import answer_grammar, joined
+from vericite.generate.grammar import answer_grammar, broken_off, joined, upright
 from vericite.generate.prompt import PROMPTS, load_prompt
 from vericite.generate.reading import read_reply
 from vericite.records import Document, Question
@@ -31,16 +31,25 @@ WORDS = [word.replace("_", " ") for word in WORDS.split()]
 
 
 def sentences(text: str) -> list[str]:
-    return re.split(r"(?<=\]\.) ", text)
+    return re.split(r"(?<=\]\.) ", upright(text))
+
+
+def _bare(sentence: str) -> str:
+    return re.sub(r" (?:\[\d+\])+\.$", ".", sentence)
 
 
 def holds(reply: str, numbers: tuple[int, ...]) -> None:
-    """Every sentence of the reply is a claim that ends in the citations it was written with."""
+    """Every sentence of the reply that has an end of its own is a claim with the citations it was written with."""
     read = read_reply(load_prompt("vericite"), QUESTION, DOCUMENTS, reply, constrained=True)
     answer = read.answer
-    assert answer.failed is None and read.notes == ()
-    written = sentences(reply)
-    assert [claim.text for claim in answer.claims] == [re.sub(r" (?:\[\d+\])+\.$", ".", it) for it in written]
+    all_of_it = sentences(reply)
+    plain = [re.sub(r"\W+", " ", _bare(it)).strip().casefold() for it in all_of_it]
+    written = [
+        it for place, it in enumerate(all_of_it) if not broken_off(_bare(it)) and plain[place] not in plain[:place]
+    ]
+    assert (read.notes == ()) == (len(written) == len(all_of_it))
+    assert (answer.failed is None) == bool(written)
+    assert [claim.text for claim in answer.claims] == [_bare(it) for it in written]
     for claim, sentence in zip(answer.claims, written, strict=True):
         assert claim.span.end <= len(answer.text)
         assert answer.text[claim.span.slice] == sentence
@@ -57,7 +66,7 @@ def test_whatever_the_grammar_accepts_is_sentences_that_each_end_in_valid_citati
     grammar = Gbnf(answer_grammar(prompt, sorted(numbers)))
     reply = grammar.sample(random.Random(seed), odd=odd)
     if reply != prompt.insufficient:
-        assert 4 <= len(sentences(reply)) <= 6
+        assert 1 <= len(sentences(reply)) <= 6
         holds(reply, tuple(numbers))
 
 
@@ -92,6 +101,8 @@ def one(text: str, numbers: tuple[int, ...] = (1, 3)) -> bool:
         "Smith et al. found 12.5 mg/kg vs. 10 mg/kg to be safe [1].",
         "β-Blockers lowered HLA-B*57:01 carriers' risk to ≤.5 [1].",
         "The drug lowered urate [1]. It did so by 1.9 mg/dL [3].",
+        "It inhibits the growth of E. coli [1].",
+        "The drug lowered urate. [1][3] It did so by 1.9 mg/dL.[3]",
     ],
 )
 def test_numbers_and_abbreviations_may_stand_in_a_sentence(text: str):
@@ -105,7 +116,8 @@ def test_numbers_and_abbreviations_may_stand_in_a_sentence(text: str):
         "",
         "Mortality fell.",
         "Mortality fell with it.",
-        "Mortality fell with it. [1]",
+        "Mortality fell by 1. [1]",
+        "Mortality fell with it, [1].",
         "Mortality fell with it [2].",
         "Mortality fell with it [13].",
         "Mortality fell with it [1]",
@@ -139,10 +151,11 @@ def test_only_the_fixed_sentence_stands_without_a_citation(name: str):
         assert read_reply(prompt, QUESTION, DOCUMENTS, prompt.insufficient, constrained=True).answer.insufficient
     assert not grammar.accepts("The sources do not say.")
     assert prompt.sentences is not None
-    fewest, most = prompt.sentences
-    for count in (fewest - 1, fewest, most, most + 1):
+    # Fewer than asked for, too: who has no more to say would say it again.
+    most = prompt.sentences[1]
+    for count in (1, most, most + 1):
         text = " ".join(["Mortality fell with it [2]."] * count)
-        assert grammar.accepts(text) == (fewest <= count <= most)
+        assert grammar.accepts(text) == (count <= most)
 
 
 def test_citations_of_a_sentence_are_as_many_as_the_prompt_allows():
@@ -150,6 +163,33 @@ def test_citations_of_a_sentence_are_as_many_as_the_prompt_allows():
     prompt = replace(load_prompt("biogen"), sentences=(1, 1))
     grammar = Gbnf(answer_grammar(prompt, [1, 2, 3, 4, 5, 6]))
     assert [count for count, text in marks.items() if grammar.accepts(text)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "citations", "kept"),
+    [(250, 1, [[1], [3]]), (14, 3, [[1, 2]]), (14, 1, [[1]]), (250, 3, [[1, 2], [3]])],
+)
+def test_a_reply_that_is_shortened_is_read_as_it_was_before(words: int, citations: int, kept: list[list[int]]):
+    said = ["Smith et al PMID 99999 found this within 24 h", "It fell in mice PMID 99999 too"]
+    reply = f"{said[0]} [1][2]. {said[1]} [3]."
+    prompt = replace(load_prompt("biogen"), words=words, citations=citations)
+    answer = read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=True).answer
+    assert [[citation.marker for citation in claim.citations] for claim in answer.claims] == kept
+    assert [claim.text for claim in answer.claims] == [f"{sentence}." for sentence in said[: len(kept)]]
+
+
+def test_a_model_that_has_nothing_more_to_say_is_cut_short():
+    grammar = Gbnf(answer_grammar(load_prompt("vericite"), [1, 3]))
+    endless = "Mortality fell" + " and it fell" * 30
+    assert grammar.allows(endless[:230]) and not grammar.allows(endless)
+    assert grammar.allows("Mortality fell by " + "so" * 20) and not grammar.allows("Mortality fell by " + "so" * 21)
+    words = " ".join(["fell"] * 59)
+    reply = f"Mortality fell with it [1]. It rose [3]. Mortality {words} [1]. Mortality fell with it [3]."
+    read = read_reply(load_prompt("vericite"), QUESTION, DOCUMENTS, reply, constrained=True)
+    assert read.answer.text == "Mortality fell with it [1]. It rose [3]."
+    assert read.notes == ("2 sentences that repeat another or break off are left out",)
+    read = read_reply(load_prompt("vericite"), QUESTION, DOCUMENTS, f"Mortality {words} [1].", constrained=True)
+    assert read.answer.failed == "the reply holds no whole sentence" and not read.answer.text
 
 
 def test_a_number_is_never_cut_at_its_point():

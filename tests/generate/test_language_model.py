@@ -7,8 +7,9 @@ from server import ScriptedServer, reply, silence, status
 
 from vericite.errors import InputError, LLMAccessError
 from vericite.generate import Generator
+from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.language_model import LanguageModelGenerator
-from vericite.generate.prompt import INSUFFICIENT, PROMPTS, Demonstration, load_prompt
+from vericite.generate.prompt import PROMPTS, Demonstration, load_prompt
 from vericite.llm import LLM
 from vericite.records import Answer, Document, Evidence, Question
 
@@ -346,7 +347,7 @@ def test_a_question_that_no_demonstration_is_left_for_is_a_failed_answer(llm: Ca
 def test_the_signature_tells_prompt_model_and_how_it_is_asked(llm: Callable[..., LLM]):
     generator = LanguageModelGenerator(llm(), seed=3, grammar="on")
     assert generator.signature.startswith(load_prompt("vericite").signature)
-    for part in ("small", "temperature=0.4", "top_p=0.9", "seed=3", "grammar.v1", "budget=8192"):
+    for part in ("small", "temperature=0.4", "top_p=0.9", "seed=3", "grammar.v2", "budget=8192"):
         assert part in generator.signature
 
 

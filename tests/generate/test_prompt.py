@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.generate.prompt import FOLDER, INSUFFICIENT, NOTICE, PROMPTS, Demonstration, Shown, load_prompt
+from vericite.generate.generator import INSUFFICIENT
+from vericite.generate.prompt import FOLDER, NOTICE, PROMPTS, Demonstration, Shown, load_prompt
 from vericite.records import Document, Question
 from vericite.text.citations import parse_answer, parse_markers
 

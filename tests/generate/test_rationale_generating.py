@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from server import ScriptedServer, reply, status
 
 from vericite.generate import GeneratesMany, Generator
-from vericite.generate.prompt import INSUFFICIENT, Demonstration
+from vericite.generate.generator import INSUFFICIENT
+from vericite.generate.prompt import Demonstration
 from vericite.generate.quotation import bare_quotation, find_quotation, folded
 from vericite.generate.rationale import PROMPT, RationaleGenerator, stated
 from vericite.llm import LLM, Price

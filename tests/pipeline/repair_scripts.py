@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from vericite.llm import LLM, ChatRequest, Settings, Usage
 from vericite.llm.backend import RawReply
 from vericite.models import Pair
 from vericite.pipeline.repair import Repairer, Rewriter
+from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question, Repaired
 from vericite.text.citations import parse_answer
 from vericite.verify import Judgement, get_protocol
@@ -110,11 +112,18 @@ class Model:
         pass
 
 
-def repairer(**options: object) -> Repairer:
-    return Repairer(get_protocol("default"), Script(), **options)  # type: ignore[arg-type]
+class Options(TypedDict, total=False):
+    search: Search
+    rewriter: Rewriter
+    rounds: int
+    drop_uncited: bool
 
 
-def repaired(text: str, documents: Sequence[Document] = SOURCES, **options: object) -> Repaired:
+def repairer(**options: Unpack[Options]) -> Repairer:
+    return Repairer(get_protocol("default"), Script(), **options)
+
+
+def repaired(text: str, documents: Sequence[Document] = SOURCES, **options: Unpack[Options]) -> Repaired:
     return repairer(**options).repair(parse_answer("a", text, documents, "What helps?"))
 
 

@@ -7,6 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from vericite.records import Answer, Evidence, Question
 
+INSUFFICIENT = "The sources found do not answer this question."
+"""The answer where there is nothing to answer from, unless a prompt has a sentence of its own for it."""
+
 
 class Generator(Protocol):
     """Answers a question from evidence, citing it."""

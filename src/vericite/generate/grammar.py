@@ -1,10 +1,14 @@
 """Grammars (GBNF) that hold a local model to cited sentences: the form of an answer, never what it says.
 
-A cited sentence is words with single spaces, its markers and a full stop: ``Mortality fell by 1.5 points [1][3].``
+A cited sentence is words with single spaces, its markers and a full stop: ``Mortality fell by 1.5 points [1][3].``, or
+the stop first: ``Mortality fell. [1]``, as small models put it, who else write a comma for the stop they may not.
 Brackets stand nowhere else, and only numbers of documents that the model sees can be written in them. A point stands
 inside a sentence only where no reader takes it for its end: in a number (``1.5``, ``p = .03``), in an initial of a
 genus (``E. coli``) and in a few abbreviations (``e.g.``, ``et al.``). So what the grammar accepts is split into the
-same sentences by whoever reads it (``joined`` sees to the rest).
+same sentences by whoever reads it (``upright`` and ``joined`` see to the rest).
+
+Words and sentences have a longest length: without, a model that has lost its thread writes on until its tokens are
+spent. A sentence that has reached it is broken off (``broken_off``).
 """
 
 from __future__ import annotations
@@ -15,12 +19,13 @@ from collections.abc import Sequence
 from vericite.generate.prompt import Prompt
 from vericite.text.sentences import split_sentences
 
-GRAMMAR = "grammar.v1"
+GRAMMAR = "grammar.v2"
 """Signature of the rules."""
 
-_MOST_WORDS = 50
+_MOST_WORDS = 60
+_MOST_LETTERS = 40
 _MOST_CITATIONS = 5
-_FREE_SENTENCES = (1, 12)
+_FREE_SENTENCES = 12
 
 # What may stand in a word, but for ASCII digits, points, brackets and what changes the meaning of the next character.
 _MARKS = "A-Za-z%&'\"),+/:;@$"
@@ -29,53 +34,80 @@ _SIGNS = "\u2010-\u2012\u2014\u2018\u2019\u201c\u201d\u2030\u2032\u2033\u2070-\u
 _MATHEMATICS = "\u2200-\u2211\u2213-\u2247\u2249-\u2263\u2266-\u22ff"
 _WORDED = f"{_MARKS}{_LETTERS}{_SIGNS}{_MATHEMATICS}"
 _BEFORE_POINT = "0-9<>=≤≥±~≈(–−-"
+# What a sentence may end in, beside digits: no comma, colon or opening bracket.
+_LAST = f"A-Za-z%'\"){_LETTERS}\u2019\u201d\u2030\u2032\u2033\u2103"
 
-# w: a word; g: after a common character; n: where ".5" may follow; s: after *, for "**" would be bold type.
+# w: a word, of h and more u; d: what a point may follow, if a digit follows the point; n: the same, with a digit last;
+# "**" would be bold type. A sentence's last word is lettered or numbered: a point behind a digit may be a number's.
 _WORDS = rf"""
-w ::= [{_WORDED}] g | [{_BEFORE_POINT}] n | "." [0-9] n
-g ::= ([{_WORDED}] g | [{_BEFORE_POINT}] n | "*" s)?
-n ::= ([{_WORDED}] g | [{_BEFORE_POINT}] n | "." [0-9] n | "*" s)?
-s ::= [A-Za-z] g | [0-9] n
-first ::= [A-Za-zÀ-ÖØ-öø-ɏΑ-Ωα-ω] g | genus
-genus ::= [A-Z] ". " [a-z] [a-z] [a-z]+ [,;)]?
+w ::= h u{{0,{_MOST_LETTERS - 1}}}
+h ::= [{_WORDED}] | d | "." [0-9] point{{0,3}}
+u ::= [{_WORDED}] | d | "*" [A-Za-z] | "*" [0-9] point{{0,3}}
+d ::= [{_BEFORE_POINT}] point{{0,3}}
+n ::= [0-9] | [{_BEFORE_POINT}] point{{1,3}}
+point ::= "." [0-9]
+lettered ::= (h u{{0,{_MOST_LETTERS - 2}}})? [{_LAST}] | [A-Z] ". " [a-z]{{3,{_MOST_LETTERS}}}
+numbered ::= (h u{{0,{_MOST_LETTERS - 2}}})? n | "." [0-9]
+first ::= [A-Za-zÀ-ÖØ-öø-ɏΑ-Ωα-ω] u{{0,{_MOST_LETTERS - 1}}} | genus
+genus ::= [A-Z] ". " [a-z]{{3,{_MOST_LETTERS}}} [,;)]?
 short ::= "(e.g." ","? | "(i.e." ","? | "e.g." ","? | "i.e." ","? | "vs." | "cf." | "ca." | "approx."
-others ::= "et al." ("," | " " [a-z] g)
+others ::= "et al." ("," | " " [a-z] u{{0,{_MOST_LETTERS - 1}}})
 word ::= w | "("? genus | short | others
 """
 
 _STOPPED = re.compile(r"(?<=\]\.) ")
 _CITES = re.compile(r" (?:\[\d+\])+\.\Z")
+_STOP_FIRST = re.compile(r"\. ?((?:\[\d+\])+)")
 
 
 def answer_grammar(prompt: Prompt, numbers: Sequence[int], final: str | None = None) -> str:
     """The grammar of an answer to a prompt.
 
     Args:
-        prompt: How many sentences it asks for, how they cite, and what it says where the sources do not suffice.
+        prompt: How many sentences it asks for at most, how they cite, and what it says where there is no answer.
         numbers: The documents that may be cited.
         final: The options that the final answer has, a line each; None where any words may be one.
     """
-    fewest, most = prompt.sentences or _FREE_SENTENCES
+    # Whoever has less to say than was asked for would say it again.
+    most = prompt.sentences[1] if prompt.sentences else _FREE_SENTENCES
     count = min(len(numbers), prompt.citations or _MOST_CITATIONS)
-    marker = " | ".join(f'"{number}"' for number in numbers)
     free = prompt.citing != "every"
-    cites = '(" " cites)?' if free else '" " cites'
-    answer = f"sentence (gap sentence){{{fewest - 1},{most - 1}}}"
+    answer = f"sentence (gap sentence){{0,{most - 1}}}"
     if prompt.final_answer:
-        answer += ' "\\n" end'
+        answer += ' "\\n" final'
     ways = [answer] if prompt.insufficient is None else [_literal(prompt.insufficient), answer]
     rules = [
         f"root ::= {' | '.join(ways)}",
         'gap ::= " " | "\\n"' if free else 'gap ::= " "',
-        f'sentence ::= first (" " word){{1,{_MOST_WORDS - 2}}} " " w {cites} "."',
+        f'sentence ::= first (" " word){{1,{_MOST_WORDS - 2}}} " " end',
+        *_ending(numbers, count, free),
+    ]
+    if prompt.final_answer:
+        rules += ['final ::= "FINAL ANSWER: " chosen | "ANSWER UNAVAILABLE"', f"chosen ::= {_chosen(final)}"]
+    return "\n".join(rules) + _WORDS
+
+
+def _ending(numbers: Sequence[int], count: int, free: bool) -> list[str]:
+    """The rules of a sentence's last word and what it cites."""
+    if not numbers:
+        return ['end ::= (lettered | numbered) "."']
+    bare = ' | lettered "." | numbered "."' if free else ""
+    marker = " | ".join(f'"{number}"' for number in numbers)
+    return [
+        f'end ::= lettered " " cites "." | lettered "." " "? cites | numbered " " cites "."{bare}',
         f'cites ::= ("[" number "]"){{1,{count}}}',
         f"number ::= {marker}",
     ]
-    if not numbers:
-        rules = [rules[0], rules[1], rules[2].replace(cites, "")]
-    if prompt.final_answer:
-        rules += ['end ::= "FINAL ANSWER: " chosen | "ANSWER UNAVAILABLE"', f"chosen ::= {_chosen(final)}"]
-    return "\n".join(rules) + _WORDS
+
+
+def upright(answer: str) -> str:
+    """An answer that fits the grammar, or the beginning of one, with every full stop behind the citations."""
+    return _STOP_FIRST.sub(r" \1.", answer)
+
+
+def broken_off(sentence: str) -> bool:
+    """Whether a sentence, without its markers, is as long as the grammar lets one be: its end is none."""
+    return len(sentence.split()) >= _MOST_WORDS
 
 
 def joined(answer: str) -> str:

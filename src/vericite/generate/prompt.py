@@ -43,9 +43,6 @@ NOTICE = (
 )
 """Said behind every prompt's own rules."""
 
-INSUFFICIENT = "The sources found do not answer this question."
-"""The answer where there is nothing to answer from, unless a prompt has a sentence of its own for it."""
-
 Citing = Literal["every", "free", "none"]
 """What of an answer cites: every sentence, those that rest on a document, or nothing."""
 

@@ -7,34 +7,30 @@ the statements. A quotation counts only if it stands in the document that it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vericite.errors import InputError
+from vericite.generate.asking import AskingGenerator, Complete, Generation, Task, at_its_own_temperature
 from vericite.generate.final_answer import FinalAnswer, read_final_answer
-from vericite.generate.language_model import Generation, LanguageModelGenerator, examples_for, spent_on
 from vericite.generate.prompt import FOLDER, Demonstration, Prompt, load_prompt
 from vericite.generate.quotation import bare_quotation, find_quotation
-from vericite.generate.reading import failed, insufficient
-from vericite.generate.room import Fitted, fitted, tokens_of
-from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Reply
+from vericite.generate.reading import insufficient
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion
 from vericite.llm.structured import ask_for
 from vericite.records import (
     Answer,
     Citation,
     Claim,
     Document,
-    Evidence,
     EvidenceSpan,
     Question,
     Rationale,
     RationaleStep,
     Span,
-    Spent,
     storable,
 )
 from vericite.text.markers import parse_markers, render_markers
@@ -84,17 +80,6 @@ class _Reasoning(BaseModel):
     final_answer: str
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A question ready to be asked, or the answer there is without asking."""
-
-    question: Question
-    documents: tuple[Document, ...]
-    seen: Fitted
-    request: ChatRequest | None = None
-    answer: Answer | None = None
-
-
 @dataclass
 class _Notes:
     """What is wrong with a reply that its steps do not show."""
@@ -112,7 +97,7 @@ class _Notes:
         return tuple(filter(None, (absent, unfound)))
 
 
-class RationaleGenerator:
+class RationaleGenerator(AskingGenerator):
     """Asks a language model for its reasoning as data, and makes a cited answer of it.
 
     A sentence of the answer is a statement of the rationale, and cites the documents that the statement quotes.
@@ -137,91 +122,33 @@ class RationaleGenerator:
         budget: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.llm = llm
-        self.prompt = prompt if isinstance(prompt, Prompt) else load_prompt(prompt or PROMPT)
-        self._demonstrations = self.prompt.demonstrations if demonstrations is None else demonstrations
-        # It refuses what cannot be used, and spells out how the model is asked.
-        plain = LanguageModelGenerator(
-            llm, self.prompt, demonstrations=self._demonstrations, grammar="off", budget=budget, seed=seed
+        super().__init__(
+            llm, prompt if isinstance(prompt, Prompt) else load_prompt(prompt or PROMPT), demonstrations, budget, seed
         )
-        self.budget, self.seed = plain.budget, seed
-        self.signature = f"{RATIONALE}:{plain.signature}"
 
     @property
-    def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
-        return self.llm.ledger
+    def signature(self) -> str:
+        """How replies are read, and how the model is asked for them."""
+        return f"{RATIONALE}:{self._how()}"
 
-    def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
-        """An answer whose marker ``[n]`` is the document of ``evidence[n - 1]``, with its ``rationale``.
+    def _as_asked(self, question: Question) -> Question:
+        return _typed(question)
 
-        Raises:
-            LLMAccessError: Every call would fail alike.
-        """
-        return next(self.generate_many([(question, evidence)]))
-
-    def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Answer, None, None]:
-        """Answers in the order of the questions, several asked at a time."""
-        return (found.answer for found in self.generations(asked))
-
-    def generations(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Generation, None, None]:
-        """The same, with what the model said and what was left out of it."""
-        return self.llm.each((self._task(question, evidence) for question, evidence in asked), self._one)
-
-    def _task(self, question: Question, evidence: Sequence[Evidence]) -> _Task:
-        prompt, asked = self.prompt, _typed(question)
-        documents = tuple(hit.document for hit in evidence)
-        try:
-            examples = examples_for(self._demonstrations, question, documents)
-        except InputError as error:
-            # Too few may be left for one question and enough for the next.
-            return _Task(question, documents, Fitted(()), answer=failed(question, documents, str(error)))
-        room = self.budget - prompt.max_tokens - tokens_of(prompt.messages(asked, (), examples))
-        seen = fitted(evidence, room)
-        if room < 0 or (seen.trimmed and not seen.shown):
-            reason = (
-                f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
-                "raise the budget, or show fewer demonstrations"
-            )
-            return _Task(question, documents, seen, answer=failed(question, documents, reason))
-        if not seen.shown:
-            return _Task(question, documents, seen, answer=insufficient(prompt, question, documents))
-        request = ChatRequest(
-            prompt.messages(asked, seen.shown, examples),
-            max_tokens=prompt.max_tokens,
-            temperature=prompt.temperature,
-            top_p=prompt.top_p,
-            seed=self.seed,
-        )
-        return _Task(question, documents, seen, request)
-
-    async def _one(self, task: _Task) -> Generation:
-        if task.request is None:
-            assert task.answer is not None
-            return Generation(self._signed(task, task.answer))
-        replies: list[Reply] = []
-
-        async def complete(request: ChatRequest) -> Reply:
-            replies.append(await self.llm.complete(request))
-            return replies[-1]
-
+    async def _made(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         # As LLM.parsed does, but for the replies, all of which are paid for.
-        found = await ask_for(complete, task.request, _Reasoning, lambda said: self._checked(task, said))
-        spent = spent_on(replies, self.llm.settings.price)
+        found = await ask_for(complete, request, _Reasoning, lambda said: self._checked(task, said))
         if isinstance(found, CallFailure):
-            answer = failed(task.question, task.documents, found.reason)
-            return Generation(self._signed(task, answer, spent), found)
+            return found
         notes = _Notes()
         answer = self._answer(task, found.value, found.completion, notes)
-        told = (*notes.told, *_cannot(found.completion))
-        return Generation(self._signed(task, answer, spent), found.completion, told)
+        return Generation(answer, found.completion, (*notes.told, *at_its_own_temperature(found.completion)))
 
-    def _checked(self, task: _Task, said: _Reasoning) -> _Reasoning:
+    def _checked(self, task: Task, said: _Reasoning) -> _Reasoning:
         if not any(map(_says_something, said.claims)) and not self._final(task, said).unavailable:
             raise ValueError("expected at least one statement, or ANSWER UNAVAILABLE as final_answer; found neither")
         return said
 
-    def _answer(self, task: _Task, said: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
+    def _answer(self, task: Task, said: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
         shown = {document.number: task.documents[document.number - 1] for document in task.seen.shown}
         steps = tuple(_step(step, shown, notes) for step in said.claims if _says_something(step))
         provisional = _even(said.conclusion) or None
@@ -234,15 +161,12 @@ class RationaleGenerator:
         told = {"exact": final.exact, "rationale": rationale, "insufficient": final.unavailable}
         return answer.model_copy(update=told)
 
-    def _final(self, task: _Task, said: _Reasoning) -> FinalAnswer:
+    def _final(self, task: Task, said: _Reasoning) -> FinalAnswer:
         asked = _typed(task.question).type
         options = self.prompt.options if asked == "yesno" else None
         words = storable(said.final_answer).strip()
         found = read_final_answer(words, options, asked)
         return found if found.said else read_final_answer(f"FINAL ANSWER: {words}", options, asked)
-
-    def _signed(self, task: _Task, answer: Answer, spent: Spent | None = None) -> Answer:
-        return answer.model_copy(update={"generator": self.signature, "trimmed": task.seen.trimmed, "spent": spent})
 
 
 def stated(rationale: Rationale, question: Question, documents: Sequence[Document]) -> Answer:
@@ -329,10 +253,6 @@ def _typed(question: Question) -> Question:
         return question
     kind = "yesno" if _ASKS_YES_OR_NO.match(question.text) else "factoid"
     return question.model_copy(update={"type": kind})
-
-
-def _cannot(reply: Completion) -> tuple[str, ...]:
-    return ("the model takes no temperature: it was asked at its own",) if "temperature" in reply.without else ()
 
 
 def _even(text: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vericite.generate.final_answer import Exact, FinalAnswer, read_final_answer
-from vericite.generate.grammar import joined
-from vericite.generate.prompt import INSUFFICIENT, Prompt
+from vericite.generate.generator import INSUFFICIENT
+from vericite.generate.grammar import broken_off, joined, upright
+from vericite.generate.prompt import Prompt
 from vericite.records import Answer, Claim, Document, Question
 from vericite.text.citations import parse_answer, parse_markers, render_markers
 from vericite.text.mentions import Mention, Sources
@@ -65,7 +66,7 @@ def read_reply(
     text, told = spoken(prompt, question, documents, reply)
     notes = list(told)
     final = read_final_answer(text, prompt.options, question.type) if prompt.final_answer else FinalAnswer(text)
-    text = final.body
+    text = upright(final.body) if constrained else final.body
     held = constrained and prompt.citing == "every"
     if cut_off and final.said is None:
         text, rest = _cited_part(text) if held else _finished_part(text)
@@ -78,15 +79,12 @@ def read_reply(
     if not text:
         return ReadReply(_empty(question, documents, cut_off), tuple(notes))
     answer = _parsed(text, question, documents, held)
-    refusals = _refusals(answer, prompt.insufficient)
-    if refusals:
-        if _only_refuses(answer, refusals):
-            if any(claim.citations for claim in refusals):
-                notes.append("the citations of the sentence that the documents do not answer are left out")
-            return ReadReply(insufficient(prompt, question, documents), tuple(notes))
-        answer = _parsed(_without(answer, refusals), question, documents, held)
-        notes.append("it says beside cited sentences that the documents do not answer; that sentence is left out")
-    answer, told = within_limits(answer, prompt)
+    for step in (_unrefused, _unspent) if constrained else (_unrefused,):
+        answer, told = step(answer, prompt, held)
+        notes += told
+        if not answer.claims:
+            return ReadReply(answer, tuple(notes))
+    answer, told = _within_limits(answer, prompt, held)
     exact: Exact | None = final.exact
     return ReadReply(answer.model_copy(update={"exact": exact, "insufficient": final.unavailable}), (*notes, *told))
 
@@ -144,7 +142,7 @@ def _answers(text: str, prompt: Prompt, documents: Sequence[Document]) -> bool:
     return any(claim.citations for claim in answer.claims) or bool(_refusals(answer, prompt.insufficient))
 
 
-def within_limits(answer: Answer, prompt: Prompt) -> tuple[Answer, tuple[str, ...]]:
+def _within_limits(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tuple[str, ...]]:
     """The answer with no more words, and citations a sentence, than the prompt allows, and what was left out."""
     notes: list[str] = []
     text = answer.text
@@ -153,20 +151,29 @@ def within_limits(answer: Answer, prompt: Prompt) -> tuple[Answer, tuple[str, ..
         if beyond:
             notes.append(f"{beyond} citations beyond {prompt.citations} a sentence are left out")
     if prompt.words is not None:
-        text, sentences = _fewer_words(_again(answer, text), prompt.words)
+        text, sentences = _fewer_words(_again(answer, text, held), prompt.words)
         if sentences:
             notes.append(f"{sentences} sentences beyond {prompt.words} words are left out")
-    return (answer, ()) if text == answer.text else (_again(answer, text), tuple(notes))
+    return (answer, ()) if text == answer.text else (_again(answer, text, held), tuple(notes))
 
 
-def _parsed(text: str, question: Question, documents: Sequence[Document], constrained: bool) -> Answer:
-    if not constrained:
-        return parse_answer(question.id, text, documents, question.text)
+def _parsed(text: str, question: Question, documents: Sequence[Document], held: bool) -> Answer:
+    text = joined(text) if held else text
+    return parse_answer(question.id, text, documents, question.text, mentions=_citing(text, documents, held))
+
+
+def _again(answer: Answer, text: str, held: bool) -> Answer:
+    """The answer with another text, which is read as the first was."""
+    return _parsed(text, Question(id=answer.id, text=answer.question or ""), answer.documents, held)
+
+
+def _citing(text: str, documents: Sequence[Document], held: bool) -> list[Mention] | None:
+    """What cites in a text that a grammar held; None where nothing did, and it is read like any other."""
+    if not held:
+        return None
     sources = Sources(documents)
-    text = joined(text)
     # The grammar lets nothing but markers cite; words such as "PMID 1" are words there.
-    found = [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
-    return parse_answer(question.id, text, documents, question.text, mentions=found)
+    return [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
 
 
 def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> Answer:
@@ -184,9 +191,38 @@ def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
     return tuple(claim for claim in answer.claims if _plain(claim.text) == wanted)
 
 
-def _only_refuses(answer: Answer, refusals: Sequence[Claim]) -> bool:
-    """Whether nothing beside the fixed sentence cites."""
-    return not any(claim.citations for claim in answer.claims if claim not in refusals)
+def _unrefused(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tuple[str, ...]]:
+    """The answer without the sentence that the documents do not answer, or nothing but that, and what was left out."""
+    refusals = _refusals(answer, prompt.insufficient)
+    if not refusals:
+        return answer, ()
+    if not any(claim.citations for claim in answer.claims if claim not in refusals):
+        cites = any(claim.citations for claim in refusals)
+        told = "the citations of the sentence that the documents do not answer are left out"
+        said = {"text": prompt.insufficient, "claims": (), "insufficient": True}
+        return answer.model_copy(update=said), (told,) if cites else ()
+    told = "it says beside cited sentences that the documents do not answer; that sentence is left out"
+    return _again(answer, _without(answer, refusals), held), (told,)
+
+
+def _unspent(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tuple[str, ...]]:
+    """The answer without sentences that say another again or break off, and how many those were.
+
+    A model that a grammar holds can but go on so where it has nothing to say any more.
+    """
+    said, left_out = set[str](), list[Claim]()
+    for claim in answer.claims:
+        plain = _plain(claim.text)
+        if broken_off(claim.text) or plain in said:
+            left_out.append(claim)
+        said.add(plain)
+    if not left_out:
+        return answer, ()
+    told = (f"{len(left_out)} sentences that repeat another or break off are left out",)
+    if len(left_out) == len(answer.claims):
+        none = {"text": "", "claims": (), "failed": "the reply holds no whole sentence"}
+        return answer.model_copy(update=none), told
+    return _again(answer, _without(answer, left_out), held), told
 
 
 def _without(answer: Answer, left_out: Sequence[Claim]) -> str:
@@ -244,7 +280,3 @@ def _fewer_words(answer: Answer, most: int) -> tuple[str, int]:
 
 def _end_of(claims: Sequence[Claim], place: int) -> int:
     return claims[place - 1].span.end if place else 0
-
-
-def _again(answer: Answer, text: str) -> Answer:
-    return parse_answer(answer.id, text, answer.documents, answer.question)

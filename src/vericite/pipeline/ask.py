@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from vericite.models import Embedder
 from vericite.models.reranker import Reranker
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.pipeline.clock import Clock, Told
+from vericite.pipeline.ledgers import ledger_of
 from vericite.pipeline.search import FoundEvidence, Search
 from vericite.records import Answer, Change, Document, Evidence, Provenance, Question, Run
 from vericite.retrieve import MemoryRetriever, Retriever
@@ -92,11 +93,7 @@ class Pipeline:
     def ledger(self) -> Ledger | None:
         """What all its language models were asked so far, each counted once; None where there are none."""
         rewrite = self.search.rewrite
-        stages = (self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None)
-        found: list[Ledger | None] = [getattr(stage, "ledger", None) for stage in stages]
-        # Stages that share a model have the very same ledger.
-        distinct = {id(ledger): ledger for ledger in found if ledger is not None}
-        return _together(list(distinct.values())) if distinct else None
+        return ledger_of((self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None))
 
     def run(self, question: Question, k: int = DEFAULT_K, told: Told | None = None) -> Run:
         """Retrieve, answer, verify. ``told`` is told of each stage as it begins and as it ends.
@@ -104,11 +101,7 @@ class Pipeline:
         Raises:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
         """
-        found = self.search.find(question, k, told)
-        clock = Clock(found.seconds, told)
-        with clock("generate"):
-            answer = self.generator.generate(question, found.usable_first)
-        return self._run(question, found, answer, clock)
+        return self._answered(question, self.search.find(question, k, told), told)
 
     def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
         """Answer questions in a stream, in order; a language model is asked about several at a time.
@@ -120,45 +113,52 @@ class Pipeline:
             LLMAccessError: Every call to a language model would fail alike.
             EntrezAccessError: Every search of PubMed would.
         """
+        if isinstance(self.generator, GeneratesMany):
+            yield from self._several(self.generator, questions, k)
+            return
+        for question in questions:
+            found = self._found(question, k)
+            yield self._answered(question, found) if isinstance(found, FoundEvidence) else found
+
+    def _several(self, generator: GeneratesMany, questions: Iterable[Question], k: int) -> Iterator[Run]:
+        """``run_many`` with a generator that is asked several questions at a time."""
         waiting: deque[tuple[Question, FoundEvidence | Run]] = deque()
 
-        def found() -> Iterator[tuple[Question, Sequence[Evidence]]]:
+        def to_ask() -> Iterator[tuple[Question, Sequence[Evidence]]]:
             for question in questions:
-                try:
-                    evidence = self.search.find(question, k)
-                except EntrezAccessError:
-                    raise
-                except (InputError, EntrezError) as error:
-                    # A language model is not asked, and paid, about what there is no evidence for.
-                    waiting.append((question, self._failed(question, str(error))))
-                    continue
-                waiting.append((question, evidence))
-                yield question, evidence.usable_first
+                found = self._found(question, k)
+                waiting.append((question, found))
+                # A language model is not asked, and paid, about what there is no evidence for.
+                if isinstance(found, FoundEvidence):
+                    yield question, found.usable_first
 
-        for answer, seconds in self._answers(found()):
+        for answer in generator.generate_many(to_ask()):
             yield from _failed_before(waiting)
-            question, evidence = waiting.popleft()
-            assert isinstance(evidence, FoundEvidence)
-            generated = {} if seconds is None else {"generate": seconds}
-            yield self._run(question, evidence, answer, Clock({**evidence.seconds, **generated}))
+            question, found = waiting.popleft()
+            assert isinstance(found, FoundEvidence)
+            # Several are made at a time: only they know how long each took.
+            generated = {"generate": answer.spent.seconds} if answer.spent else {}
+            yield self._run(question, found, answer, Clock({**found.seconds, **generated}))
         yield from _failed_before(waiting)
+
+    def _found(self, question: Question, k: int) -> FoundEvidence | Run:
+        """The evidence; a run that failed where the question cannot be searched for."""
+        try:
+            return self.search.find(question, k)
+        except EntrezAccessError:
+            raise
+        except (InputError, EntrezError) as error:
+            return self._failed(question, str(error))
+
+    def _answered(self, question: Question, found: FoundEvidence, told: Told | None = None) -> Run:
+        clock = Clock(found.seconds, told)
+        with clock("generate"):
+            answer = self.generator.generate(question, found.usable_first)
+        return self._run(question, found, answer, clock)
 
     def _failed(self, question: Question, problem: str) -> Run:
         answer = Answer(id=question.id, text="", claims=(), documents=(), question=question.text, failed=problem)
         return self._run(question, FoundEvidence((), None, {}), answer, Clock())
-
-    def _answers(self, found: Iterator[tuple[Question, Sequence[Evidence]]]) -> Iterator[tuple[Answer, float | None]]:
-        """Answers, and the seconds each took."""
-        if isinstance(self.generator, GeneratesMany):
-            for answer in self.generator.generate_many(found):
-                # Several are made at a time: only they know.
-                yield answer, answer.spent.seconds if answer.spent else None
-            return
-        for question, evidence in found:
-            clock = Clock()
-            with clock("generate"):
-                answer = self.generator.generate(question, evidence)
-            yield answer, clock.seconds["generate"]
 
     def _run(self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock) -> Run:
         with clock("verify"):
@@ -194,19 +194,6 @@ class Pipeline:
 
         with clock("rationale"):
             return next(self._rationales.check([Reasoned(answer.rationale, question, found.usable_first)]))[0]
-
-
-def _together(ledgers: Sequence[Ledger]) -> Ledger:
-    from dataclasses import asdict
-
-    from vericite.llm import Ledger
-
-    costs = [ledger.cost for ledger in ledgers]
-    known = [cost for cost in costs if cost is not None]
-    counts = Counter[str]()
-    for ledger in ledgers:
-        counts.update({name: count for name, count in asdict(ledger).items() if name != "cost"})
-    return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None)
 
 
 def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iterator[Run]:

@@ -11,7 +11,7 @@ from vericite.generate.extractive.lists import entries_of
 from vericite.generate.extractive.questions import is_closed, number_wanted, wants_list
 from vericite.generate.extractive.settings import ExtractiveSettings
 from vericite.generate.extractive.worth import Reads, Scale
-from vericite.generate.prompt import INSUFFICIENT
+from vericite.generate.generator import INSUFFICIENT
 from vericite.models import Embedder
 from vericite.records import Answer, Evidence, Question
 from vericite.text.citations import parse_answer

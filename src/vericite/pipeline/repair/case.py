@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vericite.attribute import MOST_DOCUMENTS
-from vericite.generate.prompt import INSUFFICIENT
+from vericite.generate.generator import INSUFFICIENT
 from vericite.pipeline.repair.condition import Condition, conditions
 from vericite.pipeline.repair.editing import Edit, edited, is_orderly
 from vericite.pipeline.repair.proposing import Proposal
