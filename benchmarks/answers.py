@@ -66,17 +66,18 @@ def _word(answer: str | list[str]) -> str:
     return (answer if isinstance(answer, str) else answer[0]).lower()
 
 
-def generator(row: str, llm: LLM, pool: Pool, vectors: Vectors, seed: int) -> Generator:
+def generator(row: str, llm: LLM, pool: Pool, vectors: Vectors, given: argparse.Namespace) -> Generator:
     """Who answers in a row."""
     prompt, shots, way = ROWS[row]
+    seed, grammar = given.seed, "auto" if prompt == "vanilla" else given.grammar
     if prompt == "rationale":
         return RationaleGenerator(llm, seed=seed)
     if not shots:
         return LanguageModelGenerator(
-            llm, prompt, demonstrations=() if load_prompt(prompt).demonstration else None, seed=seed
+            llm, prompt, demonstrations=() if load_prompt(prompt).demonstration else None, grammar=grammar, seed=seed
         )
     selector = PoolSelector(pool, Selection(way, shots, seed=seed), load_prompt(prompt), vectors)  # pyright: ignore[reportArgumentType]
-    return LanguageModelGenerator(llm, prompt, demonstrations=selector, seed=seed)
+    return LanguageModelGenerator(llm, prompt, demonstrations=selector, grammar=grammar, seed=seed)
 
 
 def carry_out(row: str, given: argparse.Namespace, llm: LLM, questions: list[Question]) -> Path:
@@ -85,7 +86,7 @@ def carry_out(row: str, given: argparse.Namespace, llm: LLM, questions: list[Que
     pool = decontaminate(Pool.read(given.pool)[0], questions, vectors)
     search, _ = open_search(str(given.corpus), SearchPlan(rewrite="none"))
     checker = RationaleChecker() if ROWS[row][0] == "rationale" else None
-    made = Pipeline(search, generator(row, llm, pool, vectors, given.seed), rationales=checker)
+    made = Pipeline(search, generator(row, llm, pool, vectors, given), rationales=checker)
     folder = RunFolder(given.work / row.replace(" ", "-").replace(",", ""), {"row": row, "parts": made.parts})
     with folder.open(questions) as left:
         for number, run in enumerate(made.run_many(left, given.k), start=1):
@@ -129,6 +130,7 @@ def main() -> None:
     parser.add_argument("--pool", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--grammar", choices=("auto", "on", "off"), default="auto", help="on for llama.cpp's server")
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--seed", type=int, default=13)
@@ -136,7 +138,7 @@ def main() -> None:
     given.work.mkdir(parents=True, exist_ok=True)
     questions = questions_in(given.questions, given.count, given.seed)
     folders: dict[str, Path] = {}
-    with LLM(given.llm, Settings(timeout=600, deadline=900, cache=given.work / "replies")) as llm:
+    with LLM(given.llm, Settings(timeout=1200, deadline=3600, cache=given.work / "replies", concurrency=1)) as llm:
         for row in given.rows:
             folders[row] = carry_out(row, given, llm, questions)
     table(folders, questions, given.work)

@@ -4,6 +4,7 @@
     python benchmarks/attribution.py read TASK.jsonl
     python benchmarks/attribution.py tune TASK.jsonl --labels LABELS.jsonl
     python benchmarks/attribution.py score TASK.jsonl --labels LABELS.jsonl
+    python benchmarks/attribution.py together
 
 ``sample`` takes questions in BioASQ's form: sentences of their ideal answers, at most two a question, each question
 with five sources: up to three documents of its gold snippets, and the neighbours by BM25 that are not gold. ``read``
@@ -11,6 +12,10 @@ prints sentences and sources for whoever labels them; ``tune`` shows the cosine'
 that are not scored. A label is a line {"id", "sentence", "hash", "supports": [1, 3]}: the
 question, the number of the sentence, the hash of its text, and the sources (from 1) that support the whole of it; the
 file has no text of the data. The label of a sentence that no source supports is empty.
+
+``together`` asks for the two documents that support a sentence only as a pair: 60 cases, all invented, by a writer who
+had not seen how any attributor works (``cases/two_documents.jsonl``; for judging, nothing is fitted to them). It tells
+how often both are cited, and how often they and nothing else, by what makes the sentence need two.
 
 The corpus is made of gold documents of BioASQ questions: its distractors are closer to some question, and fewer, than
 those of all of PubMed.
@@ -33,6 +38,7 @@ import numpy as np
 
 from vericite.attribute import Attributor, CosineAttributor, load_attributor
 from vericite.evaluate.gold import Gold, GoldSentence
+from vericite.evaluate.intervals import Tally
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import System, compare_systems, score_systems
@@ -204,6 +210,37 @@ def score(args: argparse.Namespace) -> None:
         print(f"| {name} | {' | '.join(cells)} | {gain} |")
 
 
+def together(args: argparse.Namespace) -> None:
+    """How often both of the documents are cited, by kind of sentence."""
+    with args.cases.open(encoding="utf-8") as file:
+        cases: list[dict[str, Any]] = [json.loads(line) for line in file]
+    answers = [
+        parse_answer(
+            case["id"],
+            case["sentence"],
+            [Document.from_text(it["id"], it["text"], title=it["title"]) for it in case["documents"]],
+        )
+        for case in cases
+    ]
+    kinds: list[str] = list(dict.fromkeys(case["kind"] for case in cases))
+    print(f"| by | both cited | and nothing else | {' | '.join(kinds)} |\n|{'---|' * (len(kinds) + 3)}")
+    for name, attributor in attributors(args).items():
+        kind_of = {kind: Tally() for kind in kinds}
+        both, alone = Tally(), Tally()
+        for case, found in zip(cases, attributor.attributions(answers), strict=True):
+            cited = {citation.document for claim in found.answer.claims for citation in claim.citations}
+            for tally in (both, kind_of[case["kind"]]):
+                tally.add(set(case["both"]) <= cited, 1)
+            alone.add(set(case["both"]) == cited, 1)
+        cells = [f"{it.count}/{it.n}" for it in kind_of.values()]
+        print(f"| {name} | {_rate(both)} | {_rate(alone)} | {' | '.join(cells)} |")
+
+
+def _rate(tally: Tally) -> str:
+    rate = tally.rate
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
+
+
 def _asked(answer: Answer, gold: Gold) -> Answer:
     """The answer up to its last sentence that has a label, so that the numbers stay as they are."""
     last = max(sentence.sentence for sentence in gold.citations or ())
@@ -239,6 +276,10 @@ def main() -> None:
     step.add_argument("--labels", type=Path, required=True)
     step.add_argument("--by", nargs="+", default=ROWS)
     step.set_defaults(do=score)
+    step = steps.add_parser("together")
+    step.add_argument("--cases", type=Path, default=Path(__file__).parent / "cases" / "two_documents.jsonl")
+    step.add_argument("--by", nargs="+", default=ROWS)
+    step.set_defaults(do=together)
     args = parser.parse_args()
     args.do(args)
 

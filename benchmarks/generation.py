@@ -29,7 +29,7 @@ from vericite.models import Embedder
 from vericite.records import Answer, Claim, Evidence, Question
 from vericite.retrieve import MemoryRetriever
 
-_NUMBER = re.compile(r"(?<![\d.])(?:\d+(?:\.\d+)*|\.\d+)")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d+)*|\.\d+)")
 _ENDS_CITED = re.compile(r"(?:\[\d+\])+\.\Z")
 
 
