@@ -54,6 +54,8 @@ def test_a_question_that_failed_is_told_and_is_no_success(run_cli, tmp_path: Pat
         (["--seed", "1"], "expected --llm beside --seed"),
         (["--select", "static"], "expected --llm beside --select"),
         (["--prompt", "biogen"], "expected --llm beside --prompt"),
+        (["--grammar", "on"], "expected --llm beside --grammar"),
+        (["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--grammar", "on"], "which has a form of its own"),
         (["--context", "2"], "expected --rationale beside --context"),
         (["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--prompt", "biogen"], "without --prompt"),
         (["--llm", "http://127.0.0.1:9/v1#m", "--select", "static"], "expected --pool beside --select"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -37,6 +37,15 @@ PromptOption = Annotated[
     typer.Option(
         help="How a language model is asked: default, vericite, reason-verify-bioasq, biogen ..., or a .toml file.",
         metavar="NAME",
+        rich_help_panel=_ANSWER,
+    ),
+]
+GrammarOption = Annotated[
+    Literal["auto", "on", "off"],
+    typer.Option(
+        "--grammar",
+        help="Whether a grammar holds the model to sentences that end in citations of sources that exist: auto for "
+        "gguf: files, on for the address of llama.cpp's server too.",
         rich_help_panel=_ANSWER,
     ),
 ]
@@ -94,6 +103,7 @@ class Answering(NamedTuple):
     """The options as given."""
 
     prompt: str
+    grammar: Literal["auto", "on", "off"]
     rationale: bool
     context: int | None
     pool: Path | None
@@ -123,7 +133,7 @@ class Answering(NamedTuple):
 
         prompt = load_prompt(self.prompt)
         shown = self._chosen(prompt, questions, problems)
-        return LanguageModelGenerator(llm, prompt, demonstrations=shown, seed=self.seed)
+        return LanguageModelGenerator(llm, prompt, demonstrations=shown, grammar=self.grammar, seed=self.seed)
 
     def checker(self, name: str | None, judge: Judge | None) -> RationaleChecker | None:
         """Who judges the steps of a rationale: the judge, where it is asked for the categories, else the bundled one.
@@ -147,6 +157,7 @@ class Answering(NamedTuple):
             given = {
                 "--rationale": self.rationale,
                 "--prompt": self.prompt != "default",
+                "--grammar": self.grammar != "auto",
                 "--pool": self.pool is not None,
                 "--shots": self.shots is not None,
                 "--select": self.select is not None,
@@ -156,11 +167,13 @@ class Answering(NamedTuple):
                 raise InputError(f"expected --llm beside {', '.join(idle)}; found none. Name a model.")
         if self.context is not None and not self.rationale:
             raise InputError("expected --rationale beside --context; found none. Add it, or leave --context out.")
-        if self.rationale and self.prompt != "default":
-            raise InputError(
-                f"expected --rationale, which has a prompt of its own, without --prompt; found {self.prompt!r}. "
-                "Leave one of them out."
-            )
+        own = {"a prompt": ("--prompt", self.prompt, "default"), "a form": ("--grammar", self.grammar, "auto")}
+        for has, (option, given, usual) in own.items():
+            if self.rationale and given != usual:
+                raise InputError(
+                    f"expected --rationale, which has {has} of its own, without {option}; found {given!r}. "
+                    "Leave one of them out."
+                )
         if self.pool is None and (self.shots or self.select is not None):
             option = "--shots" if self.shots else "--select"
             raise InputError(f"expected --pool beside {option}; found none. Make one: vericite demonstrations build")

@@ -13,6 +13,7 @@ import typer
 from vericite.cli.answering import (
     Answering,
     ContextOption,
+    GrammarOption,
     LLMOption,
     PoolOption,
     PromptOption,
@@ -81,6 +82,7 @@ def ask(
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     llm: LLMOption = None,
     prompt: PromptOption = "default",
+    grammar: GrammarOption = "auto",
     rationale: RationaleOption = False,
     context: ContextOption = None,
     repair: RepairOption = False,
@@ -139,7 +141,7 @@ def ask(
     from vericite.verify import load_judge
 
     search, problems = open_search(corpus, chosen_plan, settings)
-    answering = Answering(prompt, rationale, context, pool, shots, select, seed)
+    answering = Answering(prompt, grammar, rationale, context, pool, shots, select, seed)
     model = None if llm is None else LLM(llm, settings)
     generator = answering.generator(model, questions, refused)
     judged_by = None if judge is None else load_judge(judge, settings)
