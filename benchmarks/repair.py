@@ -34,7 +34,7 @@ from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.errors import RecordError
 from vericite.evaluate.intervals import Rate, Tally
 from vericite.formats import AnswerToCheck, answers_in
-from vericite.llm import LLM
+from vericite.llm import LLM, Settings
 from vericite.models import Embedder
 from vericite.pipeline import Pipeline, check_many
 from vericite.pipeline.repair import Repairer, Rewriter
@@ -335,7 +335,8 @@ def run_written(options: argparse.Namespace, console: Console) -> bool:
 
 def repairer_of(options: argparse.Namespace) -> Repairer:
     """As the options have it."""
-    rewriter = Rewriter(LLM(options.llm)) if options.llm else None
+    patient = Settings(timeout=1200.0, deadline=3600.0, concurrency=1)
+    rewriter = Rewriter(LLM(options.llm, patient)) if options.llm else None
     return Repairer(options.protocol, rewriter=rewriter)
 
 

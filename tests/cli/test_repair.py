@@ -48,7 +48,7 @@ def test_documents_of_a_corpus_are_looked_for(run_cli, tmp_path):
     corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Honey soothes coughs."}, *DOCUMENTS)
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Honey soothes coughs [1]."})
     assert "Honey soothes coughs [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
-    assert "The sources found do not answer this question." in run_cli("repair", answers)[1]
+    assert "No sentence of the answer was supported by its sources." in run_cli("repair", answers)[1]
 
 
 def test_bad_records_cost_themselves_only(run_cli, tmp_path):

@@ -156,7 +156,7 @@ def test_what_nothing_supports_goes():
 def test_an_answer_without_a_sentence_left_says_that_there_is_none():
     found = repaired("Music cures warts [2].")
     assert found.answer.insufficient
-    assert found.answer.text == "The sources found do not answer this question."
+    assert found.answer.text == "No sentence of the answer was supported by its sources."
     assert found.answer.claims == ()
     assert support(found.checked.summary) == (0, 0)
 

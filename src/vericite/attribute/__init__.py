@@ -4,6 +4,7 @@ from vericite.attribute.attribution import Attribution, SentenceSources
 from vericite.attribute.attributor import Attributor, Found
 from vericite.attribute.baselines import CosineAttributor, RandomAttributor
 from vericite.attribute.citing import MOST_DOCUMENTS, cited, uncited
+from vericite.attribute.likeliest import LikeliestAttributor
 from vericite.attribute.multilabel import MultiLabelAttributor
 from vericite.attribute.prompted import LlmAttributor
 from vericite.attribute.registry import USUAL, WAYS, load_attributor
@@ -17,6 +18,7 @@ __all__ = [
     "Attributor",
     "CosineAttributor",
     "Found",
+    "LikeliestAttributor",
     "LlmAttributor",
     "MultiLabelAttributor",
     "RandomAttributor",

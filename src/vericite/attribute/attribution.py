@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from vericite.attribute.citing import cited, uncited
 from vericite.records import Answer, Record
 
-How = Literal["alone", "together", "kept", "none", "failed"]
-"""Each source supports the sentence by itself; some only together; the citations were there before; nothing supports
-it; it could not be judged whether anything does."""
+How = Literal["alone", "together", "likeliest", "kept", "none", "failed"]
+"""Each source supports the sentence by itself; some only together; none was found to, and these stand out; the
+citations were there before; nothing supports it; it could not be judged whether anything does."""
 
 
 class SentenceSources(Record):
@@ -20,8 +20,8 @@ class SentenceSources(Record):
     ``scores`` has a number for each document of the answer: a probability of support, for ``cosine`` a cosine, for
     ``random`` a draw. It is None where there is none: the source was not judged, its judgement failed, it has the
     sentence word for word, or whoever judged only says yes or no. ``cited`` are the markers of what supports the
-    sentence, ``together`` those among them that do so only as a set. ``reasons`` say what failed, was abstained from or
-    left out.
+    sentence or stands out, ``together`` those among them that support it only as a set. ``reasons`` say what failed,
+    was abstained from or left out.
     """
 
     text: str
@@ -54,6 +54,11 @@ class Attribution(Record):
         return tuple(sentence for sentence in self.sentences if sentence.how == "none")
 
     @property
+    def likeliest(self) -> tuple[SentenceSources, ...]:
+        """The sentences whose sources stand out, though none was found to support them."""
+        return tuple(sentence for sentence in self.sentences if sentence.how == "likeliest")
+
+    @property
     def failed(self) -> tuple[SentenceSources, ...]:
         """The sentences of which it could not be told."""
         return tuple(sentence for sentence in self.sentences if sentence.how == "failed")
@@ -62,7 +67,7 @@ class Attribution(Record):
         """The same scores, with another bar: a source is cited if it has a score of at least ``threshold``.
 
         What has no score stays as it is, and so do citations that were there before. Sets that support a sentence
-        together are kept where no source of it reaches the bar. Retracted sources are still not cited.
+        together, or stand out, are kept where no source reaches the bar. Retracted sources are still not cited.
         """
         sentences = tuple(self._above(sentence, threshold) for sentence in self.sentences)
         return Attribution(answer=recited(self.answer, sentences), sentences=sentences, by=self.by)
@@ -76,7 +81,7 @@ class Attribution(Record):
         }
         unscored = {number for number in sentence.cited if sentence.scores[number - 1] is None}
         chosen = reached | unscored
-        if not chosen and sentence.how == "together":
+        if not chosen and sentence.how in ("together", "likeliest"):
             return sentence
         changes = {"cited": tuple(sorted(chosen)), "how": "alone" if chosen else "none", "together": ()}
         return sentence.model_copy(update=changes)

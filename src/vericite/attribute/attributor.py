@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from vericite.attribute.attribution import Attribution, SentenceSources, recited
+from vericite.attribute.attribution import Attribution, How, SentenceSources, recited
 from vericite.attribute.citing import uncited
 from vericite.errors import InputError
 from vericite.records import Answer, Claim, Document
@@ -27,6 +27,7 @@ class Found:
         together: Those of them that do so only as a set.
         reasons: What a reader should know: failures, abstentions.
         failed: Whether it could not be told.
+        likeliest: Whether none was found to support it, and those chosen stand out among them.
     """
 
     scores: tuple[float | None, ...]
@@ -34,6 +35,7 @@ class Found:
     together: tuple[int, ...] = ()
     reasons: tuple[str, ...] = field(default=())
     failed: bool = False
+    likeliest: bool = False
 
 
 class Attributor(ABC):
@@ -112,6 +114,12 @@ def _kept(claim: Claim, documents: int) -> SentenceSources:
     return SentenceSources(text=claim.text, scores=(None,) * documents, cited=markers, how="kept")
 
 
+def _how(found: Found) -> How:
+    if found.failed or not found.chosen:
+        return "failed" if found.failed else "none"
+    return "likeliest" if found.likeliest else "together" if found.together else "alone"
+
+
 def _told(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) -> SentenceSources:
     """What was found, by markers of the whole answer in place of what was asked about."""
     scores: list[float | None] = [None] * len(answer.documents)
@@ -127,7 +135,7 @@ def _told(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) ->
         text=claim.text,
         scores=tuple(scores),
         cited=chosen,
-        how="failed" if found.failed else "together" if found.together else "alone" if chosen else "none",
+        how=_how(found),
         together=tuple(sorted(markers[place] for place in found.together)),
         reasons=(*found.reasons, *left_out),
     )

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from vericite.records import Answer, Document
 
 
+_LACKING = {"likeliest": ("cyan", "likeliest"), "none": ("yellow", "no source"), "failed": ("red", "failed")}
+
+
 def attribute(
     file: Annotated[
         Path,
@@ -46,7 +49,8 @@ def attribute(
     by: Annotated[
         str,
         typer.Option(
-            help="Who finds the sources: verifier, verifier-joint, cosine, random, multi-label:FOLDER, llm:MODEL.",
+            help="Who finds the sources: verifier, verifier-joint, likeliest, cosine, random, multi-label:FOLDER, "
+            "llm:MODEL.",
             metavar="NAME",
         ),
     ] = "verifier-joint",
@@ -174,11 +178,11 @@ def _show(found: Attribution, as_json: bool) -> None:
     console.print(Text(found.answer.id, style="bold"))
     for line in found.answer.text.splitlines():
         console.print(Text(clean(line)))
-    counts = f"{len(found.sentences)} sentences, {len(found.uncited)} without a source, {len(found.failed)} failed"
-    console.print(Text(counts, style="dim"))
-    for sentence in (*found.uncited, *found.failed):
-        style = "yellow" if sentence.how == "none" else "red"
-        label = "no source" if sentence.how == "none" else "failed"
+    likely = f", {len(found.likeliest)} with the likeliest ones alone" if found.likeliest else ""
+    lacking = f"{len(found.uncited)} without a source{likely}, {len(found.failed)} failed"
+    console.print(Text(f"{len(found.sentences)} sentences, {lacking}", style="dim"))
+    for sentence in (*found.likeliest, *found.uncited, *found.failed):
+        style, label = _LACKING[sentence.how]
         told = f"  ({sentence.reasons[0]})" if sentence.reasons else ""
         console.print(Text.assemble((label, style), "  ", clean(sentence.text), (clean(told), "dim")))
     console.print()

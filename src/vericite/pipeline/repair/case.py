@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vericite.attribute import MOST_DOCUMENTS
-from vericite.generate.generator import INSUFFICIENT
 from vericite.pipeline.repair.condition import Condition, conditions
 from vericite.pipeline.repair.editing import Edit, edited, is_orderly
 from vericite.pipeline.repair.proposing import Proposal
 from vericite.records import Answer, Change, CheckedAnswer, Claim, Repaired
 from vericite.records.repair import support
+
+NOTHING_LEFT = "No sentence of the answer was supported by its sources."
+"""Not that the sources do not answer: another answer from them may hold."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,11 @@ class Case:
         return whole and is_orderly(self.answer) and len(self.answer.documents) <= MOST_DOCUMENTS
 
     def after(self, plan: Plan) -> Answer:
-        """The answer once a plan is carried out; where no sentence is left, it says that there is no answer."""
+        """The answer once a plan is carried out; where no sentence is left, it says so."""
         answer = edited(self.answer, {number: step.edit for number, step in plan.items()})
         if answer.claims:
             return answer
-        return answer.model_copy(update={"text": INSUFFICIENT, "insufficient": True, "exact": None})
+        return answer.model_copy(update={"text": NOTHING_LEFT, "insufficient": True, "exact": None})
 
     def take(self, answer: Answer, checked: CheckedAnswer, plan: Plan, round: int) -> None:
         """Go on with what a plan made of it, unless fewer of its citations are supported then."""

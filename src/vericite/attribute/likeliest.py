@@ -1,0 +1,148 @@
+"""The sources that stand out, for sentences that no verifier finds supported: to look at, not to rely on.
+
+A small verifier seldom takes a source for support whose words are all other ones than the sentence's, and yet ranks it
+before the rest: it is that order which counts here, not the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from math import log
+from typing import NamedTuple
+
+from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.once import OnceJudge
+from vericite.attribute.verified import VerifierAttributor
+from vericite.models import Pair
+from vericite.records import Answer, Document
+from vericite.text.sentences import document_sentences
+from vericite.verify import Judge, Protocol, get_protocol, load_judge
+from vericite.verify.asking import ask
+from vericite.verify.fitting import room_for
+from vericite.verify.judging import ENTAILS
+
+FLOOR = 0.16
+"""Less than this is what the judge says of any text on another matter (the bundled one: 0.13)."""
+
+LOSS = 0.6
+"""What the logit of two sources together may lie below that of the likelier one alone: more, and that one is cited."""
+
+BESIDE = 0.3
+"""How likely another source must be that is cited beside one that seems to suffice: a small verifier takes half of a
+sentence for the whole."""
+
+_SOURCES, _PASSAGES = 6, 2
+"""Sources that are paired, and passages of each."""
+
+_LEAST = 1e-3
+REASON = "the likeliest of the sources; they were not found to support it"
+
+
+class _Set(NamedTuple):
+    """One or two sources by their places, how likely they entail the sentence, and how likely each of them does."""
+
+    sources: tuple[int, ...]
+    entailed: float
+    alone: tuple[float, ...]
+
+    @property
+    def worth(self) -> float:
+        """By which sets of two are compared: what they say together, and each of them."""
+        return sum(map(_logit, (self.entailed, *self.alone)))
+
+
+class LikeliestAttributor(Attributor):
+    """Cites each source that the verifier finds to support a sentence; where there is none, those that stand out.
+
+    One that stands out, too, is cited beside a single one that was found.
+
+    Args:
+        protocol: As for ``VerifierAttributor``.
+    """
+
+    def __init__(self, protocol: Protocol | None = None) -> None:
+        protocol = protocol or get_protocol("default")
+        judge: Judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
+        self._sure = VerifierAttributor(replace(protocol, judge=judge))
+        self._judge = OnceJudge(judge)
+
+    @property
+    def signature(self) -> str:
+        """What the sure ones were found by."""
+        return f"likeliest.v1({self._sure.signature})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+        """Of sentences that have two sources and more nothing else is asked."""
+        for answer, found in zip(answers, self._sure.find(answers), strict=True):
+            yield list(self._likeliest(answer, found))
+
+    def _likeliest(self, answer: Answer, found: Sequence[Found]) -> Iterator[Found]:
+        sources = [(_passages(document), _titled(document, document.text)) for document in answer.documents]
+        for claim, sure in zip(answer.claims, found, strict=True):
+            best = None if sure.failed or len(sure.chosen) > 1 else self._best(claim.text, sources, sure.chosen)
+            self._judge.forget()
+            if best is None:
+                yield sure
+            else:
+                yield replace(sure, chosen=best.sources, likeliest=True, reasons=(*sure.reasons, REASON))
+
+    def _best(self, sentence: str, sources: Sequence[tuple[list[str], str]], sure: tuple[int, ...]) -> _Set | None:
+        """What stands out, with ``sure`` in it; ``sources`` are the passages of each document, and all of it."""
+        said = self._said(sentence, (text for own, whole in sources for text in (*own, whole)))
+        alone = [max(said[text] for text in (*own, whole)) for own, whole in sources]
+        if not alone:
+            return None
+        first = sure[0] if sure else max(range(len(alone)), key=lambda place: alone[place])
+        pairs = [
+            pair
+            for pair in self._pairs(sentence, [own for own, _ in sources], said, alone)
+            if pair.entailed >= FLOOR and (not sure or (first in pair.sources and min(pair.alone) >= BESIDE))
+        ]
+        best = max(pairs, key=lambda pair: pair.worth, default=None)
+        if best and _logit(best.entailed) >= _logit(alone[first]) - LOSS:
+            return best
+        return _Set((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
+
+    def _pairs(
+        self, sentence: str, passages: Sequence[Sequence[str]], said: Mapping[str, float], alone: Sequence[float]
+    ) -> Iterator[_Set]:
+        """Any two of the likelier sources, each with the passages that say most."""
+        places = sorted(sorted(range(len(alone)), key=lambda place: -alone[place])[:_SOURCES])
+        most = {place: sorted(passages[place], key=lambda text: -said[text])[:_PASSAGES] for place in places}
+        groups = {pair: list(product(most[pair[0]], most[pair[1]])) for pair in combinations(places, 2)}
+        read = self._said(sentence, (text for pair in groups.values() for both in pair for text in _orders(both)))
+        for pair, texts in groups.items():
+            entailed = max((sum(read[text] for text in _orders(both)) / 2 for both in texts), default=0.0)
+            yield _Set(pair, entailed, (alone[pair[0]], alone[pair[1]]))
+
+    def _said(self, sentence: str, texts: Iterable[str]) -> dict[str, float]:
+        """How likely each text entails the sentence; 0 where that could not be judged, or is too long to be."""
+        asked = {text: Pair(text, sentence) for text in texts}
+        fits = room_for((sentence,), self._judge)
+        heard = [text for text in asked if fits(text)]
+        judged = zip(heard, ask(self._judge, [asked[text] for text in heard]), strict=True)
+        told = {text: 0.0 if it.failure is not None else float(it.probabilities[ENTAILS]) for text, it in judged}
+        return {text: told.get(text, 0.0) for text in asked}
+
+
+def _passages(document: Document) -> list[str]:
+    """Its sentences, each two that follow each other, with the title before them and without."""
+    texts = [sentence.text_in(document) for sentence in document_sentences(document)]
+    spans = [*texts, *(f"{one} {other}" for one, other in pairwise(texts))]
+    return [*spans, *(_titled(document, text) for text in spans if document.title)]
+
+
+def _titled(document: Document, text: str) -> str:
+    # A sentence of its own: read on into the text, a title takes half of what the judge finds in it.
+    return f"{document.title.rstrip('.')}. {text}" if document.title else text
+
+
+def _orders(both: tuple[str, str]) -> tuple[str, str]:
+    return f"{both[0]} {both[1]}", f"{both[1]} {both[0]}"
+
+
+def _logit(probability: float) -> float:
+    held = min(max(probability, _LEAST), 1 - _LEAST)
+    return log(held / (1 - held))
