@@ -278,7 +278,7 @@ def main() -> None:
     step.set_defaults(do=score)
     step = steps.add_parser("together")
     step.add_argument("--cases", type=Path, default=Path(__file__).parent / "cases" / "two_documents.jsonl")
-    step.add_argument("--by", nargs="+", default=ROWS)
+    step.add_argument("--by", nargs="+", default=("likeliest", *ROWS))
     step.set_defaults(do=together)
     args = parser.parse_args()
     args.do(args)

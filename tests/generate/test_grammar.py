@@ -43,7 +43,7 @@ def holds(reply: str, numbers: tuple[int, ...]) -> None:
     read = read_reply(load_prompt("vericite"), QUESTION, DOCUMENTS, reply, constrained=True)
     answer = read.answer
     all_of_it = sentences(reply)
-    plain = [re.sub(r"\W+", " ", _bare(it)).strip().casefold() for it in all_of_it]
+    plain = [_bare(it).casefold() for it in all_of_it]
     written = [
         it for place, it in enumerate(all_of_it) if not broken_off(_bare(it)) and plain[place] not in plain[:place]
     ]
@@ -190,6 +190,26 @@ def test_a_model_that_has_nothing_more_to_say_is_cut_short():
     assert read.notes == ("2 sentences that repeat another or break off are left out",)
     read = read_reply(load_prompt("vericite"), QUESTION, DOCUMENTS, f"Mortality {words} [1].", constrained=True)
     assert read.answer.failed == "the reply holds no whole sentence" and not read.answer.text
+
+
+def test_what_repeats_and_what_breaks_off_is_told_by_what_the_rules_count():
+    prompt = load_prompt("vericite")
+    reply = "Urate was < 5 in most [1]. Urate was > 5 in most [3]."
+    assert len(read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=True).answer.claims) == 2
+    reply = f"It was {'found by Smith et al. in E. coli ' * 8}and men [1]."
+    assert one(reply)
+    assert read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=True).notes == ()
+    assert not broken_off(_bare(reply)) and broken_off("so " * 60)
+
+
+def test_a_final_answer_outlives_reasons_that_come_to_no_end():
+    prompt = load_prompt("reason-verify-pubmedqa")
+    reasons = f"Mortality {' '.join(['fell'] * 59)} [1]."
+    for reply, held in ((f"{reasons}\nFINAL ANSWER: A. yes", True), ("Conclusion:\nFINAL ANSWER: A. yes", False)):
+        answer = read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=held).answer
+        assert answer.exact == (("yes",),) and answer.failed is None
+    unavailable = read_reply(prompt, QUESTION, DOCUMENTS, "Reasoning:\nANSWER UNAVAILABLE").answer
+    assert unavailable.insufficient
 
 
 def test_a_number_is_never_cut_at_its_point():

@@ -10,7 +10,7 @@ from vericite.attribute.citing import cited, uncited
 from vericite.records import Answer, Record
 
 How = Literal["alone", "together", "likeliest", "kept", "none", "failed"]
-"""Each source supports the sentence by itself; some only together; none was found to, and these stand out; the
+"""Each source supports the sentence by itself; some only together; not all were found to, but stand out; the
 citations were there before; nothing supports it; it could not be judged whether anything does."""
 
 
@@ -55,7 +55,7 @@ class Attribution(Record):
 
     @property
     def likeliest(self) -> tuple[SentenceSources, ...]:
-        """The sentences whose sources stand out, though none was found to support them."""
+        """The sentences that cite sources which stand out, though they were not found to support them."""
         return tuple(sentence for sentence in self.sentences if sentence.how == "likeliest")
 
     @property

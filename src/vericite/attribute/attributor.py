@@ -27,7 +27,7 @@ class Found:
         together: Those of them that do so only as a set.
         reasons: What a reader should know: failures, abstentions.
         failed: Whether it could not be told.
-        likeliest: Whether none was found to support it, and those chosen stand out among them.
+        likeliest: Whether one of those chosen, or all, only stand out among the documents.
     """
 
     scores: tuple[float | None, ...]

@@ -17,14 +17,14 @@ from vericite.attribute.once import OnceJudge
 from vericite.attribute.verified import VerifierAttributor
 from vericite.models import Pair
 from vericite.records import Answer, Document
-from vericite.text.sentences import document_sentences
-from vericite.verify import Judge, Protocol, get_protocol, load_judge
+from vericite.text.instructions import evidence_sentences, instructs
+from vericite.verify import Judge, Judgement, Protocol, get_protocol, load_judge
 from vericite.verify.asking import ask
 from vericite.verify.fitting import room_for
-from vericite.verify.judging import ENTAILS
+from vericite.verify.judging import CONTRADICTS, ENTAILS, Inquiring
 
 FLOOR = 0.16
-"""Less than this is what the judge says of any text on another matter (the bundled one: 0.13)."""
+"""Less than this is what the judge says of most texts on another matter (the bundled one: 0.13)."""
 
 LOSS = 0.6
 """What the logit of two sources together may lie below that of the likelier one alone: more, and that one is cited."""
@@ -38,6 +38,14 @@ _SOURCES, _PASSAGES = 6, 2
 
 _LEAST = 1e-3
 REASON = "the likeliest of the sources; they were not found to support it"
+REASON_BESIDE = "one source was found to support it; the other stands out beside it"
+
+
+class _Asked(NamedTuple):
+    """A sentence, and the question where the judge reads it."""
+
+    sentence: str
+    question: str | None
 
 
 class _Set(NamedTuple):
@@ -56,7 +64,8 @@ class _Set(NamedTuple):
 class LikeliestAttributor(Attributor):
     """Cites each source that the verifier finds to support a sentence; where there is none, those that stand out.
 
-    One that stands out, too, is cited beside a single one that was found.
+    One that stands out, too, is cited beside a single one that was found. It asks the judge of hundreds of pairs a
+    sentence, and one that says a label and no more of nothing beyond what the verifier asks.
 
     Args:
         protocol: As for ``VerifierAttributor``.
@@ -65,8 +74,9 @@ class LikeliestAttributor(Attributor):
     def __init__(self, protocol: Protocol | None = None) -> None:
         protocol = protocol or get_protocol("default")
         judge: Judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
-        self._sure = VerifierAttributor(replace(protocol, judge=judge))
         self._judge = OnceJudge(judge)
+        self._asks_question = isinstance(judge, Inquiring) and judge.reads_question
+        self._sure = VerifierAttributor(replace(protocol, judge=judge))
 
     @property
     def signature(self) -> str:
@@ -74,30 +84,32 @@ class LikeliestAttributor(Attributor):
         return f"likeliest.v1({self._sure.signature})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
-        """Of sentences that have two sources and more nothing else is asked."""
+        """Of sentences that have two sources and more, or failed, nothing else is asked."""
         for answer, found in zip(answers, self._sure.find(answers), strict=True):
             yield list(self._likeliest(answer, found))
 
     def _likeliest(self, answer: Answer, found: Sequence[Found]) -> Iterator[Found]:
-        sources = [(_passages(document), _titled(document, document.text)) for document in answer.documents]
+        sources = [_passages(document) for document in answer.documents]
         for claim, sure in zip(answer.claims, found, strict=True):
-            best = None if sure.failed or len(sure.chosen) > 1 else self._best(claim.text, sources, sure.chosen)
+            asked = _Asked(claim.text, answer.question if self._asks_question else None)
+            best = None if sure.failed or len(sure.chosen) > 1 else self._best(asked, sources, sure.chosen)
             self._judge.forget()
             if best is None:
                 yield sure
             else:
-                yield replace(sure, chosen=best.sources, likeliest=True, reasons=(*sure.reasons, REASON))
+                reason = REASON_BESIDE if sure.chosen else REASON
+                yield replace(sure, chosen=best.sources, likeliest=True, reasons=(*sure.reasons, reason))
 
-    def _best(self, sentence: str, sources: Sequence[tuple[list[str], str]], sure: tuple[int, ...]) -> _Set | None:
-        """What stands out, with ``sure`` in it; ``sources`` are the passages of each document, and all of it."""
-        said = self._said(sentence, (text for own, whole in sources for text in (*own, whole)))
-        alone = [max(said[text] for text in (*own, whole)) for own, whole in sources]
+    def _best(self, asked: _Asked, sources: Sequence[_Passages], sure: tuple[int, ...]) -> _Set | None:
+        """What stands out, with ``sure`` in it."""
+        said = self._said(asked, (text for own in sources for text in own.all))
+        alone = [max((said[text] for text in own.all), default=0.0) for own in sources]
         if not alone:
             return None
         first = sure[0] if sure else max(range(len(alone)), key=lambda place: alone[place])
         pairs = [
             pair
-            for pair in self._pairs(sentence, [own for own, _ in sources], said, alone)
+            for pair in self._pairs(asked, [own.parts for own in sources], said, alone)
             if pair.entailed >= FLOOR and (not sure or (first in pair.sources and min(pair.alone) >= BESIDE))
         ]
         best = max(pairs, key=lambda pair: pair.worth, default=None)
@@ -106,37 +118,53 @@ class LikeliestAttributor(Attributor):
         return _Set((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
 
     def _pairs(
-        self, sentence: str, passages: Sequence[Sequence[str]], said: Mapping[str, float], alone: Sequence[float]
+        self, asked: _Asked, passages: Sequence[Sequence[str]], said: Mapping[str, float], alone: Sequence[float]
     ) -> Iterator[_Set]:
         """Any two of the likelier sources, each with the passages that say most."""
         places = sorted(sorted(range(len(alone)), key=lambda place: -alone[place])[:_SOURCES])
         most = {place: sorted(passages[place], key=lambda text: -said[text])[:_PASSAGES] for place in places}
         groups = {pair: list(product(most[pair[0]], most[pair[1]])) for pair in combinations(places, 2)}
-        read = self._said(sentence, (text for pair in groups.values() for both in pair for text in _orders(both)))
+        read = self._said(asked, (text for pair in groups.values() for both in pair for text in _orders(both)))
         for pair, texts in groups.items():
             entailed = max((sum(read[text] for text in _orders(both)) / 2 for both in texts), default=0.0)
             yield _Set(pair, entailed, (alone[pair[0]], alone[pair[1]]))
 
-    def _said(self, sentence: str, texts: Iterable[str]) -> dict[str, float]:
-        """How likely each text entails the sentence; 0 where that could not be judged, or is too long to be."""
-        asked = {text: Pair(text, sentence) for text in texts}
-        fits = room_for((sentence,), self._judge)
-        heard = [text for text in asked if fits(text)]
-        judged = zip(heard, ask(self._judge, [asked[text] for text in heard]), strict=True)
-        told = {text: 0.0 if it.failure is not None else float(it.probabilities[ENTAILS]) for text, it in judged}
-        return {text: told.get(text, 0.0) for text in asked}
+    def _said(self, asked: _Asked, texts: Iterable[str]) -> dict[str, float]:
+        """How likely each text entails the sentence; 0 where it says the contrary, or could not be judged."""
+        pairs = {text: Pair(text, asked.sentence, asked.question) for text in texts}
+        fits = room_for((asked.sentence,), self._judge)
+        heard = [text for text in pairs if fits(text)]
+        judged = zip(heard, ask(self._judge, [pairs[text] for text in heard]), strict=True)
+        told = {text: _entailed(judgement) for text, judgement in judged}
+        return {text: told.get(text, 0.0) for text in pairs}
 
 
-def _passages(document: Document) -> list[str]:
+def _entailed(judgement: Judgement) -> float:
+    # A label and no more has no order to go by.
+    if judgement.failure is not None or not judgement.graded or judgement.probabilities.argmax() == CONTRADICTS:
+        return 0.0
+    return float(judgement.probabilities[ENTAILS])
+
+
+class _Passages(NamedTuple):
+    """Parts of a document that may be put together with those of another, and what is evidence in it as a whole."""
+
+    parts: tuple[str, ...]
+    whole: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.parts, self.whole) if self.whole else self.parts
+
+
+def _passages(document: Document) -> _Passages:
     """Its sentences, each two that follow each other, with the title before them and without."""
-    texts = [sentence.text_in(document) for sentence in document_sentences(document)]
+    texts = evidence_sentences(document)
     spans = [*texts, *(f"{one} {other}" for one, other in pairwise(texts))]
-    return [*spans, *(_titled(document, text) for text in spans if document.title)]
-
-
-def _titled(document: Document, text: str) -> str:
+    title = "" if instructs(document.title) else document.title.rstrip(".")
     # A sentence of its own: read on into the text, a title takes half of what the judge finds in it.
-    return f"{document.title.rstrip('.')}. {text}" if document.title else text
+    titled = [f"{title}. {text}" for text in (*spans, " ".join(texts))] if title and texts else []
+    return _Passages((*spans, *titled[:-1]), titled[-1] if titled else " ".join(texts))
 
 
 def _orders(both: tuple[str, str]) -> tuple[str, str]:

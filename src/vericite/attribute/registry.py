@@ -69,9 +69,7 @@ def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor
 WAYS: dict[str, Way] = {
     "verifier": Way("each source that the protocol finds to support the sentence", _verifier),
     "verifier-joint": Way("the same, and the smallest set of sources that support it only together", _joint),
-    "likeliest": Way(
-        "what verifier finds, and for other sentences one or two sources that stand out: to look at", _likeliest
-    ),
+    "likeliest": Way("as verifier, and what stands out, one or two sources a sentence in all: to look at", _likeliest),
     "cosine": Way("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
     "random": Way("by chance, for comparison", _random),
     "multi-label": Way("a classifier over several sources at once; no weights are shipped", _multi_label, "FOLDER"),

@@ -14,7 +14,7 @@ from vericite.attribute.together import Candidate, candidates, covering, parts_o
 from vericite.errors import InputError
 from vericite.models import Pair
 from vericite.records import Answer
-from vericite.text.sentences import document_sentences
+from vericite.text.instructions import evidence_sentences
 from vericite.verify import Context, Judgement, Protocol, Verifier, get_protocol, load_judge
 from vericite.verify.asking import ask
 from vericite.verify.checks import findings
@@ -117,7 +117,7 @@ class VerifierAttributor(Attributor):
     def _together(self, answers: Sequence[Answer], states: Sequence[list[_Sentence]], size: int) -> None:
         """Give sentences the best set of this size, where one supports them."""
         for answer, sentences in zip(answers, states, strict=True):
-            texts = [[part.text_in(document) for part in document_sentences(document)] for document in answer.documents]
+            texts = [evidence_sentences(document) for document in answer.documents]
             for sentence in sentences:
                 sentence.set = sentence.set or self._covering(sentence, size)
                 sentence.tried = list(self._tried(sentence, texts, size))

@@ -57,6 +57,8 @@ word ::= w | "("? genus | short | others
 
 _STOPPED = re.compile(r"(?<=\]\.) ")
 _CITES = re.compile(r" (?:\[\d+\])+\.\Z")
+# What the rules count as one word though a space stands in it: "E. coli", "et al.", "et al. found".
+_ONE_WORD = re.compile(r"(?<!\S)(\(?[A-Z]\.(?= [a-z]{3})|et(?= al\.)|al\.(?= [a-z])) ")
 _STOP_FIRST = re.compile(r"\. ?((?:\[\d+\])+)")
 
 
@@ -107,7 +109,7 @@ def upright(answer: str) -> str:
 
 def broken_off(sentence: str) -> bool:
     """Whether a sentence, without its markers, is as long as the grammar lets one be: its end is none."""
-    return len(sentence.split()) >= _MOST_WORDS
+    return len(_ONE_WORD.sub(r"\1", sentence).split()) >= _MOST_WORDS
 
 
 def joined(answer: str) -> str:

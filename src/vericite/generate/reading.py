@@ -80,9 +80,9 @@ def read_reply(
         return ReadReply(_empty(question, documents, cut_off), tuple(notes))
     answer = _parsed(text, question, documents, held)
     for step in (_unrefused, _unspent) if constrained else (_unrefused,):
-        answer, told = step(answer, prompt, held)
+        answer, told = step(answer, prompt, held, final.said)
         notes += told
-        if not answer.claims:
+        if answer.failed or answer.insufficient:
             return ReadReply(answer, tuple(notes))
     answer, told = _within_limits(answer, prompt, held)
     exact: Exact | None = final.exact
@@ -191,7 +191,7 @@ def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
     return tuple(claim for claim in answer.claims if _plain(claim.text) == wanted)
 
 
-def _unrefused(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tuple[str, ...]]:
+def _unrefused(answer: Answer, prompt: Prompt, held: bool, final: str | None) -> tuple[Answer, tuple[str, ...]]:
     """The answer without the sentence that the documents do not answer, or nothing but that, and what was left out."""
     refusals = _refusals(answer, prompt.insufficient)
     if not refusals:
@@ -205,21 +205,24 @@ def _unrefused(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tupl
     return _again(answer, _without(answer, refusals), held), (told,)
 
 
-def _unspent(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, tuple[str, ...]]:
+def _unspent(answer: Answer, prompt: Prompt, held: bool, final: str | None) -> tuple[Answer, tuple[str, ...]]:
     """The answer without sentences that say another again or break off, and how many those were.
 
     A model that a grammar holds can but go on so where it has nothing to say any more.
     """
     said, left_out = set[str](), list[Claim]()
     for claim in answer.claims:
-        plain = _plain(claim.text)
-        if broken_off(claim.text) or plain in said:
+        # With its signs: "< 5" is not "> 5".
+        words = " ".join(claim.text.split()).casefold()
+        if broken_off(claim.text) or words in said:
             left_out.append(claim)
-        said.add(plain)
+        said.add(words)
     if not left_out:
         return answer, ()
     told = (f"{len(left_out)} sentences that repeat another or break off are left out",)
     if len(left_out) == len(answer.claims):
+        if final:
+            return _again(answer, f"{final.rstrip('.')}.", held), told
         none = {"text": "", "claims": (), "failed": "the reply holds no whole sentence"}
         return answer.model_copy(update=none), told
     return _again(answer, _without(answer, left_out), held), told

@@ -175,6 +175,13 @@ def instructs(sentence: str) -> bool:
     return _opens(sentence, seen) or _orders(seen)
 
 
+def evidence_sentences(document: Document) -> list[str]:
+    """The sentences of a document that are evidence, as they stand in it."""
+    sentences = document_sentences(document)
+    orders = instructing(document, sentences)
+    return [sentence.text_in(document) for place, sentence in enumerate(sentences) if place not in orders]
+
+
 def instructing(document: Document, sentences: Sequence[Sentence] | None = None) -> frozenset[int]:
     """Which sentences of a document are no evidence because it gives its reader orders, by their index.
 

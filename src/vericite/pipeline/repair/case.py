@@ -14,7 +14,7 @@ from vericite.records import Answer, Change, CheckedAnswer, Claim, Repaired
 from vericite.records.repair import support
 
 NOTHING_LEFT = "No sentence of the answer was supported by its sources."
-"""Not that the sources do not answer: another answer from them may hold."""
+"""It counts as an answer that says nothing. Whether the sources answer is not told: another from them may hold."""
 
 
 @dataclass(frozen=True)
