@@ -21,7 +21,7 @@ from vericite.text.instructions import evidence_sentences, instructs
 from vericite.verify import Judge, Judgement, Protocol, get_protocol, load_judge
 from vericite.verify.asking import ask
 from vericite.verify.fitting import room_for
-from vericite.verify.judging import CONTRADICTS, ENTAILS, Inquiring
+from vericite.verify.judging import ENTAILS, Inquiring
 
 FLOOR = 0.16
 """Less than this is what the judge says of most texts on another matter (the bundled one: 0.13)."""
@@ -130,7 +130,7 @@ class LikeliestAttributor(Attributor):
             yield _Set(pair, entailed, (alone[pair[0]], alone[pair[1]]))
 
     def _said(self, asked: _Asked, texts: Iterable[str]) -> dict[str, float]:
-        """How likely each text entails the sentence; 0 where it says the contrary, or could not be judged."""
+        """How likely each text entails the sentence; 0 where that could not be judged."""
         pairs = {text: Pair(text, asked.sentence, asked.question) for text in texts}
         fits = room_for((asked.sentence,), self._judge)
         heard = [text for text in pairs if fits(text)]
@@ -141,7 +141,7 @@ class LikeliestAttributor(Attributor):
 
 def _entailed(judgement: Judgement) -> float:
     # A label and no more has no order to go by.
-    if judgement.failure is not None or not judgement.graded or judgement.probabilities.argmax() == CONTRADICTS:
+    if judgement.failure is not None or not judgement.graded:
         return 0.0
     return float(judgement.probabilities[ENTAILS])
 
