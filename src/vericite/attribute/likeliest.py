@@ -13,7 +13,6 @@ from math import log
 from typing import NamedTuple
 
 from vericite.attribute.attributor import Attributor, Found
-from vericite.attribute.once import OnceJudge
 from vericite.attribute.verified import VerifierAttributor
 from vericite.models import Pair
 from vericite.records import Answer, Document
@@ -74,7 +73,7 @@ class LikeliestAttributor(Attributor):
     def __init__(self, protocol: Protocol | None = None) -> None:
         protocol = protocol or get_protocol("default")
         judge: Judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
-        self._judge = OnceJudge(judge)
+        self._judge = judge
         self._asks_question = isinstance(judge, Inquiring) and judge.reads_question
         self._sure = VerifierAttributor(replace(protocol, judge=judge))
 
@@ -93,7 +92,6 @@ class LikeliestAttributor(Attributor):
         for claim, sure in zip(answer.claims, found, strict=True):
             asked = _Asked(claim.text, answer.question if self._asks_question else None)
             best = None if sure.failed or len(sure.chosen) > 1 else self._best(asked, sources, sure.chosen)
-            self._judge.forget()
             if best is None:
                 yield sure
             else:
@@ -107,26 +105,34 @@ class LikeliestAttributor(Attributor):
         if not alone:
             return None
         first = sure[0] if sure else max(range(len(alone)), key=lambda place: alone[place])
+        likely = sorted(range(len(alone)), key=lambda place: -alone[place])[:_SOURCES]
         pairs = [
             pair
-            for pair in self._pairs(asked, [own.parts for own in sources], said, alone)
-            if pair.entailed >= FLOOR and (not sure or (first in pair.sources and min(pair.alone) >= BESIDE))
+            for pair in combinations(sorted(likely), 2)
+            if not sure or (first in pair and min(alone[place] for place in pair) >= BESIDE)
         ]
-        best = max(pairs, key=lambda pair: pair.worth, default=None)
+        sets = self._sets(asked, pairs, [own.parts for own in sources], said, alone)
+        best = max((one for one in sets if one.entailed >= FLOOR), key=lambda one: one.worth, default=None)
         if best and _logit(best.entailed) >= _logit(alone[first]) - LOSS:
             return best
         return _Set((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
 
-    def _pairs(
-        self, asked: _Asked, passages: Sequence[Sequence[str]], said: Mapping[str, float], alone: Sequence[float]
+    def _sets(
+        self,
+        asked: _Asked,
+        pairs: Sequence[tuple[int, int]],
+        passages: Sequence[Sequence[str]],
+        said: Mapping[str, float],
+        alone: Sequence[float],
     ) -> Iterator[_Set]:
-        """Any two of the likelier sources, each with the passages that say most."""
-        places = sorted(sorted(range(len(alone)), key=lambda place: -alone[place])[:_SOURCES])
-        most = {place: sorted(passages[place], key=lambda text: -said[text])[:_PASSAGES] for place in places}
-        groups = {pair: list(product(most[pair[0]], most[pair[1]])) for pair in combinations(places, 2)}
-        read = self._said(asked, (text for pair in groups.values() for both in pair for text in _orders(both)))
-        for pair, texts in groups.items():
-            entailed = max((sum(read[text] for text in _orders(both)) / 2 for both in texts), default=0.0)
+        """These pairs of sources, each source with the passages that say most."""
+        most = {
+            place: sorted(passages[place], key=lambda text: -said[text])[:_PASSAGES] for pair in pairs for place in pair
+        }
+        groups = {pair: list(product(most[pair[0]], most[pair[1]])) for pair in pairs}
+        read = self._said(asked, (text for group in groups.values() for both in group for text in _orders(both)))
+        for pair, group in groups.items():
+            entailed = max((sum(read[text] for text in _orders(both)) / 2 for both in group), default=0.0)
             yield _Set(pair, entailed, (alone[pair[0]], alone[pair[1]]))
 
     def _said(self, asked: _Asked, texts: Iterable[str]) -> dict[str, float]:

@@ -78,7 +78,7 @@ def read_reply(
         return ReadReply(insufficient(prompt, question, documents), tuple(notes))
     if not text:
         return ReadReply(_empty(question, documents, cut_off), tuple(notes))
-    answer = _parsed(text, question, documents, held)
+    answer = _parsed(text, question.id, question.text, documents, held)
     for step in (_unrefused, _unspent) if constrained else (_unrefused,):
         answer, told = step(answer, prompt, held, final.said)
         notes += told
@@ -157,14 +157,14 @@ def _within_limits(answer: Answer, prompt: Prompt, held: bool) -> tuple[Answer, 
     return (answer, ()) if text == answer.text else (_again(answer, text, held), tuple(notes))
 
 
-def _parsed(text: str, question: Question, documents: Sequence[Document], held: bool) -> Answer:
+def _parsed(text: str, id: str, question: str | None, documents: Sequence[Document], held: bool) -> Answer:
     text = joined(text) if held else text
-    return parse_answer(question.id, text, documents, question.text, mentions=_citing(text, documents, held))
+    return parse_answer(id, text, documents, question, mentions=_citing(text, documents, held))
 
 
 def _again(answer: Answer, text: str, held: bool) -> Answer:
     """The answer with another text, which is read as the first was."""
-    return _parsed(text, Question(id=answer.id, text=answer.question or ""), answer.documents, held)
+    return _parsed(text, answer.id, answer.question, answer.documents, held)
 
 
 def _citing(text: str, documents: Sequence[Document], held: bool) -> list[Mention] | None:
