@@ -227,17 +227,20 @@ def test_a_rate_of_nought_leaves_a_source_out() -> None:
     assert plan.epoch_examples() == 2
 
 
-def test_packed_weights_say_what_torch_says(tmp_path: Path, data: Path, base: Path) -> None:
+def test_packed_weights_say_what_torch_says(tmp_path: Path, data: Path) -> None:
     import onnxruntime
 
-    trained(data, base, tmp_path / "out", small_config(), examples=320)
+    # Of 16 numbers a layer eight bits lose so much that what is left depends on the processor.
+    wider = Shape(30522, 128, 2, 2, 256, 64)
+    torch.manual_seed(7)
+    CrossEncoder(wider).save(tmp_path / "base")
+    trained(data, tmp_path / "base", tmp_path / "out", small_config(), examples=320)
     model = tmp_path / "out" / "model"
-    graph = build(read_safetensors(model / "model.safetensors"), SMALL.num_attention_heads, "classifier", None)
+    graph = build(read_safetensors(model / "model.safetensors"), wider.num_attention_heads, "classifier", None)
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     pairs = [labelled.pair for labelled in fitting.read_pairs(data)]
     encoded = Encoder(TOKENIZER, 64).encode(pairs)
     network = load_network(model).eval()
-    apart: list[float] = []
     for row in encoded:
         feed = {
             "input_ids": np.array([row.ids], dtype=np.int64),
@@ -245,9 +248,7 @@ def test_packed_weights_say_what_torch_says(tmp_path: Path, data: Path, base: Pa
             "token_type_ids": np.array([row.type_ids], dtype=np.int64),
         }
         (packed,) = session.run(None, feed)
-        apart += np.abs(np.asarray(packed)[0] - logits_of(network, [row])[0]).tolist()
-    # Eight bits: what a processor's kernels make of a model this small differs by pair, and little on the whole.
-    assert np.mean(apart) < 0.06 and max(apart) < 0.15
+        assert np.asarray(packed)[0] == pytest.approx(logits_of(network, [row])[0], abs=0.06)
     assert onnx.checker.check_model(graph) is None
 
 
