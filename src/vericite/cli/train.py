@@ -10,6 +10,7 @@ import typer
 STEPS = {
     "mix": ("vericite.train.mix.__main__", "build the training mix, or the reported test sets"),
     "fit": ("vericite.train.fit", "fine-tune a verifier"),
+    "average": ("vericite.train.average", "average the weights of runs that began at the same ones"),
     "teach": ("vericite.train.teach", "have a larger model judge the pairs that a small one learns from"),
     "score": ("vericite.train.score", "score one on development files"),
     "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
@@ -25,9 +26,9 @@ def train(
     context: typer.Context,
     step: Annotated[str, typer.Argument(help="; ".join(f"{name}: {told}" for name, (_, told) in STEPS.items()))],
 ) -> None:
-    """Take a step in making a verifier. What follows the step goes to it: `vericite train fit --help`.
+    r"""Take a step in making a verifier. What follows the step goes to it: `vericite train fit --help`.
 
-    docs/verifier.md has the whole way. It needs the extra [train] and data that the package does not bring.
+    docs/verifier.md has the whole way. It needs the extra \[train] and data that the package does not bring.
     """
     from vericite.errors import MissingExtraError, UnknownNameError
 

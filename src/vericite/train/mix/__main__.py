@@ -39,10 +39,13 @@ def _report(mix: Mix) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m vericite.train.mix", description="Build the training mix.")
     parser.add_argument("--data", type=Path, required=True, help="the folder of datasets")
-    written = parser.add_mutually_exclusive_group(required=True)
-    written.add_argument("--out", type=Path, help="where the files of the mix go")
-    written.add_argument("--released", type=Path, help="instead of a mix, write the sets that a release is scored on")
+    made = parser.add_mutually_exclusive_group(required=True)
+    made.add_argument("--out", type=Path, help="where the files of the mix go")
+    made.add_argument("--released", type=Path, help="instead of a mix, write the sets that a release is scored on")
     parser.add_argument("--reworded", type=Path, help="pairs written by hand, to be a dev set of the mix")
+    parser.add_argument(
+        "--written", type=Path, action="append", default=[], help="claims written about texts of the data; repeatable"
+    )
     parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the released sets")
     parser.add_argument("--config", type=Path, help="a recipe as JSON; what it leaves out keeps its default")
     parser.add_argument("--seed", type=int, default=0)
@@ -66,6 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             permissive = told.licence == "permissive"
             chosen = {"permissive": permissive, "without": told.without, "reworded": told.reworded}
+            chosen |= {"written": tuple(told.written)}
             mix = build(data, config, told.seed, **chosen)
             write(mix, told.out)
             report = _report(mix)

@@ -29,6 +29,7 @@ from vericite.train.mix.sources.general import esnli
 from vericite.train.mix.sources.questions import bioasq, pubmedqa
 from vericite.train.mix.sources.rationales import covidfact, healthver, scifact
 from vericite.train.mix.sources.trials import clinifact, nli4ct
+from vericite.train.mix.sources.written import written as written_claims
 from vericite.train.mix.swaps import harvest_names
 from vericite.train.mix.tested import forbidden
 from vericite.train.mix.untold import untold
@@ -48,13 +49,14 @@ SOURCES: dict[str, Callable[[Shelf], Harvest]] = {
     "bioasq_exact": answers,
     "corpus": corpus,
     "frames": frames,
+    "written": written_claims,
 }
 """Every set of the mix; the warm-up is apart."""
 
 _LONG = 150
 _SHORT = 90  # premises up to this many words are worth breaking: in longer ones one word is hardly found
 # Their labels rest on whole records or on guessed sentences; a twin would double the doubt.
-_UNBROKEN = {"nli4ct", "clinifact", "covidfact", "frames"}
+_UNBROKEN = {"nli4ct", "clinifact", "covidfact", "frames", "written"}
 _NEAR = {"bioasq", "pubmedqa"}  # claims that are often near copies of a sentence of the premise
 _HARD = {"corpus", "evidence_inference", "bioasq", "pubmedqa"}
 
@@ -80,6 +82,7 @@ def build(
     permissive: bool,
     without: Iterable[str],
     reworded: Path | None = None,
+    written: tuple[Path, ...] = (),
 ) -> Mix:
     """The mix; the same data, recipe and seed give the same examples in the same order.
 
@@ -90,6 +93,7 @@ def build(
         permissive: Only sets that ask for no more than attribution.
         without: Sets that are left out.
         reworded: A file of pairs written by hand, to be a dev set.
+        written: Files of claims written about texts of the data.
 
     Raises:
         UnknownNameError: ``without`` names no set.
@@ -98,7 +102,7 @@ def build(
     for name in sorted(left_out - SOURCES.keys()):
         raise UnknownNameError("set of the mix", name, SOURCES)
     guard = Guard(forbidden(data, config.keep_shared_documents))
-    shelf = Shelf(data, config, guard, seed, permissive, left_out)
+    shelf = Shelf(data, config, guard, seed, permissive, left_out, written)
     # Sets that are left out are read nevertheless: their dev sets show what a mix without them is worth.
     harvests = {name: source(shelf) for name, source in SOURCES.items()}
     warmup = esnli(shelf).train if not permissive or LICENCES["esnli"][1] else []

@@ -23,6 +23,7 @@ LICENCES: dict[str, tuple[str, bool]] = {
     "bioasq_exact": ("CC BY 2.5", True),
     "corpus": ("mixed: PubMed abstracts of the sets above", True),
     "frames": ("written for this project", True),
+    "written": ("claims written for this project about texts of the other sets", True),
     "esnli": ("MIT repository; SNLI is CC BY-SA", False),
 }
 

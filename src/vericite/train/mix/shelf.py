@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import DocumentExample, Example, Label, share
@@ -23,6 +24,7 @@ class Shelf:
     seed: int
     permissive: bool = False
     without: frozenset[str] = frozenset()
+    written: tuple[Path, ...] = ()
 
     def dice(self, name: str) -> random.Random:
         """Chance for one source; what the others draw does not move it."""

@@ -23,11 +23,11 @@ def attributionbench(shelf: Shelf) -> Harvest:
     for row in rows:
         if shelf.guard.refuses_claim(row["claim"], "attributionbench"):
             continue
-        group = f"attributionbench:{row['question'].strip().lower()}"
+        group = attribution_group(row)
         attributable = row["attribution_label"] == "attributable"
         label: Label = "entails" if attributable else "neutral"
         start = replace(blank(row["claim"], label, "attributionbench", "reference", group), binary=True)
-        document = [sentence for reference in row["references"] for sentence in sentences(_body(reference))]
+        document = [sentence for reference in row["references"] for sentence in reference_sentences(reference)]
         if not document:
             continue
         whole = replace(start, premise=abstract(document))
@@ -41,8 +41,14 @@ def attributionbench(shelf: Shelf) -> Harvest:
     return harvest
 
 
-def _body(reference: str) -> str:
-    return reference.removeprefix("Title:").strip()
+def attribution_group(row: Row) -> str:
+    """What halves AttributionBench: the question."""
+    return f"attributionbench:{row['question'].strip().lower()}"
+
+
+def reference_sentences(reference: str) -> list[str]:
+    """The sentences of a reference as AttributionBench has them."""
+    return sentences(reference.removeprefix("Title:").strip())
 
 
 def _windows(start: Example, document: list[str], rarity: Rarity, attributable: bool) -> list[Example]:
@@ -65,7 +71,7 @@ def wice(shelf: Shelf) -> Harvest:
     for row in rows:
         if shelf.guard.refuses_claim(row["claim"], "wice"):
             continue
-        group = f"wice:{row['meta']['claim_title']}"
+        group = wice_group(row)
         supported = row["label"] == "supported"
         label: Label = "entails" if supported else "neutral"
         start = replace(blank(row["claim"], label, "wice", row["label"], group), binary=True)
@@ -74,12 +80,21 @@ def wice(shelf: Shelf) -> Harvest:
         harvest.transfer += found[:1]
         if shelf.is_dev(group, shelf.config.half_share):
             harvest.add(found[:1], "wice_dev")
-            text = tuple(sentence for sentence in document if len(sentence.split()) > 2)
-            whole = DocumentExample(start.claim, text, label, "wice", group, binary=True)
+            whole = DocumentExample(start.claim, tuple(wice_sentences(row)), label, "wice", group, binary=True)
             harvest.documents.setdefault("wice_dev_doc", []).append(whole)
         else:
             harvest.train += found
     return harvest
+
+
+def wice_group(row: Row) -> str:
+    """What halves WiCE: the page."""
+    return f"wice:{row['meta']['claim_title']}"
+
+
+def wice_sentences(row: Row) -> list[str]:
+    """The sentences of a cited page, without scraps."""
+    return [clean(sentence) for sentence in row["evidence"] if len(clean(sentence).split()) > 2]
 
 
 def _wice_examples(start: Example, row: Row, document: list[str], rarity: Rarity) -> list[Example]:

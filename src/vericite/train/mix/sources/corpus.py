@@ -26,8 +26,8 @@ _TOO_NEAR = 0.65
 
 
 @dataclass(frozen=True, slots=True)
-class _Abstract:
-    """A document that no test knows."""
+class OpenDocument:
+    """A document that no test knows, sentence by sentence."""
 
     key: str
     title: str
@@ -37,7 +37,7 @@ class _Abstract:
 def corpus(shelf: Shelf) -> Harvest:
     """Titles, conclusions and results of the corpus and of SciFact's abstracts."""
     harvest, dice = Harvest(), shelf.dice("corpus")
-    documents = list(_documents(shelf))
+    documents = list(open_documents(shelf))
     texts = [(sentence, document.key) for document in documents for sentence in document.sentences]
     rarity = Rarity(text for text, _ in texts)
     nearest = Nearest([text for text, _ in texts], [key for _, key in texts])
@@ -66,7 +66,8 @@ def _labelled(shelf: Shelf) -> set[str]:
     return found | {f"scifact:{number}" for row in claims for number in row["cited_doc_ids"]}
 
 
-def _documents(shelf: Shelf) -> Iterator[_Abstract]:
+def open_documents(shelf: Shelf) -> Iterator[OpenDocument]:
+    """The whole abstracts of the corpus, and SciFact's, that no test knows and that are not left out."""
     licences = {row["pmid"]: row for row in shelf.data.jsonl("evidence_inference/abstracts.jsonl")}
     left_out = {row["pmid"] for row in shelf.data.corpus if row["source"] in shelf.without}
     for row in shelf.data.corpus:
@@ -76,13 +77,13 @@ def _documents(shelf: Shelf) -> Iterator[_Abstract]:
             continue
         key = f"pmid:{row['pmid']}"
         if not _refused(shelf, key, row["title"], row["abstract"]):
-            yield _Abstract(key, clean(row["title"]), sentences(row["abstract"]))
+            yield OpenDocument(key, clean(row["title"]), sentences(row["abstract"]))
     if "scifact" in shelf.without:
         return
     for row in shelf.data.jsonl("scifact/data/corpus.jsonl"):
         key = f"scifact:{row['doc_id']}"
         if not _refused(shelf, key, row["title"], " ".join(row["abstract"])):
-            yield _Abstract(key, clean(row["title"]), [clean(sentence) for sentence in row["abstract"]])
+            yield OpenDocument(key, clean(row["title"]), [clean(sentence) for sentence in row["abstract"]])
 
 
 def _refused(shelf: Shelf, key: str, title: str, text: str) -> bool:
@@ -91,7 +92,7 @@ def _refused(shelf: Shelf, key: str, title: str, text: str) -> bool:
     return any(shelf.guard.refuses_document(f"nct:{trial}", "corpus") for trial in _TRIAL.findall(text))
 
 
-def _claims(document: _Abstract, rarity: Rarity, dice: random.Random, config: MixConfig) -> Iterator[Example]:
+def _claims(document: OpenDocument, rarity: Rarity, dice: random.Random, config: MixConfig) -> Iterator[Example]:
     body = document.sentences
     if len(body) < 5:
         return
@@ -127,7 +128,7 @@ def _weak(start: Example, body: list[str], rarity: Rarity, least: float) -> Iter
 
 
 def _negatives(
-    example: Example, document: _Abstract, near: list[str], rarity: Rarity, dice: random.Random, count: int
+    example: Example, document: OpenDocument, near: list[str], rarity: Rarity, dice: random.Random, count: int
 ) -> list[Example]:
     """As long as the positive, as near in topic: of other abstracts, and of the early part of its own."""
     start = replace(example, label="neutral", kind="near")

@@ -1,0 +1,133 @@
+"""Claims written about texts of the data: what they become before which premises, and what is left out."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vericite.errors import RecordError
+from vericite.train.mix.config import MixConfig
+from vericite.train.mix.example import Example
+from vericite.train.mix.files import DataFolder
+from vericite.train.mix.leakage import Forbidden, Guard
+from vericite.train.mix.premises import joined
+from vericite.train.mix.shelf import Shelf
+from vericite.train.mix.sources.written import told_by, written
+
+TEXT = [
+    "Colds are common in winter and cost many days of work.",
+    "We gave zinc or placebo to 240 adults.",
+    "Colds lasted 5 days with zinc and 7 days with placebo.",
+    "Nausea was reported by 12 adults in either arm.",
+    "Nasal swabs were taken by nurses at home visits.",
+]
+FOUND = joined(TEXT, [2])
+CLAIM = {
+    "document": "pmid:1",
+    "sentences": [2],
+    "check": told_by(FOUND),
+    "kind": "direction",
+    "supported": "Taking zinc shortens a cold.",
+    "broken": "Taking zinc prolongs a cold.",
+    "label": "contradicts",
+}
+ALONE = {**CLAIM, "kind": "unstated", "broken": "Zinc spares people from pneumonia.", "label": "neutral"}
+del ALONE["supported"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataFolder:
+    """A folder with one abstract of each kind that claims are written about."""
+    files: dict[str, list[dict[str, Any]]] = {
+        "scifact/data/corpus.jsonl": [{"doc_id": 2, "title": "Zinc in mice", "abstract": TEXT}],
+        "evidence_inference/abstracts.jsonl": [],
+        "attributionbench/dev.jsonl": [{"question": "Does zinc help?", "references": ["Title: " + " ".join(TEXT)]}],
+        "wice/claim_dev.jsonl": [{"meta": {"claim_title": "Zinc"}, "evidence": TEXT}],
+    }
+    corpus = {"title": "Zinc for colds", "abstract": " ".join(TEXT), "source": "medline16n0902"}
+    rows = [{"pmid": "1", **corpus, "full": True}, {"pmid": "3", **corpus, "full": False}]
+    for name, held in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in held))
+    path = tmp_path / "corpus" / "pubmed_corpus.jsonl.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))
+    return DataFolder(tmp_path)
+
+
+def made(data: DataFolder, lines: list[dict[str, Any]], **chosen: Any) -> tuple[list[Example], dict[str, int]]:
+    """The training examples of these lines, and what was noted; halves and dev parts are empty."""
+    path = data.root / "written.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    guard = Guard(Forbidden(documents=chosen.pop("tested", {})))
+    config = MixConfig(half_share=0.0)
+    harvest = written(Shelf(data, config, guard, 0, written=(path,), **chosen))
+    return [*harvest.train, *harvest.dev.get("written_dev", [])], harvest.notes
+
+
+def test_a_claim_and_its_broken_twin_stand_before_the_same_premises(data: DataFolder) -> None:
+    examples, notes = made(data, [CLAIM])
+    twins: dict[str | None, set[tuple[str, str, str]]] = {}
+    for example in examples:
+        twins.setdefault(example.twin, set()).add((example.premise, example.claim, example.label))
+    elsewhere = twins.pop(None, set())
+    assert twins
+    for found in twins.values():
+        premises = {premise for premise, _, _ in found}
+        assert len(premises) == 1
+        assert FOUND in premises.pop()
+        said = {(claim, label) for _, claim, label in found}
+        assert said == {(CLAIM["supported"], "entails"), (CLAIM["broken"], "contradicts")}
+    assert all(label == "neutral" and FOUND not in premise for premise, _, label in elsewhere)
+    assert {example.document for example in examples} == {"pmid:1"}
+    assert not notes
+
+
+def test_a_claim_alone_is_left_open(data: DataFolder) -> None:
+    examples, _ = made(data, [ALONE])
+    assert {(example.claim, example.label, example.twin) for example in examples} == {
+        ("Zinc spares people from pneumonia.", "neutral", None)
+    }
+
+
+@pytest.mark.parametrize("document", ["pmid:1", "pmid:3", "scifact:2", "wice:0", "attributionbench:0:0"])
+def test_texts_of_every_set_are_found(data: DataFolder, document: str) -> None:
+    examples, notes = made(data, [{**CLAIM, "document": document}])
+    assert examples
+    assert not notes
+
+
+@pytest.mark.parametrize(
+    ("document", "left_out"),
+    [
+        ("pmid:1", {"tested": {"pmid:1": "a test"}}),
+        ("pmid:3", {"tested": {"pmid:3": "a test"}}),
+        ("pmid:3", {"without": frozenset(["bioasq"])}),
+        ("scifact:2", {"without": frozenset(["scifact"])}),
+        ("scifact:2", {"tested": {"scifact:2": "a test"}}),
+        ("wice:0", {"without": frozenset(["wice"])}),
+        ("wice:0", {"permissive": True}),
+        ("attributionbench:0:0", {"without": frozenset(["attributionbench"])}),
+        ("pmid:9", {}),
+    ],
+)
+def test_texts_that_may_not_be_used_cost_their_claims(
+    data: DataFolder, document: str, left_out: dict[str, Any]
+) -> None:
+    examples, notes = made(data, [{**CLAIM, "document": document}], **left_out)
+    assert not examples
+    assert notes == {"text that a test holds, or that is left out": 1}
+
+
+def test_a_text_cut_otherwise_is_noticed(data: DataFolder) -> None:
+    examples, notes = made(data, [{**CLAIM, "sentences": [1]}, {**CLAIM, "sentences": [40]}])
+    assert not examples
+    assert notes == {"text cut otherwise now": 2}
+
+
+def test_a_line_that_is_no_claim_is_named(data: DataFolder) -> None:
+    with pytest.raises(RecordError, match="label"):
+        made(data, [{**CLAIM, "label": "false"}])
