@@ -227,6 +227,24 @@ def test_a_rate_of_nought_leaves_a_source_out() -> None:
     assert plan.epoch_examples() == 2
 
 
+def test_long_pairs_come_less_often(data: Path, base: Path) -> None:
+    run = prepare(data, base, small_config(long_tokens=40, long_rate=0.0))
+    seen = {index for step in run.plan.steps(300) for batch in step for unit in batch for index in unit}
+    assert seen
+    assert max(len(run.pairs[index]) for index in seen) <= 40
+    assert max(len(pair) for pair in run.pairs) > 40
+
+
+def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base: Path) -> None:
+    (tmp_path / "config.json").write_text(small_config(seed=1).model_dump_json())
+    told = ["--data", str(data), "--base", str(base), "--config", str(tmp_path / "config.json"), "--examples", "16"]
+    assert fitting.main([*told, "--out", str(tmp_path / "own")]) == 0
+    assert fitting.main([*told, "--out", str(tmp_path / "other"), "--seed", "2"]) == 0
+    files = [load_file(tmp_path / name / "model" / "model.safetensors") for name in ("own", "other")]
+    assert not same(*files)
+    assert json.loads((tmp_path / "other" / "manifest.json").read_text())["config"]["seed"] == 2
+
+
 def test_packed_weights_say_what_torch_says(tmp_path: Path, data: Path) -> None:
     import onnxruntime
 

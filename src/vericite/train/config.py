@@ -27,6 +27,8 @@ class FitConfig(Record):
         taught_share: A teacher's part of the loss, of pairs that it has judged and that have a label of their own.
         average_from: Share of the run after which weights are averaged; 1 keeps the last ones.
         rates: How often a pair of a source, or of ``source/kind``, comes in an epoch; 1 where not named.
+        long_tokens: Pairs of more tokens come only ``long_rate`` times as often as their rate says: one whole abstract
+            takes as long as six sentences.
         weights: Of their losses, likewise.
         exclude: Sources left out altogether, to measure transfer to them.
     """
@@ -53,6 +55,8 @@ class FitConfig(Record):
     precision: Literal["bf16", "fp32"] = "bf16"
     threads: int = Field(default=2, ge=1)
     rates: dict[str, float] = Field(default_factory=dict[str, float])
+    long_tokens: int = Field(default=512, ge=16)
+    long_rate: float = Field(default=1.0, ge=0)
     weights: dict[str, float] = Field(default_factory=dict[str, float])
     exclude: tuple[str, ...] = ()
 

@@ -169,6 +169,8 @@ def prepare(data: Path, base: Path, config: FitConfig) -> Run:
     units = twin_units(labelled)
     rates = np.array([max(setting(config.rates, labelled[index]) for index in unit) for unit in units])
     lengths = np.array([len(pair) for pair in pairs])
+    long = np.array([lengths[unit].max() > config.long_tokens for unit in units])
+    rates = np.where(long, rates * config.long_rate, rates)
     plan = Plan(units, lengths, rates, config.batch_examples, config.batch_tokens, config.seed)
     if not plan.epoch_examples():
         raise InputError(f"expected a source with a rate above 0; found none in {data}. Correct the config's rates.")
@@ -247,6 +249,8 @@ def main(arguments: list[str] | None = None) -> int:
     told = _parser().parse_args(arguments)
     try:
         config = FitConfig.read(told.config)
+        if told.seed is not None:
+            config = config.model_copy(update={"seed": told.seed})
         data = told.data / "train.jsonl" if told.data.is_dir() else told.data
 
         def prepared(held: int | None) -> Run:
@@ -270,6 +274,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--base", type=Path, required=True, help="a BERT: model.safetensors and config.json")
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
     parser.add_argument("--config", type=Path, help="choices, JSON or YAML")
+    parser.add_argument("--seed", type=int, help="in place of the config's, for runs to be averaged")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--examples", type=int, help="pairs to see")
     length.add_argument("--epochs", type=float, help="the same, in multiples of the data")
