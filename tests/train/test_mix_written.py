@@ -2,20 +2,25 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vericite.errors import RecordError
+from vericite.records import read_jsonl
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example
 from vericite.train.mix.files import DataFolder
-from vericite.train.mix.leakage import Forbidden, Guard
+from vericite.train.mix.leakage import Forbidden, Guard, normal
 from vericite.train.mix.premises import joined
 from vericite.train.mix.shelf import Shelf
-from vericite.train.mix.sources.written import told_by, written
+from vericite.train.mix.sources.written import WrittenClaim, told_by, written
+from vericite.train.mix.tested import forbidden
 
+DATA = Path(__file__).parents[3] / "shared" / "data"
+_NEGATION = re.compile(r"\b(?:no|not|never|neither|nor|without|cannot|none|nobody)\b|n't\b", re.IGNORECASE)
 TEXT = [
     "Colds are common in winter and cost many days of work.",
     "We gave zinc or placebo to 240 adults.",
@@ -131,3 +136,48 @@ def test_a_text_cut_otherwise_is_noticed(data: DataFolder) -> None:
 def test_a_line_that_is_no_claim_is_named(data: DataFolder) -> None:
     with pytest.raises(RecordError, match="label"):
         made(data, [{**CLAIM, "label": "false"}])
+
+
+@pytest.fixture(scope="module")
+def shipped() -> list[WrittenClaim]:
+    """The claims of the recipe."""
+    return list(read_jsonl(WrittenClaim, Path(__file__).parents[2] / "recipes" / "verifier" / "written.jsonl"))
+
+
+def test_the_recipes_claims_are_many_and_each_stands_once(shipped: list[WrittenClaim]) -> None:
+    assert len(shipped) > 20_000
+    assert len({(claim.document, claim.supported, claim.broken) for claim in shipped}) == len(shipped)
+    assert all(claim.supported or claim.label == "neutral" for claim in shipped)
+    assert not any(claim.supported == claim.broken for claim in shipped)
+
+
+def test_a_claims_words_tell_little_of_its_label(shipped: list[WrittenClaim]) -> None:
+    """Negations come as often in what is supported as in what is contradicted."""
+    pairs = [claim for claim in shipped if claim.supported and claim.label == "contradicts"]
+    shares = [
+        sum(bool(_NEGATION.search(text or "")) for text in texts) / len(pairs)
+        for texts in ([claim.supported for claim in pairs], [claim.broken for claim in pairs])
+    ]
+    assert abs(shares[0] - shares[1]) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.is_dir(), reason="the datasets lie beside the repository, and are not here")
+def test_the_recipes_claims_find_their_texts_and_copy_none(shipped: list[WrittenClaim]) -> None:
+    config = MixConfig()
+    guard = Guard(forbidden(DataFolder(DATA), config.keep_shared_documents))
+    path = Path(__file__).parents[2] / "recipes" / "verifier" / "written.jsonl"
+    harvest = written(Shelf(DataFolder(DATA), config, guard, 0, written=(path,)))
+    assert not harvest.notes
+    for example in harvest.train:
+        assert longest_run(example.claim, example.premise) <= 9, example.claim
+
+
+def longest_run(claim: str, premise: str) -> int:
+    """How many words of the claim stand in the premise in a row."""
+    words, text = normal(claim).split(), f" {normal(premise)} "
+    best = 0
+    for start in range(len(words)):
+        while start + best < len(words) and f" {' '.join(words[start : start + best + 1])} " in text:
+            best += 1
+    return best
