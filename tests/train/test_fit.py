@@ -233,6 +233,9 @@ def test_long_pairs_come_less_often(data: Path, base: Path) -> None:
     assert seen
     assert max(len(run.pairs[index]) for index in seen) <= 40
     assert max(len(pair) for pair in run.pairs) > 40
+    halved = prepare(data, base, small_config(long_tokens=40, long_rate=0.5))
+    short = sum(len(unit) for unit in run.plan.units if max(len(run.pairs[i]) for i in unit) <= 40)
+    assert halved.plan.epoch_examples() == round(short + (len(run.pairs) - short) / 2)
 
 
 def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base: Path) -> None:

@@ -15,14 +15,14 @@ from vericite.train.mix.example import Example
 from vericite.train.mix.files import DataFolder
 from vericite.train.mix.leakage import Forbidden, Guard, normal
 from vericite.train.mix.premises import joined
-from vericite.train.mix.shelf import Shelf
+from vericite.train.mix.shelf import Harvest, Shelf
 from vericite.train.mix.sources.written import WrittenClaim, told_by, written
 from vericite.train.mix.tested import forbidden
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 _NEGATION = re.compile(r"\b(?:no|not|never|neither|nor|without|cannot|none|nobody)\b|n't\b", re.IGNORECASE)
 TEXT = [
-    "Colds are common in winter and cost many days of work.",
+    "A runny nose sends many adults to the chemist each winter.",
     "We gave zinc or placebo to 240 adults.",
     "Colds lasted 5 days with zinc and 7 days with placebo.",
     "Nausea was reported by 12 adults in either arm.",
@@ -47,7 +47,9 @@ def data(tmp_path: Path) -> DataFolder:
     """A folder with one abstract of each kind that claims are written about."""
     files: dict[str, list[dict[str, Any]]] = {
         "scifact/data/corpus.jsonl": [{"doc_id": 2, "title": "Zinc in mice", "abstract": TEXT}],
+        "scifact/data/claims_train.jsonl": [],
         "evidence_inference/abstracts.jsonl": [],
+        "evidence_inference/v2_claims.jsonl": [],
         "attributionbench/dev.jsonl": [{"question": "Does zinc help?", "references": ["Title: " + " ".join(TEXT)]}],
         "wice/claim_dev.jsonl": [{"meta": {"claim_title": "Zinc"}, "evidence": TEXT}],
     }
@@ -63,32 +65,46 @@ def data(tmp_path: Path) -> DataFolder:
     return DataFolder(tmp_path)
 
 
-def made(data: DataFolder, lines: list[dict[str, Any]], **chosen: Any) -> tuple[list[Example], dict[str, int]]:
-    """The training examples of these lines, and what was noted; halves and dev parts are empty."""
+def harvested(data: DataFolder, lines: list[dict[str, Any]], **chosen: Any) -> Harvest:
+    """What comes of these lines; the general sets' dev halves are empty."""
     path = data.root / "written.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     guard = Guard(Forbidden(documents=chosen.pop("tested", {})))
-    config = MixConfig(half_share=0.0)
-    harvest = written(Shelf(data, config, guard, 0, written=(path,), **chosen))
+    return written(Shelf(data, MixConfig(half_share=0.0), guard, 0, written=(path,), **chosen))
+
+
+def made(data: DataFolder, lines: list[dict[str, Any]], **chosen: Any) -> tuple[list[Example], dict[str, int]]:
+    """The examples of these lines, whatever they are for, and what was noted."""
+    harvest = harvested(data, lines, **chosen)
     return [*harvest.train, *harvest.dev.get("written_dev", [])], harvest.notes
 
 
 def test_a_claim_and_its_broken_twin_stand_before_the_same_premises(data: DataFolder) -> None:
-    examples, notes = made(data, [CLAIM])
-    twins: dict[str | None, set[tuple[str, str, str]]] = {}
+    lines = [{**CLAIM, "supported": f"Zinc shortens colds, as trial {n} found."} for n in range(60)]
+    lines = [{**line, "broken": line["supported"].replace("shortens", "prolongs")} for line in lines]
+    examples, notes = made(data, lines)
+    twins: dict[str, list[Example]] = {}
     for example in examples:
-        twins.setdefault(example.twin, set()).add((example.premise, example.claim, example.label))
-    elsewhere = twins.pop(None, set())
-    assert twins
-    for found in twins.values():
-        premises = {premise for premise, _, _ in found}
-        assert len(premises) == 1
-        assert FOUND in premises.pop()
-        said = {(claim, label) for _, claim, label in found}
-        assert said == {(CLAIM["supported"], "entails"), (CLAIM["broken"], "contradicts")}
-    assert all(label == "neutral" and FOUND not in premise for premise, _, label in elsewhere)
+        if example.twin:
+            twins.setdefault(example.twin, []).append(example)
+    assert len(twins) > 60
+    for pair in twins.values():
+        assert {(e.label, "prolongs" in e.claim) for e in pair} == {("entails", False), ("contradicts", True)}
+        assert len(pair) == 2
+        assert pair[0].premise == pair[1].premise
+        assert FOUND in pair[0].premise
+    sizes = {pair[0].premise for pair in twins.values()}
+    assert sizes == {FOUND, joined(TEXT, [1, 2, 3]), joined(TEXT, range(5))}
     assert {example.document for example in examples} == {"pmid:1"}
     assert not notes
+
+
+def test_some_claims_of_either_kind_stand_before_what_tells_no_result(data: DataFolder) -> None:
+    lines = [{**CLAIM, "supported": f"Zinc shortens colds, as trial {n} found."} for n in range(60)]
+    alone = [example for example in made(data, lines)[0] if not example.twin]
+    assert len(alone) > 10
+    assert {(example.premise, example.label, example.kind) for example in alone} == {(TEXT[0], "neutral", "same-text")}
+    assert len({"shortens" in example.claim for example in alone}) == 2
 
 
 def test_a_claim_alone_is_left_open(data: DataFolder) -> None:
@@ -103,6 +119,22 @@ def test_texts_of_every_set_are_found(data: DataFolder, document: str) -> None:
     examples, notes = made(data, [{**CLAIM, "document": document}])
     assert examples
     assert not notes
+
+
+def test_left_out_by_name_they_keep_no_text_from_the_other_sets(data: DataFolder) -> None:
+    assert made(data, [CLAIM], without=frozenset(["written"])) == ([], {})
+
+
+def test_a_text_that_another_set_labels_is_no_dev_text_here(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That set's own split decides where the document goes."""
+    monkeypatch.setattr("vericite.train.mix.sources.written._DEV_SHARE", 1.0)
+    lines = [{**CLAIM, "document": "scifact:2"}, CLAIM]
+    assert not harvested(data, lines).train
+    row = {"id": 1, "claim": "Zinc helps.", "cited_doc_ids": [2]}
+    (data.root / "scifact" / "data" / "claims_train.jsonl").write_text(json.dumps(row) + "\n")
+    harvest = harvested(DataFolder(data.root), lines)
+    assert {example.document for example in harvest.train} == {"scifact:2"}
+    assert {example.document for example in harvest.dev["written_dev"]} == {"pmid:1"}
 
 
 @pytest.mark.parametrize(

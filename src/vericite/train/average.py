@@ -38,19 +38,25 @@ def average(models: list[Path]) -> Weights:
     for place, folder in enumerate(models):
         held = _read(folder)
         if place and {name: value.shape for name, value in held.items()} != {n: v.shape for n, v in total.items()}:
-            raise InputError(f"expected weights of the shape of {models[0]}; found others in {folder}")
+            raise InputError(
+                f"expected weights of the shape of {models[0]}; found others in {folder}. Name runs of one base."
+            )
         for name, value in held.items():
             total[name] = total.get(name, 0) + value.astype(np.float64) / len(models)
     return {name: value.astype(np.float32) for name, value in total.items()}
 
 
 def _read(folder: Path) -> Weights:
+    from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise InputError(f"expected {WEIGHTS_FILE}; found none in {folder}. Name a run's model folder.")
-    return load_file(path)
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise InputError(f"expected whole weights; found {path} broken: {error}. Train that run again.") from None
 
 
 def write(weights: Weights, like: Path, out: Path) -> None:

@@ -27,8 +27,8 @@ class FitConfig(Record):
         taught_share: A teacher's part of the loss, of pairs that it has judged and that have a label of their own.
         average_from: Share of the run after which weights are averaged; 1 keeps the last ones.
         rates: How often a pair of a source, or of ``source/kind``, comes in an epoch; 1 where not named.
-        long_tokens: Pairs of more tokens come only ``long_rate`` times as often as their rate says: one whole abstract
-            takes as long as six sentences.
+        long_tokens: Pairs of more tokens, and their twins, come only ``long_rate`` times as often as their rate says:
+            one whole abstract takes as long as six sentences.
         weights: Of their losses, likewise.
         exclude: Sources left out altogether, to measure transfer to them.
     """

@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 
+from vericite.disk import only_one
 from vericite.errors import InputError, VeriCiteError
 from vericite.models import Encoder
 from vericite.train.batching import Batch, Plan, size
@@ -233,15 +234,15 @@ def carry_out(
     Raises:
         InputError: The folder holds a run already, or not the one that is to be resumed.
     """
-    if not told.resume and (told.out / "manifest.json").exists():
-        raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
-    run = prepared(read_manifest(told.out, config, data, told.base) if told.resume else None)
-    told.out.mkdir(parents=True, exist_ok=True)
-    if not told.resume:
-        begin_manifest(told.out, config, data, told.base, run.examples, len(run.pairs))
-    run.progress = Progress(told.out / "log.jsonl", run.examples, every)
-    fit(run, told.out, told.checkpoint_minutes)
-    end_manifest(told.out, run.place)
+    with only_one(told.out, ".lock", doing="trains in", other="run"):
+        if not told.resume and (told.out / "manifest.json").exists():
+            raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
+        run = prepared(read_manifest(told.out, config, data, told.base) if told.resume else None)
+        if not told.resume:
+            begin_manifest(told.out, config, data, told.base, run.examples, len(run.pairs))
+        run.progress = Progress(told.out / "log.jsonl", run.examples, every)
+        fit(run, told.out, told.checkpoint_minutes)
+        end_manifest(told.out, run.place)
 
 
 def main(arguments: list[str] | None = None) -> int:

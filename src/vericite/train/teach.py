@@ -13,6 +13,7 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from vericite.errors import InputError, VeriCiteError
@@ -69,12 +70,14 @@ def _whole_lines(path: Path) -> int:
     return held.count(b"\n")
 
 
-def chosen(paths: list[Path], take: int | None, seed: int) -> tuple[list[LabelledPair], list[LabelledPair]]:
+def chosen(
+    paths: list[Path], take: int | None, seed: int, exclude: Sequence[str] = ()
+) -> tuple[list[LabelledPair], list[LabelledPair]]:
     """The files' pairs, or so many of each drawn at random, and those that were not; twins stay together."""
     drawn: list[LabelledPair] = []
     rest: list[LabelledPair] = []
     for path in paths:
-        pairs = read_pairs(path)
+        pairs = read_pairs(path, exclude)
         units = twin_units(pairs)
         random.Random(seed).shuffle(units)
         given = 0
@@ -92,12 +95,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of pairs")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     parser.add_argument("--take", type=int, help="pairs of each file, drawn at random; all where not told")
+    parser.add_argument("--exclude", action="append", default=[], metavar="SOURCE", help="left out of both; repeatable")
     parser.add_argument("--rest", type=Path, help="also write the labelled pairs that were not drawn here")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--precision", choices=("bf16", "fp32"), default="bf16")
     told = parser.parse_args(arguments)
     try:
-        pairs, rest = chosen(told.data, told.take, told.seed)
+        pairs, rest = chosen(told.data, told.take, told.seed, told.exclude)
         told.out.parent.mkdir(parents=True, exist_ok=True)
         if told.rest:
             _write(told.rest, [pair for pair in rest if pair.told])

@@ -17,7 +17,7 @@ _COVERED = 0.3
 """Of the claim's telling words that a sentence must have: what has fewer is neutral without a model to say so."""
 _SCARCE = {"healthver": 12, "scifact": 12, "covidfact": 3, "pubmedqa": 4, "nli4ct": 2, "wice": 4, "attributionbench": 3}
 """Sentences a claim: more where people wrote the claims and there are few of them."""
-_MADE = frozenset({"frames"})
+_MADE = frozenset({"frames", "written"})
 _TWIN_SHARE = 0.15
 """Of the claims of twins, those taken: the broken ones among them are what contradictions are met in."""
 

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example
@@ -37,12 +38,12 @@ class OpenDocument:
 def corpus(shelf: Shelf) -> Harvest:
     """Titles, conclusions and results of the corpus and of SciFact's abstracts."""
     harvest, dice = Harvest(), shelf.dice("corpus")
-    documents = list(open_documents(shelf))
+    documents = open_documents(shelf)
     texts = [(sentence, document.key) for document in documents for sentence in document.sentences]
     rarity = Rarity(text for text, _ in texts)
     nearest = Nearest([text for text, _ in texts], [key for _, key in texts])
     harvest.note("documents", len(documents))
-    labelled = _labelled(shelf)
+    labelled = labelled_elsewhere(shelf)
     for document in documents:
         # A dozen groups of ten thousand suffice: these pairs are weak, their dev part only shows the twins.
         # A document that another set has labels for goes where that set's split puts it.
@@ -58,7 +59,8 @@ def corpus(shelf: Shelf) -> Harvest:
     return harvest
 
 
-def _labelled(shelf: Shelf) -> set[str]:
+def labelled_elsewhere(shelf: Shelf) -> set[str]:
+    """Documents that CliniFact, Evidence Inference and SciFact have labels for: these sets' splits place them."""
     data = shelf.data
     found = {f"pmid:{row['pmid']}" for row in data.corpus if row["source"] == "clinifact"}
     found |= {f"pmid:{row['pmid']}" for row in data.jsonl("evidence_inference/v2_claims.jsonl")}
@@ -66,8 +68,16 @@ def _labelled(shelf: Shelf) -> set[str]:
     return found | {f"scifact:{number}" for row in claims for number in row["cited_doc_ids"]}
 
 
-def open_documents(shelf: Shelf) -> Iterator[OpenDocument]:
-    """The whole abstracts of the corpus, and SciFact's, that no test knows and that are not left out."""
+@lru_cache(maxsize=1)
+def open_documents(shelf: Shelf) -> tuple[OpenDocument, ...]:
+    """The whole abstracts of the corpus, and SciFact's, that no test knows and that are not left out.
+
+    Kept, so that drops are counted once.
+    """
+    return tuple(_documents(shelf))
+
+
+def _documents(shelf: Shelf) -> Iterator[OpenDocument]:
     licences = {row["pmid"]: row for row in shelf.data.jsonl("evidence_inference/abstracts.jsonl")}
     left_out = {row["pmid"] for row in shelf.data.corpus if row["source"] in shelf.without}
     for row in shelf.data.corpus:
@@ -76,17 +86,18 @@ def open_documents(shelf: Shelf) -> Iterator[OpenDocument]:
         if shelf.permissive and row["source"] == "evidence_inference" and not may_ship(licences.get(row["pmid"])):
             continue
         key = f"pmid:{row['pmid']}"
-        if not _refused(shelf, key, row["title"], row["abstract"]):
+        if not refused(shelf, key, row["title"], row["abstract"]):
             yield OpenDocument(key, clean(row["title"]), sentences(row["abstract"]))
     if "scifact" in shelf.without:
         return
     for row in shelf.data.jsonl("scifact/data/corpus.jsonl"):
         key = f"scifact:{row['doc_id']}"
-        if not _refused(shelf, key, row["title"], " ".join(row["abstract"])):
+        if not refused(shelf, key, row["title"], " ".join(row["abstract"])):
             yield OpenDocument(key, clean(row["title"]), [clean(sentence) for sentence in row["abstract"]])
 
 
-def _refused(shelf: Shelf, key: str, title: str, text: str) -> bool:
+def refused(shelf: Shelf, key: str, title: str, text: str) -> bool:
+    """Whether a test knows the document, its title, or a trial that it names."""
     if shelf.guard.refuses_document(key, "corpus", title):
         return True
     return any(shelf.guard.refuses_document(f"nct:{trial}", "corpus") for trial in _TRIAL.findall(text))

@@ -17,11 +17,18 @@ from vericite.train.mix.overlap import Rarity
 from vericite.train.mix.premises import abstract, joined, sentences, window
 from vericite.train.mix.shelf import Harvest, Shelf, blank
 from vericite.train.mix.sources.cited import attribution_group, reference_sentences, wice_group, wice_sentences
-from vericite.train.mix.sources.corpus import open_documents
+from vericite.train.mix.sources.corpus import labelled_elsewhere, open_documents, refused
+from vericite.train.mix.sources.findings import reports
 
 _DEV_SHARE = 0.05
 _WINDOW, _ABSTRACT, _ELSEWHERE = 0.35, 0.12, 0.4
-_TOO_NEAR = 0.5
+_APART = 0.3
+
+
+Kind = Literal[
+    "certainty", "comparator", "direction", "entity", "merged", "method", "negation", "number", "outcome", "overreach",
+    "population", "quantity", "time", "unstated",
+]  # fmt: skip
 
 
 class WrittenClaim(Record):
@@ -29,7 +36,7 @@ class WrittenClaim(Record):
 
     Attributes:
         document: Its text: ``pmid:1``, ``scifact:2``, ``wice:3`` or ``attributionbench:4:0`` (row, reference).
-        sentences: Those that decide the claims, by number.
+        sentences: Those that decide the claims, by number; what they leave open the whole text does.
         check: Of these sentences, so that a text that was cut otherwise since is noticed (``told_by``).
         kind: What is broken; ``unstated`` where no claim is supported.
         supported: A claim that the sentences entail, if any.
@@ -40,7 +47,7 @@ class WrittenClaim(Record):
     document: str
     sentences: tuple[int, ...]
     check: str
-    kind: str
+    kind: Kind
     supported: str | None = None
     broken: str
     label: Literal["contradicts", "neutral"]
@@ -54,12 +61,14 @@ def told_by(premise: str) -> str:
 def written(shelf: Shelf) -> Harvest:
     """The claims of every file the shelf names, at three sizes of premise and before sentences that leave them open."""
     harvest, dice = Harvest(), shelf.dice("written")
-    if not shelf.written:
+    # Left out by name they must not take their texts from the other sets, as those of other sets that are left out do.
+    if not shelf.written or "written" in shelf.without:
         return harvest
     claims = [claim for path in shelf.written for claim in read_jsonl(WrittenClaim, path)]
     wanted = {claim.document for claim in claims}
     texts = {key: text for key, text in _texts(shelf, wanted) if key in wanted}
     rarity = Rarity(sentence for text in texts.values() for sentence in text)
+    labelled = labelled_elsewhere(shelf)
     for claim in claims:
         text = texts.get(claim.document)
         if text is None:
@@ -68,7 +77,8 @@ def written(shelf: Shelf) -> Harvest:
             harvest.note("text cut otherwise now")
         else:
             group = f"written:{claim.document}"
-            dev = "written_dev" if shelf.is_dev(group, _DEV_SHARE) else None
+            apart = claim.document not in labelled
+            dev = "written_dev" if apart and shelf.is_dev(group, _DEV_SHARE) else None
             harvest.add(_Case(claim, text, group).examples(dice, rarity, wide=dev is None), dev)
     return harvest
 
@@ -106,9 +116,10 @@ class _Case:
         return blank(text, label, "written", kind or self.claim.kind, self.group, self.claim.document)
 
     def _elsewhere(self, text: str, dice: random.Random, rarity: Rarity) -> list[Example]:
-        around = {near for index in self.claim.sentences for near in (index - 1, index, index + 1)}
-        rest = [sentence for index, sentence in enumerate(self.text) if index not in around]
-        usable = [sentence for sentence in rest if rarity.coverage(text, sentence) < _TOO_NEAR]
+        """Before what was asked or done: another result may well settle the claim, in words that it does not share."""
+        before = self.text[: max(0, min(self.claim.sentences) - 1)]
+        quiet = [sentence for sentence in before if not reports(sentence) and len(sentence.split()) > 4]
+        usable = [sentence for sentence in quiet if rarity.coverage(text, sentence) < _APART]
         return [replace(self._start(text, "neutral", "same-text"), premise=dice.choice(usable))] if usable else []
 
 
@@ -119,7 +130,7 @@ def _texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
     if "bioasq" not in shelf.without:
         for row in shelf.data.jsonl("corpus/pubmed_corpus.jsonl.gz"):
             key = f"pmid:{row['pmid']}"
-            if key in wanted and not row["full"] and not shelf.guard.refuses_document(key, "written", row["title"]):
+            if key in wanted and not row["full"] and not refused(shelf, key, row["title"], row["abstract"]):
                 yield key, sentences(row["abstract"])
     if not shelf.permissive:
         yield from _web_texts(shelf)

@@ -1,0 +1,82 @@
+"""The script that makes the verifier's weights, with a program in vericite's place that only leaves files behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+RECIPE = Path(__file__).parents[2] / "recipes" / "verifier" / "make.sh"
+STUB = """#!/bin/sh
+# What each step is told, and the file by which the script knows that it is done.
+echo "$@" >> "$CALLS"
+for word in "$@"; do [ "${before:-}" = --out ] && out=$word; before=$word; done
+case "$2 $out" in
+*"$BREAKS"*) exit 3 ;;
+*"$SLEEPS"*) echo $$ > "$CALLS.pid"; exec sleep 60 ;;
+esac
+case $2 in
+mix) mkdir -p "$out"; echo {} > "$out/manifest.json" ;;
+fit) mkdir -p "$out/model"; echo {} > "$out/manifest.json"; echo {} > "$out/model/tokenizer.json" ;;
+average) mkdir -p "$out"; echo x > "$out/model.safetensors" ;;
+pack) for last in "$@"; do :; done; mkdir -p "$last"; echo {} > "$last/card.json" ;;
+teach) echo a > "$out"; for word in "$@"; do [ "${was:-}" = --rest ] && echo b > "$word"; was=$word; done ;;
+esac
+"""
+
+pytestmark = pytest.mark.skipif(not shutil.which("sh"), reason="the recipe is a shell script")
+
+
+def made(folder: Path, *more: str, breaks: str = "nothing", sleeps: str = "nothing") -> tuple[int, list[str]]:
+    """Run the recipe into ``folder/out``; its exit code, and the steps it took this time."""
+    stub, calls = folder / "vericite", folder / "calls"
+    stub.write_text(STUB)
+    stub.chmod(0o755)
+    calls.write_text("")
+    told = {"VERICITE": str(stub), "CALLS": str(calls), "BREAKS": breaks, "SLEEPS": sleeps}
+    command = ["sh", str(RECIPE), str(folder / "data"), str(folder / "base"), str(folder / "out"), *more]
+    done = subprocess.run(command, env={**os.environ, **told}, check=False, capture_output=True, timeout=50)
+    return done.returncode, calls.read_text().splitlines()
+
+
+def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
+    code, calls = made(tmp_path, str(tmp_path / "larger"))
+    assert code == 0
+    steps = [call.split()[1] for call in calls]
+    assert [step for step in steps if step != "fit"] == [
+        *("mix", "average", "average", "pack", "calibrate"),
+        *("pack", "calibrate", "teach", "pack", "calibrate"),
+    ]
+    assert steps.count("fit") == 10
+    assert (tmp_path / "out" / "4-written-packed" / "card.json").is_file()
+    assert (tmp_path / "out" / "all.jsonl").read_text() == "a\nb\n"
+    assert made(tmp_path) == (0, [])
+
+
+def test_a_step_that_broke_is_taken_up_where_it_was(tmp_path: Path) -> None:
+    code, calls = made(tmp_path, breaks="fit " + str(tmp_path / "out" / "3-mix"))
+    assert code == 3
+    assert calls[-1].split()[1] == "fit"
+    code, calls = made(tmp_path)
+    assert code == 0
+    assert "3-mix" in calls[0]
+
+
+def test_a_run_beside_one_that_breaks_is_ended(tmp_path: Path) -> None:
+    code, _ = made(tmp_path, breaks="fit " + str(tmp_path / "out" / "4-first-22"), sleeps="4-first-21")
+    assert code == 3
+    deadline = time.monotonic() + 10
+    while (pid := tmp_path / "calls.pid").is_file() and Path(f"/proc/{pid.read_text().strip()}").exists():
+        assert time.monotonic() < deadline, "the run beside goes on"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("broken", ["4-first-21", "4-first-22"])
+def test_no_mean_is_made_of_runs_of_which_one_broke(tmp_path: Path, broken: str) -> None:
+    code, calls = made(tmp_path, breaks="fit " + str(tmp_path / "out" / broken))
+    assert code == 3
+    assert not any(call.split()[1] == "average" for call in calls)
