@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes the verifier's weights: make.sh DATA BASE OUT [LARGER]. DATA is the folder of datasets, BASE an all-MiniLM-L6-v2,
 # LARGER an all-mpnet-base-v2, each with model.safetensors and config.json; OUT a new folder. Run it again to go on where
-# it was ended. OUT/4-written-packed is what ships. With LARGER there are also OUT/teacher-packed, for
-# `--judge packed:OUT/teacher-packed`, and OUT/taught-packed, the small model of the third step taught by it.
+# it was ended. OUT/3-mix-packed is what ships, OUT/4-both-packed the candidate for the next version. With LARGER there
+# are also OUT/teacher-packed, for `--judge packed:OUT/teacher-packed`, and OUT/taught-packed, the small model of the third
+# step taught by it.
 # Needs the extra [train]. Where libjemalloc2 is installed it is used: glibc's allocator searches long lists of free pieces.
 set -eu
 [ $# -ge 3 ] || { echo "expected make.sh DATA BASE OUT [LARGER]; found $# arguments" >&2; exit 2; }
@@ -20,7 +21,7 @@ step() { # NAME CONFIG DATA BASE EXAMPLES [SEED [exec]]
     ${6:+--seed "$6"} $resume
 }
 
-# Two runs side by side, each on a core of its own, and the mean of their weights: on two cores that is nearly three times
+# Two runs side by side, each on a core of its own, and the mean of their weights: on two cores that is nearly twice
 # as fast as one run on both.
 round() { # NAME BASE EXAMPLES SEED SEED
   [ -e "$out/$1/model/model.safetensors" ] && return
@@ -48,9 +49,12 @@ mkdir -p "$out"
 step 1-warmup 1-warmup "$out/mix-2/warmup.jsonl" "$base" 58998
 step 2-natural 2-natural "$out/mix-2/train.jsonl" "$out/1-warmup/model" 50000
 step 3-mix 3-mix "$out/mix-2/train.jsonl" "$out/2-natural/model" 180000
+pack 3-mix card
 round 4-first "$out/3-mix/model" 9000 21 22
 round 4-written "$out/4-first/model" 16000 31 32
-pack 4-written card
+[ -e "$out/4-both/model/model.safetensors" ] ||
+  $vericite train average "$out/4-first/model" "$out/4-written/model" --out "$out/4-both/model"
+pack 4-both written-card
 [ -n "$larger" ] || exit 0
 step teacher-warmup teacher-1-warmup "$out/mix-2/warmup.jsonl" "$larger" 14000
 step teacher teacher-2-natural "$out/mix-2/train.jsonl" "$out/teacher-warmup/model" 34000

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 
-from vericite.disk import only_one
+from vericite.disk.lock import only_one
 from vericite.errors import InputError, VeriCiteError
 from vericite.models import Encoder
 from vericite.train.batching import Batch, Plan, size
