@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from math import erf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,10 @@ pytest.importorskip("onnx")
 import onnx
 import onnxruntime
 
-from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth
+from vericite.errors import ModelCardError
+from vericite.models.folder import VERIFIER, ModelFolder
+from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth, probe
+from vericite.train.unpack import main, unpacked
 
 Array = NDArray[np.float32]
 WIDTH, INNER, HEADS, VOCABULARY, PLACES, LABELS = 32, 64, 4, 100, 48, 3
@@ -276,3 +281,38 @@ def test_the_values_to_smooth_are_values_of_the_graph_as_large_as_the_plain_mode
     assert set(peaks) == set(names)
     for name, value in zip(names, values, strict=True):
         assert np.abs(value).max(axis=0) == pytest.approx(peaks[name], abs=0.15)
+
+
+@BOTH_HEADS
+@pytest.mark.parametrize("smooth", [False, True])
+def test_what_was_packed_is_unpacked(smooth: bool, output: Head):
+    weights = random_weights(5, layers=2, loud=3)
+    if output == "mean-pool":
+        weights = {name: value for name, value in weights.items() if not name.startswith(("classifier", "pooler"))}
+    peaks = PlainBert(weights).peaks(random_inputs(105)) if smooth else None
+    found = unpacked(build(weights, HEADS, output, peaks).graph)
+    assert found.keys() == weights.keys()
+    for name, value in weights.items():
+        # A row of 8 bits; where channels were smoothed, the loudest of them sets the step.
+        step = np.abs(value).max() / 127 * (4 if smooth else 1)
+        assert np.abs(found[name] - value).max() <= step, name
+    inputs = random_inputs(5)
+    assert np.abs(plain(found, inputs, output) - plain(weights, inputs, output)).max() < CLOSE[output]
+
+
+def test_a_graph_of_another_making_is_not_unpacked():
+    with pytest.raises(ModelCardError, match="expected a packed BERT"):
+        unpacked(probe().graph)
+
+
+def test_the_shipped_verifier_becomes_a_checkpoint_that_says_the_same(tmp_path: Path):
+    files = pytest.importorskip("safetensors.numpy", reason="needs the extra [train]")
+    assert main(["--model", str(ModelFolder.bundled(VERIFIER).path), "--out", str(tmp_path)]) == 0
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert (config["num_hidden_layers"], config["hidden_size"], config["num_attention_heads"]) == (6, 384, 12)
+    weights = {n.removeprefix("bert."): value for n, value in files.load_file(tmp_path / "model.safetensors").items()}
+    shipped = onnx.load(ModelFolder.bundled(VERIFIER).path / "model.onnx")
+    ids = list(range(101, 141))
+    bert = build(weights, 12, "classifier", peaks=None)
+    found = run(session(bert), [(ids, [0] * 20 + [1] * 20)])
+    assert np.abs(found - run(session(shipped), [(ids, [0] * 20 + [1] * 20)])).max() < 0.3

@@ -14,6 +14,7 @@ STEPS = {
     "teach": ("vericite.train.teach", "have a larger model judge the pairs that a small one learns from"),
     "score": ("vericite.train.score", "score one on development files"),
     "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
+    "unpack": ("vericite.train.unpack", "turn a packed model back into a checkpoint, to train on"),
     "gate": ("vericite.train.gate", "say whether packed weights may be released"),
     "calibrate": ("vericite.train.calibrate", "fit its temperature, show risk against coverage"),
     "decide": ("vericite.train.decide", "compare protocols on whole documents"),

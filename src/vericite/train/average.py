@@ -1,5 +1,6 @@
 # safetensors annotates its own functions only in part.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 """Average the weights of runs that began at the same ones.
 
     python -m vericite.train.average MODEL MODEL... --out DIR
