@@ -5,8 +5,8 @@
 
     python -m vericite.train.average MODEL MODEL... --out DIR
 
-Each MODEL is the ``model`` of a run of ``vericite.train.fit``. Runs from one start that saw the same data in another
-order lie in one valley: the mean of their weights is as good as the mean of their answers, at the price of one.
+Each MODEL is the ``model`` of a run of ``vericite.train.fit``. Only runs from one start have weights that mean the
+same by place; whether the mean is better than each is for the development files to say.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from onnx import numpy_helper
 
 from vericite.errors import ModelCardError, VeriCiteError
 from vericite.models import ModelFolder
-from vericite.train.int8_graph import GELU_FLOOR, inputs_to_smooth
+from vericite.train.int8_graph import GELU_FLOOR, count_layers, inputs_to_smooth
 
 Array = NDArray[np.float32]
 WORDS, PLACES, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
@@ -83,7 +83,7 @@ def unpack(folder: ModelFolder, out: Path) -> None:
         "hidden_act": "gelu",
         "vocab_size": words,
         "hidden_size": width,
-        "num_hidden_layers": sum(name.endswith("intermediate.dense.weight") for name in weights),
+        "num_hidden_layers": count_layers(weights),
         "num_attention_heads": folder.card.heads,
         "intermediate_size": len(weights["encoder.layer.0.intermediate.dense.bias"]),
         "max_position_embeddings": len(weights[PLACES]),
