@@ -124,7 +124,7 @@ class _Case:
 
 
 def _texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """The texts that may be used, by name; of the corpus's pieces only what is wanted, as each is looked up."""
+    """The texts that may be used, by name; of pieces and pages only what is wanted, as each is looked up or cut."""
     for document in open_documents(shelf):
         yield document.key, document.sentences
     if "bioasq" not in shelf.without:
@@ -133,16 +133,18 @@ def _texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
             if key in wanted and not row["full"] and not refused(shelf, key, row["title"], row["abstract"]):
                 yield key, sentences(row["abstract"])
     if not shelf.permissive:
-        yield from _web_texts(shelf)
+        yield from _web_texts(shelf, wanted)
 
 
-def _web_texts(shelf: Shelf) -> Iterator[tuple[str, list[str]]]:
+def _web_texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
     """Of the halves that are trained on."""
     half = shelf.config.half_share
     for number, row in enumerate(shelf.data.jsonl("attributionbench/dev.jsonl")):
         if "attributionbench" not in shelf.without and not shelf.is_dev(attribution_group(row), half):
             for place, reference in enumerate(row["references"]):
-                yield f"attributionbench:{number}:{place}", reference_sentences(reference)
+                if (key := f"attributionbench:{number}:{place}") in wanted:
+                    yield key, reference_sentences(reference)
     for number, row in enumerate(shelf.data.jsonl("wice/claim_dev.jsonl")):
-        if "wice" not in shelf.without and not shelf.is_dev(wice_group(row), half):
-            yield f"wice:{number}", wice_sentences(row)
+        key = f"wice:{number}"
+        if key in wanted and "wice" not in shelf.without and not shelf.is_dev(wice_group(row), half):
+            yield key, wice_sentences(row)
