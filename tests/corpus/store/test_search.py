@@ -115,9 +115,10 @@ def test_vectors_find_the_closest_first(store: Store):
     assert hits[0].document == wanted
     assert hits[0].score == pytest.approx(1, abs=1e-3)
     cosines = {one.id: float(WordEmbedder().embed([one.titled_text])[0] @ vector) for one in store.scan()}
-    best = sorted(cosines, key=lambda id: -cosines[id])[:5]
-    assert [hit.document.id for hit in hits[:5]] == best
-    assert [hit.score for hit in hits[:5]] == pytest.approx([cosines[id] for id in best], abs=2e-3)
+    # Vectors are kept in 16 bits, and processors add those up differently: of two as close either may come first.
+    best = sorted(cosines.values(), reverse=True)[:5]
+    assert [cosines[hit.document.id] for hit in hits[:5]] == pytest.approx(best, abs=2e-3)
+    assert [hit.score for hit in hits[:5]] == pytest.approx([cosines[hit.document.id] for hit in hits[:5]], abs=2e-3)
 
 
 def test_vectors_are_searched_among_those_that_pass(store: Store):

@@ -17,6 +17,7 @@ from vericite.train.mix.overlap import Rarity
 from vericite.train.mix.premises import abstract, joined, sentences, window
 from vericite.train.mix.shelf import Harvest, Shelf, blank
 from vericite.train.mix.sources.cited import attribution_group, reference_sentences, wice_group, wice_sentences
+from vericite.train.mix.sources.conjoined import Half, conjoined
 from vericite.train.mix.sources.corpus import labelled_elsewhere, open_documents, refused
 from vericite.train.mix.sources.findings import reports
 
@@ -69,6 +70,7 @@ def written(shelf: Shelf) -> Harvest:
     texts = {key: text for key, text in _texts(shelf, wanted) if key in wanted}
     rarity = Rarity(sentence for text in texts.values() for sentence in text)
     labelled = labelled_elsewhere(shelf)
+    halves: list[Half] = []
     for claim in claims:
         text = texts.get(claim.document)
         if text is None:
@@ -79,7 +81,10 @@ def written(shelf: Shelf) -> Harvest:
             group = f"written:{claim.document}"
             apart = claim.document not in labelled
             dev = "written_dev" if apart and shelf.is_dev(group, _DEV_SHARE) else None
-            harvest.add(_Case(claim, text, group).examples(dice, rarity, wide=dev is None), dev)
+            case = _Case(claim, text, group)
+            harvest.add(case.examples(dice, rarity, wide=dev is None), dev)
+            halves += case.halves(apart) if dev is None else []
+    harvest.add(conjoined(halves, shelf.dice("conjoined")), None)
     return harvest
 
 
@@ -112,14 +117,35 @@ class _Case:
             found += self._elsewhere(dice.choice((claim.supported, claim.broken)), dice, rarity)
         return found
 
+    def halves(self, apart: bool) -> list[Half]:
+        """What a claim of two things can be made of it."""
+        claim, quiet = self.claim, self._quiet()
+        if not claim.supported:
+            return []
+        return [
+            Half(
+                claim.supported,
+                claim.broken,
+                claim.label,
+                frozenset(claim.sentences),
+                joined(self.text, claim.sentences),
+                quiet[-1] if quiet else None,
+                claim.document,
+                self.group,
+                apart,
+            )
+        ]
+
+    def _quiet(self) -> list[str]:
+        """What was asked or done: another result may well settle the claim, in words that it does not share."""
+        before = self.text[: max(0, min(self.claim.sentences) - 1)]
+        return [sentence for sentence in before if not reports(sentence) and len(sentence.split()) > 4]
+
     def _start(self, text: str, label: Label, kind: str | None = None) -> Example:
         return blank(text, label, "written", kind or self.claim.kind, self.group, self.claim.document)
 
     def _elsewhere(self, text: str, dice: random.Random, rarity: Rarity) -> list[Example]:
-        """Before what was asked or done: another result may well settle the claim, in words that it does not share."""
-        before = self.text[: max(0, min(self.claim.sentences) - 1)]
-        quiet = [sentence for sentence in before if not reports(sentence) and len(sentence.split()) > 4]
-        usable = [sentence for sentence in quiet if rarity.coverage(text, sentence) < _APART]
+        usable = [sentence for sentence in self._quiet() if rarity.coverage(text, sentence) < _APART]
         return [replace(self._start(text, "neutral", "same-text"), premise=dice.choice(usable))] if usable else []
 
 
