@@ -35,8 +35,8 @@ setup: $(VENV)/.dev ## Create .venv with the package and what developing it need
 demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the answer's citations
 	@$(BIN)/vericite ask "$(QUESTION)"
 
-test: $(VENV)/.dev ## Run the fast tests
-	$(BIN)/pytest -m "not slow and not hf and not llm"
+test: $(VENV)/.dev ## Run the fast tests, on all cores
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not slow and not hf and not llm"
 
 # Apart from the rest, so that types are checked and the fast tests run the same with and without torch.
 $(VENV)-hf/.done: requirements-dev.lock pyproject.toml | $(VENV)/bin/python

@@ -132,7 +132,11 @@ def test_columns_share_their_draws_and_keep_their_own_counts():
     values = np.random.default_rng(4).normal(size=(20, 3))
     values[3, 1] = np.nan
     together = Bootstrap().means(values)
-    assert together == [Bootstrap().means(values[:, [index]])[0] for index in range(3)]
+    for index, found in enumerate(together):
+        alone = Bootstrap().means(values[:, [index]])[0]
+        # Some processors multiply one column in another order than three.
+        assert (found.low, found.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
+        assert (found.value, found.n, found.missing, found.empty) == (alone.value, alone.n, alone.missing, alone.empty)
     assert [found.missing for found in together] == [0, 1, 0]
 
 
