@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,15 @@ from vericite.errors import InputError
 from vericite.records import Answer, Document
 from vericite.text.sentences import document_sentences
 
+if TYPE_CHECKING:
+    from vericite.models import Embeds
+
 COSINE = 0.75
 """Cosine from which a source is cited: of 0.50 to 0.95 in steps of 0.05 the best by pooled F1 (0.744) on 50 sentences
 of BioASQ answers kept for this (``benchmarks/attribution.py tune``)."""
 
 RATE = 0.2
 """Share of the sources that chance cites."""
-
-
-class Embeds(Protocol):
-    """Makes vectors of unit length, as ``vericite.models.Embedder`` does."""
-
-    @property
-    def signature(self) -> str:
-        """For provenance."""
-        ...
-
-    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row a text."""
-        ...
 
 
 class CosineAttributor(Attributor):

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.models.engine import Engine
 from vericite.models.folder import EMBEDDER, ModelFolder
+
+
+class Embeds(Protocol):
+    """Makes vectors of unit length, as ``Embedder`` does."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One row a text."""
+        ...
 
 
 class Embedder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,8 @@ from vericite.retrieve.bm25 import BM25
 from vericite.retrieve.fusion import RRF
 from vericite.retrieve.way import Way
 
-
-class Embeds(Protocol):
-    """Makes vectors of unit length, as ``vericite.models.Embedder`` does."""
-
-    @property
-    def signature(self) -> str:
-        """For provenance."""
-        ...
-
-    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row a text."""
-        ...
+if TYPE_CHECKING:
+    from vericite.models import Embeds
 
 
 @runtime_checkable

@@ -5,30 +5,20 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from vericite.models import Embeds
+
 _LOG = logging.getLogger(__name__)
 
 Array = NDArray[np.float32]
-
-
-class Embeds(Protocol):
-    """Turns texts into vectors of unit length, as ``vericite.models.Embedder`` does."""
-
-    @property
-    def signature(self) -> str:
-        """Whose vectors they are."""
-        ...
-
-    def embed(self, texts: Iterable[str]) -> Array:
-        """One row a text."""
-        ...
 
 
 class Vectors:
