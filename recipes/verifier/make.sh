@@ -1,9 +1,8 @@
 #!/bin/sh
 # Makes the verifier's weights: make.sh DATA BASE OUT [LARGER]. DATA is the folder of datasets, BASE an all-MiniLM-L6-v2,
 # LARGER an all-mpnet-base-v2, each with model.safetensors and config.json; OUT a new folder. Run it again to go on where
-# it was ended. OUT/3-mix-packed is what ships, OUT/4-both-packed the candidate for the next version. With LARGER there
-# are also OUT/teacher-packed, for `--judge packed:OUT/teacher-packed`, and OUT/taught-packed, the small model of the third
-# step taught by it.
+# it was ended. OUT/4-second-packed is what ships. With LARGER there are also OUT/teacher-packed, for
+# `--judge packed:OUT/teacher-packed`, and OUT/taught-packed, the small model taught by it.
 # Needs the extra [train]. Where libjemalloc2 is installed it is used: glibc's allocator searches long lists of free pieces.
 set -eu
 [ $# -ge 3 ] || { echo "expected make.sh DATA BASE OUT [LARGER]; found $# arguments" >&2; exit 2; }
@@ -25,12 +24,12 @@ step() { # NAME CONFIG DATA BASE EXAMPLES [SEED [exec]]
 # as fast as one run on both.
 round() { # NAME BASE EXAMPLES SEED SEED
   [ -e "$out/$1/model/model.safetensors" ] && return
-  step "$1-$4" 4-written "$out/mix-2/train.jsonl" "$2" "$3" "$4" exec &
+  step "$1-$4" "$1" "$out/mix-3/train.jsonl" "$2" "$3" "$4" exec &
   beside=$!
   # Left alone it would go on behind a script that has ended.
   trap 'code=$?; kill "$beside" 2>/dev/null || true; wait "$beside" || true; exit $code' EXIT
   trap 'exit 130' INT TERM
-  step "$1-$5" 4-written "$out/mix-2/train.jsonl" "$2" "$3" "$5"
+  step "$1-$5" "$1" "$out/mix-3/train.jsonl" "$2" "$3" "$5"
   wait "$beside"
   trap - EXIT INT TERM
   $vericite train average "$out/$1-$4/model" "$out/$1-$5/model" --out "$out/$1/model"
@@ -40,28 +39,25 @@ pack() { # RUN CARD
   [ -e "$out/$1-packed/card.json" ] && return
   $vericite train pack "$out/$1/model/model.safetensors" "$out/1-warmup/model/tokenizer.json" \
     "$here/$2.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/$1-packed"
-  $vericite train calibrate --model "$out/$1-packed" --dev "$out/mix-2/dev" --documents --write
+  $vericite train calibrate --model "$out/$1-packed" --dev "$out/mix-3/dev" --documents --write
 }
 
 mkdir -p "$out"
-[ -e "$out/mix-2/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix-2" --reworded "$here/dev/reworded.jsonl" \
+[ -e "$out/mix-3/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix-3" --reworded "$here/dev/reworded.jsonl" \
   --written "$here/written.jsonl"
-step 1-warmup 1-warmup "$out/mix-2/warmup.jsonl" "$base" 58998
-step 2-natural 2-natural "$out/mix-2/train.jsonl" "$out/1-warmup/model" 50000
-step 3-mix 3-mix "$out/mix-2/train.jsonl" "$out/2-natural/model" 180000
-pack 3-mix card
-round 4-first "$out/3-mix/model" 9000 21 22
-round 4-written "$out/4-first/model" 16000 31 32
-[ -e "$out/4-both/model/model.safetensors" ] ||
-  $vericite train average "$out/4-first/model" "$out/4-written/model" --out "$out/4-both/model"
-pack 4-both written-card
+step 1-warmup 1-warmup "$out/mix-3/warmup.jsonl" "$base" 58998
+step 2-natural 2-natural "$out/mix-3/train.jsonl" "$out/1-warmup/model" 50000
+step 3-mix 3-mix "$out/mix-3/train.jsonl" "$out/2-natural/model" 180000
+round 4-first "$out/3-mix/model" 70000 41 42
+round 4-second "$out/4-first/model" 40000 51 52
+pack 4-second card
 [ -n "$larger" ] || exit 0
-step teacher-warmup teacher-1-warmup "$out/mix-2/warmup.jsonl" "$larger" 14000
-step teacher teacher-2-natural "$out/mix-2/train.jsonl" "$out/teacher-warmup/model" 34000
+step teacher-warmup teacher-1-warmup "$out/mix-3/warmup.jsonl" "$larger" 14000
+step teacher teacher-2-natural "$out/mix-3/train.jsonl" "$out/teacher-warmup/model" 34000
 pack teacher teacher-card
-$vericite train teach --teacher "$out/teacher-packed" --data "$out/mix-2/untold.jsonl" "$out/mix-2/train.jsonl" --take 27000 --exclude written \
+$vericite train teach --teacher "$out/teacher-packed" --data "$out/mix-3/untold.jsonl" "$out/mix-3/train.jsonl" --take 27000 --exclude written \
   --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
 cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
 mv "$out/all.part" "$out/all.jsonl"
-step taught taught "$out/all.jsonl" "$out/3-mix/model" 62000
+step taught taught "$out/all.jsonl" "$out/4-second/model" 62000
 pack taught card

@@ -40,7 +40,7 @@ class Shares:
                 yield Judgement.failed("broken")
                 continue
             share = len(stems(claim) & stems(premise)) / len(stems(claim))
-            entails = 0.12 + (self.most - 0.12) * share
+            entails = 0.03 + (self.most - 0.03) * share
             yield Judgement(np.array([entails, 0.05, 0.95 - entails], dtype=np.float32))
 
 
@@ -115,5 +115,6 @@ def test_of_sixty_sentences_that_need_two_documents_most_get_both():
         documents = [Document.from_text(it["id"], it["text"], title=it["title"]) for it in case["documents"]]
         (claim,) = attributor.attribute(case["sentence"], documents).claims
         both += {citation.document for citation in claim.citations} == set(case["both"])
-    # 51 when it was measured; kernels of other processors may turn one or two.
-    assert both >= 48
+    # 46 when it was measured with version 2 of the verifier, 51 with version 1; on other sentences 34 and 28 of 56
+    # (docs/answers.md). Kernels of other processors may turn one or two.
+    assert both >= 43

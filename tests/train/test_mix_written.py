@@ -20,6 +20,7 @@ from vericite.train.mix.sources.written import WrittenClaim, told_by, written
 from vericite.train.mix.tested import forbidden
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
+RECIPE = Path(__file__).parents[2] / "recipes" / "verifier"
 _NEGATION = re.compile(r"\b(?:no|not|never|neither|nor|without|cannot|none|nobody)\b|n't\b", re.IGNORECASE)
 TEXT = [
     "A runny nose sends many adults to the chemist each winter.",
@@ -170,14 +171,15 @@ def test_a_line_that_is_no_claim_is_named(data: DataFolder) -> None:
         made(data, [{**CLAIM, "label": "false"}])
 
 
-@pytest.fixture(scope="module")
-def shipped() -> list[WrittenClaim]:
-    """The claims of the recipe."""
-    return list(read_jsonl(WrittenClaim, Path(__file__).parents[2] / "recipes" / "verifier" / "written.jsonl"))
+@pytest.fixture(scope="module", params=["written.jsonl", "written-2.jsonl"])
+def shipped(request: pytest.FixtureRequest) -> list[WrittenClaim]:
+    """The claims of a file of the recipe."""
+    return list(read_jsonl(WrittenClaim, RECIPE / request.param))
 
 
-def test_the_recipes_claims_are_many_and_each_stands_once(shipped: list[WrittenClaim]) -> None:
-    assert len(shipped) > 20_000
+def test_the_recipes_claims_are_many_and_each_stands_once() -> None:
+    shipped = [claim for path in RECIPE.glob("written*.jsonl") for claim in read_jsonl(WrittenClaim, path)]
+    assert len(shipped) > 30_000
     assert len({(claim.document, claim.supported, claim.broken) for claim in shipped}) == len(shipped)
     assert all(claim.supported or claim.label == "neutral" for claim in shipped)
     assert not any(claim.supported == claim.broken for claim in shipped)
@@ -195,11 +197,11 @@ def test_a_claims_words_tell_little_of_its_label(shipped: list[WrittenClaim]) ->
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the datasets lie beside the repository, and are not here")
-def test_the_recipes_claims_find_their_texts_and_copy_none(shipped: list[WrittenClaim]) -> None:
+@pytest.mark.parametrize("name", ["written.jsonl", "written-2.jsonl"])
+def test_the_recipes_claims_find_their_texts_and_copy_none(name: str) -> None:
     config = MixConfig()
     guard = Guard(forbidden(DataFolder(DATA), config.keep_shared_documents))
-    path = Path(__file__).parents[2] / "recipes" / "verifier" / "written.jsonl"
-    harvest = written(Shelf(DataFolder(DATA), config, guard, 0, written=(path,)))
+    harvest = written(Shelf(DataFolder(DATA), config, guard, 0, written=(RECIPE / name,)))
     assert not harvest.notes
     for example in harvest.train:
         assert longest_run(example.claim, example.premise) <= 9, example.claim

@@ -22,13 +22,13 @@ from vericite.verify.asking import ask
 from vericite.verify.fitting import room_for
 from vericite.verify.judging import ENTAILS, Inquiring
 
-FLOOR = 0.16
-"""Less than this is what the judge says of most texts on another matter (the bundled one: 0.13)."""
+FLOOR = 0.08
+"""Less than this is what the judge says of most texts on another matter (the bundled one: 0.02)."""
 
 LOSS = 0.6
 """What the logit of two sources together may lie below that of the likelier one alone: more, and that one is cited."""
 
-BESIDE = 0.3
+BESIDE = 0.05
 """How likely another source must be that is cited beside one that seems to suffice: a small verifier takes half of a
 sentence for the whole."""
 
@@ -80,7 +80,7 @@ class LikeliestAttributor(Attributor):
     @property
     def signature(self) -> str:
         """What the sure ones were found by."""
-        return f"likeliest.v1({self._sure.signature})"
+        return f"likeliest.v2({self._sure.signature})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
         """Of sentences that have two sources and more, or failed, nothing else is asked."""
