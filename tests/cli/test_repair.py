@@ -45,9 +45,9 @@ def test_json_has_the_answer_its_verdicts_and_the_changes(run_cli, tmp_path):
 
 
 def test_documents_of_a_corpus_are_looked_for(run_cli, tmp_path):
-    corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Honey soothes coughs."}, *DOCUMENTS)
-    answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Honey soothes coughs [1]."})
-    assert "Honey soothes coughs [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
+    corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Nicotine patches help smokers quit."}, *DOCUMENTS)
+    answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Nicotine patches help smokers quit [1]."})
+    assert "Nicotine patches help smokers quit [3]." in run_cli("repair", answers, "--corpus", corpus)[1]
     assert "No sentence of the answer was supported by its sources." in run_cli("repair", answers)[1]
 
 
