@@ -84,3 +84,17 @@ def test_claims_that_grow_too_long_are_left_out():
 def test_the_same_chance_makes_the_same_claims():
     halves = [half(f"pmid:{number}", place) for number in range(9) for place in range(3)]
     assert conjoined(halves, random.Random(3)) == conjoined(halves, random.Random(3))
+
+
+def test_both_texts_are_named_so_that_neither_may_be_of_a_dev_set():
+    halves = [half(f"pmid:{number}", 0) for number in range(9)]
+    for full, less in twins(conjoined(halves, random.Random(0))):
+        names = {full.document, full.beside}
+        assert len(names) == 2 and names == {less.document, less.beside}
+        assert all(f"Premise {name} 0." in full.premise for name in names)
+    assert {example.beside for example in conjoined([half("pmid:1", 0), half("pmid:1", 1)], random.Random(0))} == {None}
+
+
+def test_parts_of_one_row_are_not_taken_for_two_texts():
+    halves = [half(f"attributionbench:4:{place}", place) for place in range(9)]
+    assert conjoined(halves, random.Random(0)) == []

@@ -154,7 +154,7 @@ def _apart_from_dev(
     kept: dict[str, list[Example]] = {}
     dropped: dict[str, int] = {}
     for name, examples in train.items():
-        kept[name] = [e for e in examples if e.document not in documents and e.claim.lower() not in claims]
+        kept[name] = [e for e in examples if not {e.document, e.beside} & documents and e.claim.lower() not in claims]
         dropped[name] = len(examples) - len(kept[name])
     return kept, dropped
 

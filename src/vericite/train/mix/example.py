@@ -27,6 +27,7 @@ class Example:
         twin: Shared by examples that differ in one edit of the claim or of the premise.
         binary: Only entailed-or-not is known; "neutral" then means "not entailed".
         document: The document of the premise, where the data names it; leakage is checked by it, files leave it out.
+        beside: Another document that a part of the premise is of; likewise.
     """
 
     premise: str
@@ -38,6 +39,7 @@ class Example:
     twin: str | None = None
     binary: bool = False
     document: str | None = None
+    beside: str | None = None
 
     def as_row(self) -> dict[str, Any]:
         """The line of the file, without what holds for most examples."""

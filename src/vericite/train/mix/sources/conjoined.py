@@ -56,9 +56,10 @@ def conjoined(halves: Sequence[Half], dice: random.Random) -> list[Example]:
             found += _broken(first, second, dice)
         first = dice.choice(held)
         other = dice.choice(kinds.get(_kind(first), [document]))
-        if other != document and dice.random() < _ACROSS:
+        if other.split(":")[:2] != document.split(":")[:2] and dice.random() < _ACROSS:
             found += _lacking(first, dice.choice(texts[other]), dice)
-    return [example for example in found if len(example.claim.split()) <= _LONGEST]
+    long = {example.twin for example in found if len(example.claim.split()) > _LONGEST}
+    return [example for example in found if example.twin not in long]
 
 
 def _broken(first: Half, second: Half, dice: random.Random) -> list[Example]:
@@ -90,7 +91,8 @@ def _lacking(first: Half, second: Half, dice: random.Random) -> list[Example]:
 def _start(first: Half, second: Half) -> Example:
     drawn = f"{first.document}\n{first.supported}\n{second.document}\n{second.supported}"
     twin = f"conjoined:{hashlib.sha256(drawn.encode()).hexdigest()[:16]}"
-    return replace(blank("", "neutral", "written", KIND, first.group, first.document), twin=twin)
+    beside = second.document if second.document != first.document else None
+    return replace(blank("", "neutral", "written", KIND, first.group, first.document), twin=twin, beside=beside)
 
 
 def _joined(claims: Sequence[str], joint: str) -> str:
