@@ -14,9 +14,9 @@ from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example
 from vericite.train.mix.files import DataFolder
 from vericite.train.mix.leakage import Forbidden, Guard, normal
-from vericite.train.mix.premises import joined
+from vericite.train.mix.premises import joined, told_by
 from vericite.train.mix.shelf import Harvest, Shelf
-from vericite.train.mix.sources.written import WrittenClaim, told_by, written
+from vericite.train.mix.sources.written import WrittenClaim, written
 from vericite.train.mix.tested import forbidden
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -171,7 +171,7 @@ def test_a_line_that_is_no_claim_is_named(data: DataFolder) -> None:
         made(data, [{**CLAIM, "label": "false"}])
 
 
-@pytest.fixture(scope="module", params=["written.jsonl", "written-2.jsonl"])
+@pytest.fixture(scope="module", params=["written.jsonl", "written-2.jsonl", "written-3.jsonl"])
 def shipped(request: pytest.FixtureRequest) -> list[WrittenClaim]:
     """The claims of a file of the recipe."""
     return list(read_jsonl(WrittenClaim, RECIPE / request.param))
@@ -197,7 +197,7 @@ def test_a_claims_words_tell_little_of_its_label(shipped: list[WrittenClaim]) ->
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the datasets lie beside the repository, and are not here")
-@pytest.mark.parametrize("name", ["written.jsonl", "written-2.jsonl"])
+@pytest.mark.parametrize("name", ["written.jsonl", "written-2.jsonl", "written-3.jsonl"])
 def test_the_recipes_claims_find_their_texts_and_copy_none(name: str) -> None:
     config = MixConfig()
     guard = Guard(forbidden(DataFolder(DATA), config.keep_shared_documents))

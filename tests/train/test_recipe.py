@@ -48,11 +48,11 @@ def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
     assert code == 0
     steps = [call.split()[1] for call in calls]
     assert [step for step in steps if step != "fit"] == [
-        *("mix", "average", "average", "pack", "calibrate"),
+        *("mix", "average", "average", "mix", "average", "mix", "average", "pack", "calibrate"),
         *("pack", "calibrate", "teach", "pack", "calibrate"),
     ]
-    assert steps.count("fit") == 10
-    assert (tmp_path / "out" / "4-second-packed" / "card.json").is_file()
+    assert steps.count("fit") == 14
+    assert (tmp_path / "out" / "5-second-packed" / "card.json").is_file()
     assert (tmp_path / "out" / "all.jsonl").read_text() == "a\nb\n"
     assert made(tmp_path) == (0, [])
 

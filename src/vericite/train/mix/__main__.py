@@ -46,6 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--written", type=Path, action="append", default=[], help="claims written about texts of the data; repeatable"
     )
+    parser.add_argument(
+        "--paraphrased", type=Path, action="append", default=[], help="claims of the data said anew; repeatable"
+    )
     parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the released sets")
     parser.add_argument("--config", type=Path, help="a recipe as JSON; what it leaves out keeps its default")
     parser.add_argument("--seed", type=int, default=0)
@@ -69,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             permissive = told.licence == "permissive"
             chosen = {"permissive": permissive, "without": told.without, "reworded": told.reworded}
-            chosen |= {"written": tuple(told.written)}
+            chosen |= {"written": tuple(told.written), "paraphrased": tuple(told.paraphrased)}
             mix = build(data, config, told.seed, **chosen)
             write(mix, told.out)
             report = _report(mix)

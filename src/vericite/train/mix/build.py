@@ -19,6 +19,7 @@ from vericite.train.mix.corrupt import corrupted
 from vericite.train.mix.example import DocumentExample, Example, share, write_rows
 from vericite.train.mix.files import DataFolder
 from vericite.train.mix.leakage import Guard
+from vericite.train.mix.paraphrased import Paraphrases
 from vericite.train.mix.shelf import Harvest, Shelf
 from vericite.train.mix.sources.answers import answers
 from vericite.train.mix.sources.cited import attributionbench, wice
@@ -83,6 +84,7 @@ def build(
     without: Iterable[str],
     reworded: Path | None = None,
     written: tuple[Path, ...] = (),
+    paraphrased: tuple[Path, ...] = (),
 ) -> Mix:
     """The mix; the same data, recipe and seed give the same examples in the same order.
 
@@ -94,6 +96,7 @@ def build(
         without: Sets that are left out.
         reworded: A file of pairs written by hand, to be a dev set.
         written: Files of claims written about texts of the data.
+        paraphrased: Files of claims of the data said anew.
 
     Raises:
         UnknownNameError: ``without`` names no set.
@@ -109,7 +112,11 @@ def build(
     used = [name for name in SOURCES if name not in left_out and (not permissive or LICENCES[name][1])]
     dev = {name: examples for harvest in harvests.values() for name, examples in harvest.dev.items()}
     dev = {name: checked(examples, guard, f"dev of {name}") for name, examples in dev.items()}
-    train = {name: checked(harvests[name].train, guard, name) for name in used}
+    paraphrases = Paraphrases(paraphrased)
+    train: dict[str, list[Example]] = {}
+    for name in used:
+        anew = paraphrases.of(harvests[name].train, config, shelf.dice(f"paraphrases of {name}"))
+        train[name] = checked([*harvests[name].train, *anew], guard, name)
     train, held_out = _apart_from_dev(train, dev, {name: harvests[name] for name in left_out})
     names = harvest_names(example.premise for examples in train.values() for example in examples)
     if reworded is not None:

@@ -46,6 +46,8 @@ class MixConfig(BaseModel):
         keep_shared_documents: Sets whose training claims may cite documents that their test claims cite.
         longest_share: Of all examples, those with a premise of more than 150 words.
         restated_share: Of the copies of a sentence of the premise that are made into twins, those put in other words.
+        paraphrased_share: Of the pairs that a premise decides whose claim was said anew in a file, those set beside it.
+        paraphrased_neutral_share: The same for pairs that it leaves open.
         frames: Examples of each kind of finding that is told twice in different words.
         warmup: Examples of the general warm-up file.
         untold: Examples without a label at most, for a larger model to judge.
@@ -67,7 +69,7 @@ class MixConfig(BaseModel):
     most: dict[str, int] = Field(
         default_factory=lambda: {
             "covidfact": 9000,
-            "healthver": 22000,
+            "healthver": 40000,
             "evidence_inference": 26000,
             "bioasq": 14000,
             "corpus": 40000,
@@ -77,6 +79,8 @@ class MixConfig(BaseModel):
     keep_shared_documents: tuple[str, ...] = ("healthver",)
     longest_share: float = Field(default=0.1, ge=0, le=1)
     restated_share: float = Field(default=0.8, ge=0, le=1)
+    paraphrased_share: float = Field(default=0.7, ge=0, le=1)
+    paraphrased_neutral_share: float = Field(default=0.25, ge=0, le=1)
     frames: int = Field(default=22000, ge=0)
     warmup: int = Field(default=19666, ge=0)
     untold: int = Field(default=30000, ge=0)

@@ -5,7 +5,6 @@ The files hold the claims and where each one's evidence stands, not the evidence
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import Literal
 from vericite.records import Record, read_jsonl
 from vericite.train.mix.example import Example, Label
 from vericite.train.mix.overlap import Rarity
-from vericite.train.mix.premises import abstract, joined, sentences, window
+from vericite.train.mix.premises import abstract, joined, sentences, told_by, window
 from vericite.train.mix.shelf import Harvest, Shelf, blank
 from vericite.train.mix.sources.cited import attribution_group, reference_sentences, wice_group, wice_sentences
 from vericite.train.mix.sources.conjoined import Half, conjoined
@@ -52,11 +51,6 @@ class WrittenClaim(Record):
     supported: str | None = None
     broken: str
     label: Literal["contradicts", "neutral"]
-
-
-def told_by(premise: str) -> str:
-    """What a premise is recognised by."""
-    return hashlib.sha256(premise.encode()).hexdigest()[:8]
 
 
 def written(shelf: Shelf) -> Harvest:

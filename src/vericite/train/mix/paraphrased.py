@@ -1,0 +1,90 @@
+"""Claims of the sets said anew: in other words, denied, turned round, and of something else.
+
+The sets have few claims before many premises, and a small model learns the claims by heart. The file holds what was
+written and what each claim is recognised by, not the claims: texts of datasets are not copied.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from vericite.records import Record, read_jsonl
+from vericite.train.mix.config import MixConfig
+from vericite.train.mix.example import Example
+from vericite.train.mix.premises import told_by
+
+# A whole abstract may well say something of the other matter, too.
+_SHORT = 90
+# Else what is denied in this manner would always be decided.
+_DENIED = 0.4
+
+
+class ParaphrasedClaim(Record):
+    """A line of such a file.
+
+    Attributes:
+        source: The set that has the claim.
+        check: What the claim is recognised by (``told_by``).
+        alike: The same claim in other words.
+        denied: What is true if and only if the claim is false.
+        opposite: What cannot be true beside the claim, though both may be false.
+        other: A claim that looks like it, of which nothing is said by what proves or disproves it.
+    """
+
+    source: str
+    check: str
+    alike: tuple[str, ...]
+    denied: str | None = None
+    opposite: str | None = None
+    other: str | None = None
+
+
+class Paraphrases:
+    """What was written about claims, looked up by them."""
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        lines = (line for path in files for line in read_jsonl(ParaphrasedClaim, path))
+        self._lines = {(line.source, line.check): line for line in lines}
+
+    def of(self, examples: Iterable[Example], config: MixConfig, dice: random.Random) -> list[Example]:
+        """The examples' claims said anew before the same premises.
+
+        A claim in other words stands beside one that the premise tells apart from it, as its twin.
+        """
+        found: list[Example] = []
+        for number, example in enumerate(examples):
+            line = self._lines.get((example.source, told_by(example.claim)))
+            share = config.paraphrased_share if example.label != "neutral" else config.paraphrased_neutral_share
+            if line and example.twin is None and dice.random() < share:
+                found += _said_anew(example, line, dice, f"paraphrased:{example.source}:{number}")
+        return found
+
+
+def _said_anew(example: Example, line: ParaphrasedClaim, dice: random.Random, twin: str) -> Iterator[Example]:
+    alike = replace(example, claim=dice.choice(line.alike), kind="alike") if line.alike else None
+    apart = list(_told_apart(example, line))
+    if example.label == "neutral" and not example.binary and line.denied and dice.random() < _DENIED:
+        yield replace(example, claim=line.denied, kind="denied")
+        return
+    if alike and apart:
+        yield replace(alike, twin=twin)
+        yield replace(dice.choice(apart), twin=twin)
+    elif alike or apart:
+        yield alike or dice.choice(apart)
+    if line.other and example.label != "neutral" and len(example.premise.split()) <= _SHORT:
+        yield replace(example, claim=line.other, kind="other", label="neutral")
+
+
+def _told_apart(example: Example, line: ParaphrasedClaim) -> Iterator[Example]:
+    """Claims on which the premise has the other word; what it is only known not to entail it may yet leave open."""
+    if example.label == "entails":
+        broken = "neutral" if example.binary else "contradicts"
+        if line.denied:
+            yield replace(example, claim=line.denied, kind="denied", label=broken)
+        if line.opposite:
+            yield replace(example, claim=line.opposite, kind="opposite", label=broken)
+    elif example.label == "contradicts" and line.denied:
+        yield replace(example, claim=line.denied, kind="denied", label="entails")
