@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,22 @@ import pytest
 
 from vericite.errors import RecordError
 from vericite.records import read_jsonl
+from vericite.train.mix.build import SOURCES, Mix, build
 from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example, Label
+from vericite.train.mix.files import DataFolder
+from vericite.train.mix.leakage import Forbidden
 from vericite.train.mix.paraphrased import ParaphrasedClaim, Paraphrases
 from vericite.train.mix.premises import told_by
+from vericite.train.mix.shelf import Harvest, Shelf
 
 ALWAYS = MixConfig(paraphrased_share=1, paraphrased_neutral_share=1)
 RECIPE = Path(__file__).parents[2] / "recipes" / "verifier"
 CLAIM = "Zinc shortens colds."
+TESTED = "Drinking hot tea with honey cures a common cold in most healthy adults overnight."
+HELD_OUT = "Wearing warm woollen socks at night keeps older children free of colds all winter."
 LINE = {
-    "source": "healthver",
+    "source": "scifact",
     "check": told_by(CLAIM),
     "alike": ["A cold ends sooner with zinc.", "Zinc cuts the length of colds."],
     "denied": "Zinc leaves colds no shorter.",
@@ -29,7 +36,8 @@ LINE = {
 
 def pair(label: Label, premise: str = "Colds were followed up.", **changed: Any) -> Example:
     """A pair of the set with the claim."""
-    return Example(premise, changed.pop("claim", CLAIM), label, "healthver", "rationale", "g", **changed)
+    kind = changed.pop("kind", "rationale")
+    return Example(premise, changed.pop("claim", CLAIM), label, changed.pop("source", "scifact"), kind, "g", **changed)
 
 
 def said_anew(tmp_path: Path, examples: list[Example], line: dict[str, Any] = LINE) -> list[Example]:
@@ -40,29 +48,30 @@ def said_anew(tmp_path: Path, examples: list[Example], line: dict[str, Any] = LI
 
 
 @pytest.mark.parametrize(
-    ("label", "binary", "expected"),
+    ("told", "expected"),
     [
+        ({"label": "entails"}, {"alike entails", "denied contradicts", "opposite contradicts", "other neutral"}),
         (
-            "entails",
-            False,
-            {("alike", "entails"), ("denied", "contradicts"), ("opposite", "contradicts"), ("other", "neutral")},
+            {"label": "entails", "binary": True},
+            {"alike entails", "denied neutral", "opposite neutral", "other neutral"},
         ),
-        ("entails", True, {("alike", "entails"), ("denied", "neutral"), ("opposite", "neutral"), ("other", "neutral")}),
         # That zinc draws colds out does not follow from its not shortening them.
-        ("contradicts", False, {("alike", "contradicts"), ("denied", "entails"), ("other", "neutral")}),
-        ("neutral", False, {("alike", "neutral"), ("denied", "neutral")}),
+        ({"label": "contradicts"}, {"alike contradicts", "denied entails", "other neutral"}),
+        # HealthVer calls refuted also what is not borne out: then the denial does not follow either.
+        ({"label": "contradicts", "source": "healthver"}, {"alike contradicts", "other neutral"}),
+        ({"label": "neutral"}, {"alike neutral", "denied neutral"}),
+        ({"label": "neutral", "kind": "same-abstract"}, {"alike neutral", "denied neutral", "opposite neutral"}),
         # "Not entailed" may be contradicted, and the denial then entailed.
-        ("neutral", True, {("alike", "neutral")}),
+        ({"label": "neutral", "binary": True}, {"alike neutral"}),
     ],
 )
-def test_each_wording_has_the_label_that_follows(
-    tmp_path: Path, label: Label, binary: bool, expected: set[tuple[str, str]]
-) -> None:
-    found = said_anew(tmp_path, [pair(label, f"Cold {n}.", binary=binary) for n in range(60)])
-    assert {(example.kind, example.label) for example in found} == expected
+def test_each_wording_has_the_label_that_follows(tmp_path: Path, told: dict[str, Any], expected: set[str]) -> None:
+    examples = [pair(premise=f"Cold {n}.", **told) for n in range(90)]
+    found = said_anew(tmp_path, examples, {**LINE, "source": examples[0].source})
+    assert {f"{example.kind} {example.label}" for example in found} == expected
     texts = {"alike": set(LINE["alike"])} | {kind: {LINE[kind]} for kind in ("denied", "opposite", "other")}
-    assert all(example.claim in texts[example.kind] and example.binary is binary for example in found)
-    assert {example.group for example in found} == {"g"}
+    assert all(example.claim in texts[example.kind] for example in found)
+    assert {(example.group, example.binary) for example in found} == {("g", told.get("binary", False))}
 
 
 @pytest.mark.parametrize("label", ["entails", "contradicts"])
@@ -80,12 +89,13 @@ def test_twins_share_their_premise_and_one_of_them_is_entailed(tmp_path: Path, l
 
 def test_another_matter_stands_before_short_premises_alone(tmp_path: Path) -> None:
     """An abstract may have something to say of it."""
-    assert "other" in {example.kind for example in said_anew(tmp_path, [pair("entails")])}
-    assert "other" not in {example.kind for example in said_anew(tmp_path, [pair("entails", "word " * 91)])}
+    short, long = ([pair("entails", f"{n} " + "word " * length) for n in range(40)] for length in (10, 91))
+    assert "other" in {example.kind for example in said_anew(tmp_path, short)}
+    assert "other" not in {example.kind for example in said_anew(tmp_path, long)}
 
 
 def test_claims_of_other_sets_unknown_claims_and_twins_are_left_alone(tmp_path: Path) -> None:
-    elsewhere = Example("Colds.", CLAIM, "entails", "scifact", "rationale", "g")
+    elsewhere = pair("entails", source="healthver")
     assert not said_anew(tmp_path, [elsewhere, pair("entails", claim="Iron helps."), pair("entails", twin="t")])
 
 
@@ -94,13 +104,63 @@ def test_without_a_denial_the_claim_in_other_words_stands_alone(tmp_path: Path) 
     assert [(e.kind, e.twin) for e in said_anew(tmp_path, [pair("entails")], line)] == [("alike", None)]
 
 
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mix]:
+    """Builds a mix of one set with the claim before 40 premises, and lines about it."""
+
+    def source(shelf: Shelf) -> Harvest:
+        harvest = Harvest([pair("entails", f"Cold {n} was short.", document=f"scifact:{n}") for n in range(40)])
+        harvest.train += [pair("entails", "Tea was drunk.", claim=TESTED)]
+        harvest.dev["scifact_dev"] = [pair("entails", "Cold 41 was short.", claim=HELD_OUT)]
+        return harvest
+
+    def small_mix(**chosen: Any) -> Mix:
+        path = tmp_path / "paraphrased.jsonl"
+        lines = [LINE, {**LINE, "check": told_by(TESTED), "alike": ["It came back in other words."], "other": None}]
+        path.write_text("".join(json.dumps({**line, **chosen.pop("line", {})}) + "\n" for line in lines))
+        settings = {"permissive": False, "without": (), "paraphrased": (path,), **chosen}
+        return build(DataFolder(tmp_path), MixConfig(paraphrased_share=1, warmup=0), 0, **settings)
+
+    monkeypatch.setattr("vericite.train.mix.build.SOURCES", {"scifact": source, "healthver": lambda shelf: Harvest()})
+    monkeypatch.setattr("vericite.train.mix.build.esnli", lambda shelf: Harvest())
+    monkeypatch.setattr(
+        "vericite.train.mix.build.forbidden", lambda data, keep: Forbidden(claims=((TESTED, "a test"),))
+    )
+    return small_mix
+
+
+def test_a_mix_has_them_and_the_same_ones_each_time(small: Callable[..., Mix]) -> None:
+    mix = small()
+    assert {"alike", "denied", "opposite", "other"} <= {example.kind for example in mix.train}
+    assert [example.as_row() for example in mix.train] == [example.as_row() for example in small().train]
+    assert not {"alike", "denied"} & {example.kind for example in small(paraphrased=()).train}
+
+
+def test_a_claim_that_was_turned_away_does_not_come_back_in_other_words(small: Callable[..., Mix]) -> None:
+    assert not any("came back" in example.claim for example in small().train)
+
+
+def test_what_is_tested_on_or_held_out_is_no_wording(small: Callable[..., Mix]) -> None:
+    mix = small(line={"alike": [f"{TESTED[:-1]} today.", f"{HELD_OUT[:-1]} too."]})
+    assert "denied" in {example.kind for example in mix.train}
+    assert not any(example.kind == "alike" for example in mix.train)
+    assert mix.manifest["paraphrases_near_dev_claims"] > 0
+    assert {row["from"] for row in mix.manifest["dropped"]} >= {"scifact paraphrased"}
+
+
+def test_a_set_that_is_left_out_is_not_paraphrased(small: Callable[..., Mix]) -> None:
+    assert not small(without=("scifact",)).train
+
+
 def test_a_line_with_an_unknown_field_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="claim"):
         said_anew(tmp_path, [], {**LINE, "claim": CLAIM})
 
 
-def test_the_files_of_the_recipe_parse_and_no_wording_has_two_meanings() -> None:
-    lines = [line for path in RECIPE.glob("paraphrased*.jsonl") for line in read_jsonl(ParaphrasedClaim, path)]
+def test_the_recipes_wordings_are_many_and_none_has_two_meanings() -> None:
+    lines = list(read_jsonl(ParaphrasedClaim, RECIPE / "paraphrased.jsonl"))
+    assert len(lines) > 2_500
+    assert {line.source for line in lines} <= SOURCES.keys()
     for line in lines:
         wordings = [*line.alike, *filter(None, (line.denied, line.opposite, line.other))]
         assert wordings

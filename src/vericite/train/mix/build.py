@@ -18,8 +18,8 @@ from vericite.train.mix.config import LICENCES, MixConfig
 from vericite.train.mix.corrupt import corrupted
 from vericite.train.mix.example import DocumentExample, Example, share, write_rows
 from vericite.train.mix.files import DataFolder
-from vericite.train.mix.leakage import Guard
-from vericite.train.mix.paraphrased import Paraphrases
+from vericite.train.mix.leakage import Guard, NearTexts
+from vericite.train.mix.paraphrased import KINDS, Paraphrases
 from vericite.train.mix.shelf import Harvest, Shelf
 from vericite.train.mix.sources.answers import answers
 from vericite.train.mix.sources.cited import attributionbench, wice
@@ -112,12 +112,13 @@ def build(
     used = [name for name in SOURCES if name not in left_out and (not permissive or LICENCES[name][1])]
     dev = {name: examples for harvest in harvests.values() for name, examples in harvest.dev.items()}
     dev = {name: checked(examples, guard, f"dev of {name}") for name, examples in dev.items()}
-    paraphrases = Paraphrases(paraphrased)
-    train: dict[str, list[Example]] = {}
-    for name in used:
-        anew = paraphrases.of(harvests[name].train, config, shelf.dice(f"paraphrases of {name}"))
-        train[name] = checked([*harvests[name].train, *anew], guard, name)
-    train, held_out = _apart_from_dev(train, dev, {name: harvests[name] for name in left_out})
+    train = {name: checked(harvests[name].train, guard, name) for name in used}
+    away = {name: harvests[name] for name in left_out}
+    train, held_out = _apart_from_dev(train, dev, away)
+    # Of what is left: a claim that was turned away must not come back in other words.
+    anew, near_dev = _said_anew(train, dev, shelf, Paraphrases(paraphrased))
+    anew, _ = _apart_from_dev(anew, dev, away)
+    train = {name: [*train[name], *anew[name]] for name in used}
     names = harvest_names(example.premise for examples in train.values() for example in examples)
     if reworded is not None:
         dev["reworded"] = broken_pairs(reworded, "reworded")
@@ -129,7 +130,8 @@ def build(
     transfer = {name: harvest.transfer for name, harvest in harvests.items() if name in left_out and harvest.transfer}
     manifest = _manifest(mixed, dev, harvests, guard, config, seed, used)
     manifest["held_out_by_dev_document"] = held_out
-    near = untold(mixed, config.untold, shelf.dice("untold"))
+    manifest["paraphrases_near_dev_claims"] = near_dev
+    near = untold([example for example in mixed if example.kind not in KINDS], config.untold, shelf.dice("untold"))
     manifest["untold"] = len(near)
     return Mix(mixed, warmup, near, dev, documents, transfer, manifest)
 
@@ -164,6 +166,21 @@ def _apart_from_dev(
         kept[name] = [e for e in examples if not {e.document, e.beside} & documents and e.claim.lower() not in claims]
         dropped[name] = len(examples) - len(kept[name])
     return kept, dropped
+
+
+def _said_anew(
+    train: dict[str, list[Example]], dev: dict[str, list[Example]], shelf: Shelf, paraphrases: Paraphrases
+) -> tuple[dict[str, list[Example]], int]:
+    """The claims of each set in other words, and how many were left out for a dev claim that is nearly the same."""
+    held_out = NearTexts((example.claim, name) for name, examples in dev.items() for example in examples)
+    found: dict[str, list[Example]] = {}
+    dropped = 0
+    for name, examples in train.items():
+        anew = paraphrases.of(examples, shelf.config, shelf.dice(f"paraphrases of {name}"))
+        anew = checked(anew, shelf.guard, f"{name} paraphrased")
+        found[name] = [e for e in anew if not (held_out.same(e.claim) or held_out.near(e.claim))]
+        dropped += len(anew) - len(found[name])
+    return found, dropped
 
 
 def _breakable(examples: Iterable[Example]) -> list[Example]:
@@ -205,6 +222,7 @@ def _mixed(name: str, examples: list[Example], shelf: Shelf, names: Any) -> list
 def _restated(example: Example, config: MixConfig, dice: random.Random) -> Example:
     """The example with its claim in other words, where it is a copy and the rules find some."""
     copied = example.source in _NEAR and example.label == "entails" and example.twin is None
+    copied = copied and example.kind not in KINDS
     if not copied or dice.random() >= config.restated_share:
         return example
     return replace(example, claim=restated(example.claim, dice) or example.claim)

@@ -16,10 +16,19 @@ from vericite.train.mix.config import MixConfig
 from vericite.train.mix.example import Example
 from vericite.train.mix.premises import told_by
 
+KINDS = frozenset({"alike", "denied", "opposite", "other"})
+"""Of examples that were made here."""
+
 # A whole abstract may well say something of the other matter, too.
 _SHORT = 90
+# Few of these are hard: most name other things than the set is about, and more would teach just that.
+_OTHER = 0.25
 # Else what is denied in this manner would always be decided.
-_DENIED = 0.4
+_BROKEN_OPEN = 0.4
+# Sentences of which nobody said that they bear on the claim; the opposite says more, and others may well refute that.
+_SILENT = frozenset({"unsupporting", "same-abstract"})
+# What its readers called refuted is often only not borne out, so that the denial does not follow.
+_LOOSELY_REFUTED = frozenset({"healthver"})
 
 
 class ParaphrasedClaim(Record):
@@ -66,15 +75,17 @@ class Paraphrases:
 def _said_anew(example: Example, line: ParaphrasedClaim, dice: random.Random, twin: str) -> Iterator[Example]:
     alike = replace(example, claim=dice.choice(line.alike), kind="alike") if line.alike else None
     apart = list(_told_apart(example, line))
-    if example.label == "neutral" and not example.binary and line.denied and dice.random() < _DENIED:
-        yield replace(example, claim=line.denied, kind="denied")
+    open_ones = list(_left_open(example, line))
+    if open_ones and dice.random() < _BROKEN_OPEN:
+        yield dice.choice(open_ones)
         return
     if alike and apart:
         yield replace(alike, twin=twin)
         yield replace(dice.choice(apart), twin=twin)
     elif alike or apart:
         yield alike or dice.choice(apart)
-    if line.other and example.label != "neutral" and len(example.premise.split()) <= _SHORT:
+    decided = example.label != "neutral" and len(example.premise.split()) <= _SHORT
+    if line.other and decided and dice.random() < _OTHER:
         yield replace(example, claim=line.other, kind="other", label="neutral")
 
 
@@ -86,5 +97,14 @@ def _told_apart(example: Example, line: ParaphrasedClaim) -> Iterator[Example]:
             yield replace(example, claim=line.denied, kind="denied", label=broken)
         if line.opposite:
             yield replace(example, claim=line.opposite, kind="opposite", label=broken)
-    elif example.label == "contradicts" and line.denied:
+    elif example.label == "contradicts" and line.denied and example.source not in _LOOSELY_REFUTED:
         yield replace(example, claim=line.denied, kind="denied", label="entails")
+
+
+def _left_open(example: Example, line: ParaphrasedClaim) -> Iterator[Example]:
+    """Broken claims of which a premise says as little as of the claim."""
+    if example.label == "neutral" and not example.binary:
+        if line.denied:
+            yield replace(example, claim=line.denied, kind="denied")
+        if line.opposite and example.kind in _SILENT:
+            yield replace(example, claim=line.opposite, kind="opposite")
