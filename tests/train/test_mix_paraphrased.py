@@ -144,7 +144,9 @@ def test_what_is_tested_on_or_held_out_is_no_wording(small: Callable[..., Mix]) 
     mix = small(line={"alike": [f"{TESTED[:-1]} today.", f"{HELD_OUT[:-1]} too."]})
     assert "denied" in {example.kind for example in mix.train}
     assert not any(example.kind == "alike" for example in mix.train)
-    assert mix.manifest["paraphrases_near_dev_claims"] > 0
+    assert mix.manifest["paraphrases"]["near_dev_claims"] > 0
+    # The one about the claim that is tested on.
+    assert mix.manifest["paraphrases"]["lines_about_no_claim"] == 1
     assert {row["from"] for row in mix.manifest["dropped"]} >= {"scifact paraphrased"}
 
 

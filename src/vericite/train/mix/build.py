@@ -116,7 +116,8 @@ def build(
     away = {name: harvests[name] for name in left_out}
     train, held_out = _apart_from_dev(train, dev, away)
     # Of what is left: a claim that was turned away must not come back in other words.
-    anew, near_dev = _said_anew(train, dev, shelf, Paraphrases(paraphrased))
+    paraphrases = Paraphrases(paraphrased)
+    anew, near_dev = _said_anew(train, dev, shelf, paraphrases)
     anew, _ = _apart_from_dev(anew, dev, away)
     train = {name: [*train[name], *anew[name]] for name in used}
     names = harvest_names(example.premise for examples in train.values() for example in examples)
@@ -130,7 +131,7 @@ def build(
     transfer = {name: harvest.transfer for name, harvest in harvests.items() if name in left_out and harvest.transfer}
     manifest = _manifest(mixed, dev, harvests, guard, config, seed, used)
     manifest["held_out_by_dev_document"] = held_out
-    manifest["paraphrases_near_dev_claims"] = near_dev
+    manifest["paraphrases"] = {"near_dev_claims": near_dev, "lines_about_no_claim": paraphrases.unmet}
     near = untold([example for example in mixed if example.kind not in KINDS], config.untold, shelf.dice("untold"))
     manifest["untold"] = len(near)
     return Mix(mixed, warmup, near, dev, documents, transfer, manifest)

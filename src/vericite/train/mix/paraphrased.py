@@ -57,6 +57,12 @@ class Paraphrases:
     def __init__(self, files: Iterable[Path]) -> None:
         lines = (line for path in files for line in read_jsonl(ParaphrasedClaim, path))
         self._lines = {(line.source, line.check): line for line in lines}
+        self._met: set[tuple[str, str]] = set()
+
+    @property
+    def unmet(self) -> int:
+        """How many lines are about no claim that was seen so far."""
+        return len(self._lines.keys() - self._met)
 
     def of(self, examples: Iterable[Example], config: MixConfig, dice: random.Random) -> list[Example]:
         """The examples' claims said anew before the same premises.
@@ -65,7 +71,9 @@ class Paraphrases:
         """
         found: list[Example] = []
         for number, example in enumerate(examples):
-            line = self._lines.get((example.source, told_by(example.claim)))
+            key = (example.source, told_by(example.claim))
+            line = self._lines.get(key)
+            self._met |= {key} if line else set()
             share = config.paraphrased_share if example.label != "neutral" else config.paraphrased_neutral_share
             if line and example.twin is None and dice.random() < share:
                 found += _said_anew(example, line, dice, f"paraphrased:{example.source}:{number}")
