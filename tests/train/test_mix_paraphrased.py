@@ -23,6 +23,7 @@ ALWAYS = MixConfig(paraphrased_share=1, paraphrased_neutral_share=1)
 RECIPE = Path(__file__).parents[2] / "recipes" / "verifier"
 CLAIM = "Zinc shortens colds."
 TESTED = "Drinking hot tea with honey cures a common cold in most healthy adults overnight."
+AWAY = "Gargling with warm salt water each morning keeps singers from catching winter colds."
 HELD_OUT = "Wearing warm woollen socks at night keeps older children free of colds all winter."
 LINE = {
     "source": "scifact",
@@ -44,7 +45,7 @@ def said_anew(tmp_path: Path, examples: list[Example], line: dict[str, Any] = LI
     """What comes of them."""
     path = tmp_path / "paraphrased.jsonl"
     path.write_text(json.dumps(line) + "\n")
-    return Paraphrases([path]).of(examples, ALWAYS, random.Random(0))
+    return Paraphrases([path]).of("scifact", examples, ALWAYS, random.Random(0))
 
 
 @pytest.mark.parametrize(
@@ -111,17 +112,23 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Mix]
     def source(shelf: Shelf) -> Harvest:
         harvest = Harvest([pair("entails", f"Cold {n} was short.", document=f"scifact:{n}") for n in range(40)])
         harvest.train += [pair("entails", "Tea was drunk.", claim=TESTED)]
+        harvest.transfer = [pair("entails", "Cold 42 was short.", claim=AWAY)]
         harvest.dev["scifact_dev"] = [pair("entails", "Cold 41 was short.", claim=HELD_OUT)]
         return harvest
 
     def small_mix(**chosen: Any) -> Mix:
         path = tmp_path / "paraphrased.jsonl"
-        lines = [LINE, {**LINE, "check": told_by(TESTED), "alike": ["It came back in other words."], "other": None}]
-        path.write_text("".join(json.dumps({**line, **chosen.pop("line", {})}) + "\n" for line in lines))
+        lines = [{**LINE, **chosen.pop("line", {})}]
+        lines += [{**LINE, "check": told_by(TESTED), "alike": ["It came back in other words."], "other": None}]
+        lines += [{**LINE, "source": "healthver", "alike": [f"{AWAY[:-1]} too.", "Zinc helps."]}]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         settings = {"permissive": False, "without": (), "paraphrased": (path,), **chosen}
         return build(DataFolder(tmp_path), MixConfig(paraphrased_share=1, warmup=0), 0, **settings)
 
-    monkeypatch.setattr("vericite.train.mix.build.SOURCES", {"scifact": source, "healthver": lambda shelf: Harvest()})
+    def other_source(shelf: Shelf) -> Harvest:
+        return Harvest([pair("entails", f"A cold {n} went.", source="healthver") for n in range(40)])
+
+    monkeypatch.setattr("vericite.train.mix.build.SOURCES", {"scifact": source, "healthver": other_source})
     monkeypatch.setattr("vericite.train.mix.build.esnli", lambda shelf: Harvest())
     monkeypatch.setattr(
         "vericite.train.mix.build.forbidden", lambda data, keep: Forbidden(claims=((TESTED, "a test"),))
@@ -143,15 +150,19 @@ def test_a_claim_that_was_turned_away_does_not_come_back_in_other_words(small: C
 def test_what_is_tested_on_or_held_out_is_no_wording(small: Callable[..., Mix]) -> None:
     mix = small(line={"alike": [f"{TESTED[:-1]} today.", f"{HELD_OUT[:-1]} too."]})
     assert "denied" in {example.kind for example in mix.train}
-    assert not any(example.kind == "alike" for example in mix.train)
-    assert mix.manifest["paraphrases"]["near_dev_claims"] > 0
+    assert not any(example.kind == "alike" for example in mix.train if example.source == "scifact")
+    assert mix.manifest["paraphrases"]["pairs_near_held_out_claims"] > 0
     # The one about the claim that is tested on.
     assert mix.manifest["paraphrases"]["lines_about_no_claim"] == 1
     assert {row["from"] for row in mix.manifest["dropped"]} >= {"scifact paraphrased"}
 
 
-def test_a_set_that_is_left_out_is_not_paraphrased(small: Callable[..., Mix]) -> None:
-    assert not small(without=("scifact",)).train
+def test_a_set_that_is_left_out_is_not_paraphrased_nor_its_claims_a_wording(small: Callable[..., Mix]) -> None:
+    assert any(example.claim.startswith(AWAY[:-1]) for example in small().train)
+    left = small(without=("scifact",)).train
+    assert {example.source for example in left} == {"healthver"}
+    assert "Zinc helps." in {example.claim for example in left}
+    assert not any(example.claim.startswith(AWAY[:-1]) for example in left)
 
 
 def test_a_line_with_an_unknown_field_is_told(tmp_path: Path) -> None:
@@ -164,7 +175,14 @@ def test_the_recipes_wordings_are_many_and_none_has_two_meanings() -> None:
     assert len(lines) > 2_500
     assert {line.source for line in lines} <= SOURCES.keys()
     for line in lines:
-        wordings = [*line.alike, *filter(None, (line.denied, line.opposite, line.other))]
+        wordings = [text for _, text in _worded(line)]
         assert wordings
         assert len({wording.lower() for wording in wordings}) == len(wordings)
     assert len({(line.source, line.check) for line in lines}) == len(lines)
+    told = [(line.source, kind, text) for line in lines for kind, text in _worded(line)]
+    assert len({(source, text.lower()) for source, _, text in told}) == len({(s, k, t.lower()) for s, k, t in told})
+
+
+def _worded(line: ParaphrasedClaim) -> list[tuple[str, str]]:
+    kinds = {"denied": line.denied, "opposite": line.opposite, "other": line.other}
+    return [*(("alike", text) for text in line.alike), *((kind, text) for kind, text in kinds.items() if text)]

@@ -68,12 +68,20 @@ def test_each_step_is_given_what_the_one_before_made(tmp_path: Path) -> None:
         for one in told
         if one["train"] == "fit"
     }
+    assert fits["1-warmup"] == ["mix-3/warmup.jsonl", str(tmp_path / "base")]
+    assert fits["2-natural"] == ["mix-3/train.jsonl", "1-warmup/model"]
+    assert fits["3-mix"] == ["mix-3/train.jsonl", "2-natural/model"]
     for name, start in {"4-first": "3-mix", "4-second": "4-first"}.items():
         runs = {run: fit for run, fit in fits.items() if run.startswith(f"{name}-")}
         assert len(runs) == 2
         assert all(fit == ["mix-3/train.jsonl", f"{start}/model"] for fit in runs.values())
     seeds = [one["--seed"] for one in told if one["train"] == "fit" and "--seed" in one]
     assert len(seeds) == len(set(seeds)) == 4
+    averages = [call.replace(f"{out}/", "").split()[2:4] for call in calls if " average " in call]
+    assert averages == [
+        [f"4-{name}-{n}/model" for n in seeds] for name, *seeds in (("first", 41, 42), ("second", 51, 52))
+    ]
+    assert any(f"pack {out}/4-second/model/model.safetensors" in call for call in calls)
     (mix,) = (call for call in calls if " mix " in call)
     assert {Path(word).name for word in mix.split() if word.endswith(".jsonl")} == {"reworded.jsonl", "written.jsonl"}
 

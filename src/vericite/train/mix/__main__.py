@@ -47,7 +47,11 @@ def _parser() -> argparse.ArgumentParser:
         "--written", type=Path, action="append", default=[], help="claims written about texts of the data; repeatable"
     )
     parser.add_argument(
-        "--paraphrased", type=Path, action="append", default=[], help="claims of the data said anew; repeatable"
+        "--paraphrased",
+        type=Path,
+        action="append",
+        default=[],
+        help="claims of the data said anew; repeatable, later lines go before",
     )
     parser.add_argument("--cases", type=Path, help="pairs written by hand, to be among the released sets")
     parser.add_argument("--config", type=Path, help="a recipe as JSON; what it leaves out keeps its default")

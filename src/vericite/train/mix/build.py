@@ -117,8 +117,9 @@ def build(
     train, held_out = _apart_from_dev(train, dev, away)
     # Of what is left: a claim that was turned away must not come back in other words.
     paraphrases = Paraphrases(paraphrased)
-    anew, near_dev = _said_anew(train, dev, shelf, paraphrases)
-    anew, _ = _apart_from_dev(anew, dev, away)
+    held_out_claims = [example for examples in dev.values() for example in examples]
+    held_out_claims += [example for harvest in away.values() for example in harvest.transfer]
+    anew, near_pairs = _paraphrased(train, held_out_claims, shelf, paraphrases)
     train = {name: [*train[name], *anew[name]] for name in used}
     names = harvest_names(example.premise for examples in train.values() for example in examples)
     if reworded is not None:
@@ -131,7 +132,7 @@ def build(
     transfer = {name: harvest.transfer for name, harvest in harvests.items() if name in left_out and harvest.transfer}
     manifest = _manifest(mixed, dev, harvests, guard, config, seed, used)
     manifest["held_out_by_dev_document"] = held_out
-    manifest["paraphrases"] = {"near_dev_claims": near_dev, "lines_about_no_claim": paraphrases.unmet}
+    manifest["paraphrases"] = {"pairs_near_held_out_claims": near_pairs, "lines_about_no_claim": paraphrases.unmet}
     near = untold([example for example in mixed if example.kind not in KINDS], config.untold, shelf.dice("untold"))
     manifest["untold"] = len(near)
     return Mix(mixed, warmup, near, dev, documents, transfer, manifest)
@@ -169,15 +170,15 @@ def _apart_from_dev(
     return kept, dropped
 
 
-def _said_anew(
-    train: dict[str, list[Example]], dev: dict[str, list[Example]], shelf: Shelf, paraphrases: Paraphrases
+def _paraphrased(
+    train: dict[str, list[Example]], held_out_claims: list[Example], shelf: Shelf, paraphrases: Paraphrases
 ) -> tuple[dict[str, list[Example]], int]:
-    """The claims of each set in other words, and how many were left out for a dev claim that is nearly the same."""
-    held_out = NearTexts((example.claim, name) for name, examples in dev.items() for example in examples)
+    """The claims of each set said anew, and how many pairs were left out for being near a claim that is held out."""
+    held_out = NearTexts((example.claim, example.source) for example in held_out_claims)
     found: dict[str, list[Example]] = {}
     dropped = 0
     for name, examples in train.items():
-        anew = paraphrases.of(examples, shelf.config, shelf.dice(f"paraphrases of {name}"))
+        anew = paraphrases.of(name, examples, shelf.config, shelf.dice(f"paraphrases of {name}"))
         anew = checked(anew, shelf.guard, f"{name} paraphrased")
         found[name] = [e for e in anew if not (held_out.same(e.claim) or held_out.near(e.claim))]
         dropped += len(anew) - len(found[name])

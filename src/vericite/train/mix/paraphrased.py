@@ -1,7 +1,7 @@
 """Claims of the sets said anew: in other words, denied, turned round, and of something else.
 
 The sets have few claims before many premises, and a small model learns the claims by heart. The file holds what was
-written and what each claim is recognised by, not the claims: texts of datasets are not copied.
+written and what each claim is recognised by, not the claims, though a denial keeps many of a claim's words.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ParaphrasedClaim(Record):
 
 
 class Paraphrases:
-    """What was written about claims, looked up by them."""
+    """What was written about claims, looked up by them; of two lines about one claim the later one counts."""
 
     def __init__(self, files: Iterable[Path]) -> None:
         lines = (line for path in files for line in read_jsonl(ParaphrasedClaim, path))
@@ -64,8 +64,8 @@ class Paraphrases:
         """How many lines are about no claim that was seen so far."""
         return len(self._lines.keys() - self._met)
 
-    def of(self, examples: Iterable[Example], config: MixConfig, dice: random.Random) -> list[Example]:
-        """The examples' claims said anew before the same premises.
+    def of(self, name: str, examples: Iterable[Example], config: MixConfig, dice: random.Random) -> list[Example]:
+        """The claims of a set's examples said anew before the same premises.
 
         A claim in other words stands beside one that the premise tells apart from it, as its twin.
         """
@@ -76,7 +76,7 @@ class Paraphrases:
             self._met |= {key} if line else set()
             share = config.paraphrased_share if example.label != "neutral" else config.paraphrased_neutral_share
             if line and example.twin is None and dice.random() < share:
-                found += _said_anew(example, line, dice, f"paraphrased:{example.source}:{number}")
+                found += _said_anew(example, line, dice, f"paraphrased:{name}:{number}")
         return found
 
 
