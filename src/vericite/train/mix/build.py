@@ -223,9 +223,9 @@ def _mixed(name: str, examples: list[Example], shelf: Shelf, names: Any) -> list
 
 def _restated(example: Example, config: MixConfig, dice: random.Random) -> Example:
     """The example with its claim in other words, where it is a copy and the rules find some."""
-    copied = example.source in _NEAR and example.label == "entails" and example.twin is None
-    copied = copied and example.kind not in KINDS
-    if not copied or dice.random() >= config.restated_share:
+    near_copy = example.source in _NEAR and example.kind not in KINDS
+    alone = example.label == "entails" and example.twin is None
+    if not (near_copy and alone) or dice.random() >= config.restated_share:
         return example
     return replace(example, claim=restated(example.claim, dice) or example.claim)
 

@@ -73,20 +73,22 @@ class Paraphrases:
         for number, example in enumerate(examples):
             key = (example.source, told_by(example.claim))
             line = self._lines.get(key)
-            self._met |= {key} if line else set()
+            if line is None:
+                continue
+            self._met.add(key)
             share = config.paraphrased_share if example.label != "neutral" else config.paraphrased_neutral_share
-            if line and example.twin is None and dice.random() < share:
+            if example.twin is None and dice.random() < share:
                 found += _said_anew(example, line, dice, f"paraphrased:{name}:{number}")
         return found
 
 
 def _said_anew(example: Example, line: ParaphrasedClaim, dice: random.Random, twin: str) -> Iterator[Example]:
-    alike = replace(example, claim=dice.choice(line.alike), kind="alike") if line.alike else None
-    apart = list(_told_apart(example, line))
     open_ones = list(_left_open(example, line))
     if open_ones and dice.random() < _BROKEN_OPEN:
         yield dice.choice(open_ones)
         return
+    alike = replace(example, claim=dice.choice(line.alike), kind="alike") if line.alike else None
+    apart = list(_told_apart(example, line))
     if alike and apart:
         yield replace(alike, twin=twin)
         yield replace(dice.choice(apart), twin=twin)
