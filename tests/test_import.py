@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,8 +35,9 @@ sys.meta_path.insert(0, Trap())
 """
 
 
-def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=env)
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -63,3 +66,15 @@ def test_every_public_name_loads():
     assert set(vericite.__all__) - {"__version__"} == set(vericite._HOME_OF)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = vericite.nothing
+
+
+def test_checking_leaves_nothing_at_home_but_our_own_cache(tmp_path: Path):
+    """The runtime's makers collect what is run with it, unless they are told not to."""
+    check = "import vericite; vericite.check('Pills help [1].', [{'id': 'a', 'text': 'Aspirin helps.'}])"
+    # Set in this process already, by the package's own import; and the runtime collects nothing where CI is set.
+    code = f"import os; [os.environ.pop(name, None) for name in ('ORT_DISABLE_TELEMETRY', 'CI')]; {check}"
+    ran = f"{code}; import sys; assert 'onnxruntime' in sys.modules"
+    done = python(ran, HOME=str(tmp_path), USERPROFILE=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / ".cache"))
+    assert done.returncode == 0, done.stderr
+    left = {path.relative_to(tmp_path).parts[:2] for path in tmp_path.rglob("*")}
+    assert left <= {(".cache",), (".cache", "vericite")}

@@ -10,10 +10,14 @@ Names load when they are first used, so that importing the package costs next to
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from vericite.version import __version__
+
+# ONNX Runtime, when it is imported, else gives this machine a number and notes what is run, to tell its maker.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from vericite.errors import InputError, VeriCiteError

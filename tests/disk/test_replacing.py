@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,48 @@ def test_ends_of_lines_are_kept_as_they_are(place: Path):
 def test_a_file_that_cannot_be_written_is_the_callers_to_tell(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         Replacing(tmp_path / "nowhere" / "out.txt").write(["one\n"])
+
+
+def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path):
+    (tmp_path / "kept").mkdir()
+    target, link = tmp_path / "kept" / "real.txt", tmp_path / "link.txt"
+    target.write_text("earlier\n")
+    link.symlink_to(target)
+    file = Replacing(link)
+    file.write(["one\n"])
+    file.done()
+    assert link.is_symlink()
+    assert target.read_text() == "one\n"
+
+
+def test_who_may_read_the_file_stays_as_it_was(place: Path):
+    place.chmod(0o600)
+    file = Replacing(place)
+    file.write(["secret\n"])
+    assert file.partial.stat().st_mode & 0o777 == 0o600
+    file.done()
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    file = Replacing(pipe)
+    file.write(["one\n"])
+    file.done()
+    reader.join(10)
+    assert read == ["one\n"]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="the system has no device that is full")
+def test_a_device_is_written_to_and_not_replaced():
+    file = Replacing(Path("/dev/full"))
+    with pytest.raises(OSError, match="No space"):
+        file.write(["one\n"])
+    file.leave()
+    assert Path("/dev/full").is_char_device()

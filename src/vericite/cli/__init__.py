@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 
 from vericite.errors import InputError, VeriCiteError
+
+_READER_GONE = 141
+"""What a shell makes of a program that is ended so; it is no error of ours."""
 
 
 def main() -> None:
@@ -15,6 +20,7 @@ def main() -> None:
 
     # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
+    _print_anything()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
@@ -23,14 +29,34 @@ def main() -> None:
         _stop(error, 2)
     except VeriCiteError as error:
         _stop(error, 1)
+    except SystemExit as ended:
+        # Those who print for us make 1 of it when the reader of a pipe goes away (`vericite ... | head`), which is what
+        # a failure gives.
+        if isinstance(ended.__context__, BrokenPipeError):
+            sys.exit(_READER_GONE)
+        raise
     except BrokenPipeError:
-        # The reader of a pipe went away (`vericite ... | head`): not an error of ours.
-        sys.stderr.close()
-        sys.exit(141)
+        sys.exit(_READER_GONE)
     except OSError as error:
         _stop(VeriCiteError(f"expected to be able to write the output; found: {error.strerror or error}"), 1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _print_anything() -> None:
+    """Have what the output's encoding lacks told by its number, in the form that JSON reads as the character."""
+    codecs.register_error("vericite", _numbered)
+    for stream in (sys.stdout, sys.stderr):
+        # A notebook's or a test's is none of these, and takes any text.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="vericite")
+
+
+def _numbered(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{lacking[at : at + 2].hex()}" for at in range(0, len(lacking), 2)), error.end
 
 
 def _warn(message: Warning | str, *_: object) -> None:

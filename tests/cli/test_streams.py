@@ -1,0 +1,34 @@
+"""What stands at the other end of the output: a terminal of few letters, a reader that goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+BETA = "Beta-blockers and α4β2 agonists 𝛼 help [1]."
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+def test_what_the_outputs_encoding_lacks_is_told_by_number(encoding: str):
+    command = [sys.executable, "-m", "vericite", "split", BETA, "--json"]
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, timeout=60, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "α4β2 agonists 𝛼" in json.loads(done.stdout.decode(encoding).splitlines()[0])["text"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+def test_a_reader_that_goes_away_is_no_failure(tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    line = {"answer": "Aspirin helps [1].", "documents": [{"id": "a", "text": "Aspirin helps."}]}
+    answers.write_text("".join(json.dumps({"id": str(number), **line}) + "\n" for number in range(50)))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        command = [sys.executable, "-m", "vericite", "check", str(answers)]
+        done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert done.returncode == 141, done.stderr
