@@ -80,3 +80,16 @@ def test_a_failed_run_shows_why(capsys: pytest.CaptureFixture[str]):
     answer = run.answer.model_copy(update={"failed": "the reply was empty", "exact": None})
     show_run(Console(width=120), run.model_copy(update={"answer": answer}))
     assert "failed  the reply was empty" in capsys.readouterr().out
+
+
+def test_runs_that_are_kept_are_printed_as_json_too_those_of_before_as_well(run_cli, tmp_path: Path):
+    batch = tmp_path / "q.jsonl"
+    lines = [json.dumps({"id": name, "question": QUESTION}) for name in ("q1", "q2")]
+    batch.write_text(lines[0] + "\n")
+    kept = ("--save", str(tmp_path / "kept"), "--json", *FAST)
+    for count in (1, 2):
+        batch.write_text("\n".join(lines[:count]) + "\n")
+        printed = run_cli("ask", "--batch", str(batch), *kept)
+        assert printed.code == 0, printed.err
+        assert [json.loads(line)["question"]["id"] for line in printed.out.splitlines()] == ["q1", "q2"][:count]
+        assert f"{count} of {count} questions answered" in printed.err

@@ -227,3 +227,20 @@ def test_a_damaged_judge_is_listed_as_such(run_cli, own):
     printed = run_cli("judges")
     assert printed.code == 0
     assert "broken\n    expected a file that `vericite calibrate` wrote" in printed.out
+
+
+def test_never_to_abstain_is_no_threshold_that_leaves_some(run_cli):
+    told = " ".join(calibrated(run_cli).out.split())
+    assert (
+        "0.00, that is never. Chosen anew without the pairs that it is measured on, it was above that at times" in told
+    )
+    assert "such a threshold" not in told
+    told = " ".join(calibrated(run_cli, "--coverage", "0.35").out.split())
+    assert "Measured on pairs that it was not chosen on, such a threshold leaves" in told
+
+
+def test_pairs_that_came_before_are_told(run_cli, tmp_path):
+    twice = write(tmp_path / "twice.jsonl", *LINES, *LINES[:3])
+    printed = run_cli("calibrate", twice, "--judge", "lexical")
+    assert (printed.code, "found 3 that came before" in printed.err) == (0, True)
+    assert "came before" not in calibrated(run_cli).err

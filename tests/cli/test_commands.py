@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
+from vericite.cli import extras
 from vericite.cli.extras import EXTRAS
 from vericite.corpus import demo_questions
 from vericite.models.folder import VERIFIER
@@ -14,6 +17,7 @@ from vericite.records import Run
 from vericite.verify import protocol_names
 from vericite.verify.judges import JUDGES
 
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 
 
@@ -61,23 +65,23 @@ def test_judge_prints_a_label_and_probabilities_that_add_up(run_cli):
     assert sum(found["probabilities"].values()) == pytest.approx(1, abs=1e-4)
 
 
-def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli):
+def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli, monkeypatch):
     printed = run_cli("doctor", "--json")
     found = json.loads(printed.out)
     assert printed.code == 0
     assert {model["name"] for model in found["models"]} == {"embedder-v0", "reranker-v1", VERIFIER}
     for extra in found["extras"]:
         assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
     text = run_cli("doctor").out
     assert VERIFIER in text
-    # What brings gigabytes is in no test's environment but that of the checkpoints.
-    assert "pip install 'vericite[ray]'" in text
+    assert all(f"pip install 'vericite[{name}]'" in text for name in EXTRAS)
 
 
 def test_doctor_knows_every_extra_that_the_package_declares():
-    from importlib.metadata import metadata
-
-    assert set(EXTRAS) | {"all"} == set(metadata("vericite").get_all("Provides-Extra") or [])
+    declared = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert set(EXTRAS) | {"all"} == set(declared)
+    assert declared["all"] == [f"vericite[{','.join(EXTRAS)}]"]
 
 
 def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):

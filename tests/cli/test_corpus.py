@@ -207,9 +207,29 @@ def test_a_build_whose_errors_go_into_a_file_tells_how_far_it_is_now_and_then(ca
 
 def test_offline_nothing_is_asked_of_pubmed(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    printed = run_cli("--offline", "corpus", "build", "--pubmed", "aspirin", "--to", "x")
-    assert printed.code == 1
-    assert "VERICITE_OFFLINE" in printed.err
+    for asking in (["corpus", "build", "--pubmed", "aspirin", "--to", "x"], ["ask", "Why?", "--corpus", "pubmed"]):
+        printed = run_cli("--offline", *asking)
+        assert printed.code == 2
+        assert "VERICITE_OFFLINE" in printed.err
+
+
+def test_what_is_no_pmid_is_told_in_words_and_leaves_no_store(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = run_cli("--offline", "corpus", "build", "--pmids", "abc", "--to", "x")
+    assert printed.code == 2
+    assert "the PMIDs abc: expected a PMID, a number of up to 8 digits; found 'abc'" in printed.err
+    assert "no store was made" in printed.out
+    assert "found none" in run_cli("corpus", "info", "x").err
+
+
+def test_a_file_of_which_nothing_can_be_used_leaves_no_store_and_an_old_store_as_it_was(store, tmp_path, run_cli):
+    (tmp_path / "bad.jsonl").write_text('{"id": 1}\n')
+    printed = run_cli("corpus", "build", str(tmp_path / "bad.jsonl"), "--to", str(tmp_path / "new"))
+    assert (printed.code, "0 added, 1 refused" in printed.out) == (2, True)
+    assert "found none" in run_cli("corpus", "info", str(tmp_path / "new")).err
+    printed = run_cli("corpus", "build", str(tmp_path / "bad.jsonl"), "--to", store)
+    assert (printed.code, "no store" in printed.out) == (2, False)
+    assert json.loads(run_cli("corpus", "info", store, "--json").out)["documents"] == 3
 
 
 def test_vectors_are_made_kept_told_of_and_made_of_what_is_added(folder, tmp_path, run_cli):

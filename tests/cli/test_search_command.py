@@ -116,6 +116,14 @@ def test_bad_lines_of_a_batch_cost_themselves(run_cli, tmp_path: Path):
     assert printed.err.count("q.jsonl") == 3
 
 
+def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli, tmp_path: Path):
+    questions = [{"id": "q1", "question": QUESTION}, "{", {"id": "q 2", "question": QUESTION}]
+    batch = write(tmp_path / "q.jsonl", *questions)
+    printed = run_cli("search", "--batch", str(batch), "--run", str(tmp_path / "r.trec"), "--rerank", "none")
+    assert printed.code == 2
+    assert "q.jsonl, line 3, field id: " in printed.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import vericite
 from vericite.errors import InputError
-from vericite.evaluate.gold import Labels
+from vericite.evaluate.gold import CitationJudgement, Labels
 from vericite.evaluate.measures.agreement import (
     CategoryF1,
     CohenKappa,
@@ -155,3 +155,12 @@ def test_a_file_is_no_less_one_of_labels_for_a_first_line_without_citations(tmp_
         ("b", "supported"),
     ]
     assert not problems
+
+
+def test_assessors_may_use_the_words_of_verdicts():
+    words = {"supported": "supports", "contradicted": "contradicts", "irrelevant": "irrelevant", "neutral": "neutral"}
+    for said, kept in words.items():
+        line = json.dumps({"id": "q", "citations": [{"sentence": 0, "document": "d", "label": said}]})
+        assert [one.label for one in Labels.model_validate_json(line).citations or ()] == [kept]
+    with pytest.raises(ValueError, match="'supports', 'contradicts'"):
+        CitationJudgement(sentence=0, document="d", label="Supported")  # pyright: ignore[reportArgumentType]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from vericite.errors import InputError
-from vericite.evaluate.reading import read_gold, read_system, read_systems, system_names
+from vericite.evaluate.places import system_names
+from vericite.evaluate.reading import read_gold, read_system, read_systems
 
 ANSWER = {"id": "q1", "answer": "Aspirin works [1].", "documents": [{"id": "d1", "text": "Aspirin works."}]}
 

@@ -151,10 +151,22 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_manifest_that_is_none_is_an_error(tmp_path: Path):
-    (tmp_path / MANIFEST).write_text("[]")
-    with pytest.raises(InputError, match="expected the manifest of a run"):
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"[]", "JSON without the settings of a run"),
+        (b"{}", "JSON without the settings of a run"),
+        (b'{"settings": 1}', "JSON without the settings of a run"),
+        (b'{"settings": {}', "no JSON at line 1, column 16"),
+        (b"", "no JSON at line 1, column 1"),
+        (b"\xff", "text that is no UTF-8"),
+    ],
+)
+def test_a_manifest_that_is_none_is_an_error(tmp_path: Path, content: bytes, found: str):
+    (tmp_path / MANIFEST).write_bytes(content)
+    with pytest.raises(InputError, match="expected the manifest of a run") as caught:
         carried_out(RunFolder(tmp_path, SETTINGS), pipeline())
+    assert f"found {found}. " in str(caught.value) and "Error" not in str(caught.value)
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path: Path):

@@ -13,8 +13,8 @@ from vericite.text.markers import MarkerGroup, parse_markers, render, render_mar
 DOCUMENTS = tuple(Document.from_text(f"doc{number}", "Aspirin lowers LDL.") for number in range(1, 6))
 
 PIECES = st.sampled_from(
-    """[1] [2,3] [[1]] [^1] 【1†source】 [1]-[3] H- [９] [0] [1-3] [2019] (see ( ) [ ] ** --- - 1. ## : . | <sup> </sup>
-    > ^ and a Z 5 References Sources: Aspirin lowers (http://a.b/c.d)""".split()
+    """[1] [2,3] [1,2,] [4;] [1-3,] [[1]] [^1] 【1†source】 [1]-[3] H- [９] [0] [1-3] [2019] (see ( ) [ ] ** --- - 1.
+    ## : . | <sup> </sup> > ^ and a Z 5 References Sources: Aspirin lowers (http://a.b/c.d)""".split()
 ) | st.sampled_from([" ", "\n", "\n\n", ". ", "\r\n", "\ud800"])
 ANSWERS = st.lists(PIECES, max_size=25).map("".join) | st.text()
 
@@ -58,6 +58,19 @@ MARKERS = {
     "[1, 2 and 3]": [1, 2, 3],
     "[1 and 2]": [1, 2],
     "[1 & 2]": [1, 2],
+    "[1,2,]": [1, 2],
+    "[1, 2, ]": [1, 2],
+    "[1; 2;]": [1, 2],
+    "[1 ,]": [1],
+    "[1-3,]": [1, 2, 3],
+    "[[1, 2,]]": [1, 2],
+    "[1,†source]": [1],
+    "[1,,]": [],
+    "[,1]": [],
+    "[,]": [],
+    "[1,1000,]": [],
+    "[3-1,]": [],
+    "[1-60,]": [],
     "[1 and]": [],
     "[1 or 2]": [],
     "[1]-[3]": [1, 2, 3],
@@ -109,6 +122,7 @@ def test_markers_by_form(text: str, numbers: list[int]):
         ("x [1](http://a.b) y", "[1]"),
         ("x [ 1 ]y", "[ 1 ]"),
         ("x [1]–[3].", "[1]–[3]"),
+        ("x [1, 2, ].", "[1, 2, ]"),
         ("x [^1].", "[^1]"),
         ("x 【1†source】.", "【1†source】"),
     ],
@@ -158,6 +172,7 @@ SPLITS = {
     "Aspirin lowers LDL<sup>[1]</sup>.": [("Aspirin lowers LDL.", [1])],
     "Aspirin lowers LDL [[1], [2]].": [("Aspirin lowers LDL.", [1, 2])],
     "Aspirin lowers LDL [1,1][1].": [("Aspirin lowers LDL.", [1])],
+    "Aspirin lowers LDL [1,2,]. Statins do too [3; ].": [("Aspirin lowers LDL.", [1, 2]), ("Statins do too.", [3])],
     "Free [Ca2+] rose [1].": [("Free [Ca2+] rose.", [1])],
     # before the sentence
     "[1] Aspirin lowers LDL. Statins do too [2].": [("Aspirin lowers LDL.", [1]), ("Statins do too.", [2])],
@@ -306,7 +321,9 @@ def test_claims_are_in_order_and_hold_their_citations(text: str):
             assert claim.span.start <= citation.span.start < citation.span.end <= claim.span.end
 
 
-@pytest.mark.parametrize("unit", ["[1]", "(see [1]) x. ", "\n[1] A", "[[1]](http://a ", "[1,", "**", "\n- [1]"])
+@pytest.mark.parametrize(
+    "unit", ["[1]", "(see [1]) x. ", "\n[1] A", "[[1]](http://a ", "[1,", "[1 ,   ", "**", "\n- [1]"]
+)
 def test_long_answers_take_linear_time(unit: str):
     start = time.perf_counter()
     answer(unit * 10_000)
@@ -314,4 +331,4 @@ def test_long_answers_take_linear_time(unit: str):
 
 
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v3"
+    assert CITATIONS == "citations.v4"

@@ -155,7 +155,7 @@ def ask(
     )
     try:
         if save is not None:
-            failed = _ask_into(save, made, questions, k, corpus)
+            failed = _ask_into(save, made, questions, k, corpus, as_json)
         else:
             failed = _ask_here(made, questions, k, as_json)
     finally:
@@ -220,11 +220,14 @@ def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bo
     return failed
 
 
-def _ask_into(folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str) -> list[str]:
+def _ask_into(
+    folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str, as_json: bool
+) -> list[str]:
     """Why those failed that did."""
     from rich.console import Console
 
     from vericite.pipeline.runs import RunFolder
+    from vericite.records import to_json
 
     parts = {**made.parts, "protocol": made.verifier.protocol.signature, "judge": made.verifier.judge.signature}
     settings = {"corpus": corpus, **_fingerprint(corpus), "k": k, "parts": parts}
@@ -236,8 +239,14 @@ def _ask_into(folder: Path, made: Pipeline, questions: Sequence[Question], k: in
             kept.add(run)
             failed += [] if run.answer.failed is None else [run.answer.failed]
             status.update(f"asking, {number} of {len(questions)} questions done, {len(failed)} failed")
+    if as_json:
+        # Those answered before, too: what is printed does not depend on whether the run was stopped in between.
+        asked = {question.id for question in questions}
+        for run in kept.runs():
+            if run.question.id in asked:
+                typer.echo(to_json(run))
     told = f", {done} of them before" if done else ""
-    typer.echo(f"{folder}: {len(questions) - len(failed)} of {len(questions)} questions answered{told}")
+    typer.echo(f"{folder}: {len(questions) - len(failed)} of {len(questions)} questions answered{told}", err=as_json)
     return failed
 
 

@@ -215,12 +215,12 @@ def _show_curve(console: Console, found: Calibrated) -> None:
     console.print(table)
     share, interval, _ = _told(found.risk)
     bar = f"{chosen:.2f}" if chosen else "0.00, that is never"
-    console.print(
-        Text(
-            f"\n* abstain below {bar}. Measured on pairs that it was not chosen on, such a threshold "
-            f"leaves {found.coverage.count} of {found.coverage.n} verdicts; {share} {interval} of these are wrong."
-        )
-    )
+    measured = "Measured on pairs that it was not chosen on, such a threshold leaves"
+    if not chosen and found.coverage.count < found.coverage.n:
+        # What is not worth it on all pairs may be on a part of them.
+        measured = "Chosen anew without the pairs that it is measured on, it was above that at times, and leaves"
+    left = f"{found.coverage.count} of {found.coverage.n} verdicts"
+    console.print(Text(f"\n* abstain below {bar}. {measured} {left}; {share} {interval} of these are wrong."))
 
 
 def _told(rate: Rate) -> tuple[str, str, str]:
@@ -237,6 +237,11 @@ def _warn(judged: JudgedLabels, found: Calibrated) -> None:
     told: list[str] = []
     if len(judged.labels) < ENOUGH:
         told.append(f"expected {ENOUGH} pairs or more for figures to rely on; found {len(judged.labels)}. Label more")
+    if again := len(judged.labels) - len({(label.premise, label.claim) for label in judged.labels}):
+        told.append(
+            f"expected each pair of premise and claim once; found {again} that came before, which make the figures "
+            "look surer than they are. Leave them out"
+        )
     if found.log_loss.after >= found.log_loss.before:
         told.append("calibrating does not help on pairs held out: the judge is better as it is, or the labels too few")
     if found.fitted.scaling.at_limit:

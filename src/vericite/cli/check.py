@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,7 +112,7 @@ def _check_all(
 ) -> CitationRates:
     from rich.console import Console
 
-    from vericite.cli.show import retracted_citations, show_rates, show_rows, verdict_rows
+    from vericite.cli.show import retracted_citations, show_rates, verdict_rows
     from vericite.cli.writing import output
     from vericite.evaluate import CitationRates
     from vericite.pipeline import check_many
@@ -125,20 +125,64 @@ def _check_all(
         for checked in check_many(answers, protocol, cache=cache):
             rates.add(checked.summary)
             status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
-            rows += islice(verdict_rows(checked), limit - len(rows))
+            rows += islice(map(_claim_told, verdict_rows(checked)), limit - len(rows))
             if written is not None:
                 written.add([checked])
     if rows:
-        show_rows(console, rows)
+        _list_rows(console, rows)
     listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
     if listed > len(rows):
         more = f"... and {listed - len(rows)} more" + ("" if out else " (--out FILE keeps them all)")
         console.print(more, style="dim")
     console.print()
-    show_rates(console, rates)
+    # In a narrower terminal its lines run over, which is better than figures cut short.
+    show_rates(Console(highlight=False, width=max(console.width, _RATES_WIDTH)), rates)
     if rates.summary.retracted:
         console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
     return rates
+
+
+_RATES_WIDTH = 80
+"""Columns in which the rates are whole, however many answers there are."""
+
+_LEAST_CLAIM, _MOST_CLAIM = 12, 24
+"""Columns that claims must have beside the rest of a table for it to be read: more where a word is longer, but no
+address makes the table too wide."""
+
+
+def _claim_told(row: Row) -> Row:
+    """A marker that stands beside no words has no claim; an empty cell would not say so."""
+    from rich.text import Text
+
+    *rest, claim = row
+    return row if str(claim) else (*rest, Text("(no text beside the citation)", "dim"))
+
+
+def _list_rows(console: Console, rows: Sequence[Row]) -> None:
+    """As a table, where the terminal is wide enough for one; else each verdict on a line, and under it its claim."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from vericite.cli.show import show_rows
+
+    if _table_width(rows) <= console.width:
+        show_rows(console, rows)
+        return
+    for *told, claim in rows:
+        console.print(Text(" ").join(Text.assemble(cell) for cell in told if str(cell)))
+        console.print(Padding(claim, (0, 0, 0, 2)))
+
+
+def _table_width(rows: Sequence[Row]) -> int:
+    """Columns that the table of these rows takes at least, if nothing but the claims may be broken into lines."""
+    from rich.cells import cell_len
+
+    heads = ("answer", "cites", "verdict", "native", "p")
+    widths = [max(cell_len(str(row[place])) for row in rows) for place in range(len(heads))]
+    # A column without a word is left out by the table only where it is the protocol's own.
+    shown = [max(width, len(head)) + 2 for head, width in zip(heads, widths, strict=True) if width or head != "native"]
+    word = max((cell_len(word) for row in rows for word in str(row[-1]).split()), default=0)
+    return sum(shown) + min(max(word, _LEAST_CLAIM), _MOST_CLAIM)
 
 
 def _tell_format(name: str) -> None:

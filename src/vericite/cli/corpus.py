@@ -299,4 +299,5 @@ def _tell(built: BuildReport, to: str) -> None:
         "sources unchanged": len(built.skipped),
     }
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
-    typer.echo(f"{to}: {told} ({_time(built.seconds)})")
+    left = "" if built.kept else "; no store was made, for there is nothing to keep"
+    typer.echo(f"{to}: {told} ({_time(built.seconds)}){left}")

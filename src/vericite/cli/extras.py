@@ -19,12 +19,8 @@ EXTRAS = {
     "llm": Extra("language models over an OpenAI-compatible service", ("openai",)),
     "local": Extra("language models in process, through llama.cpp", ("xllamacpp",)),
     "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
-    "report": Extra("reports and plots", ("jinja2", "altair", "vl_convert")),
-    "serve": Extra("the HTTP service and web page", ("fastapi", "uvicorn")),
-    "mcp": Extra("the MCP server", ("mcp",)),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
-    "train": Extra("training and export", ("torch", "transformers", "onnx", "optuna", "peft")),
-    "ray": Extra("pipelines over many machines", ("ray", "lance_ray")),
+    "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
 }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.records import Answer, Document
@@ -20,6 +22,9 @@ def read_answers(
 ) -> Iterator[Answer]:
     """The answers of a file, which may cite those documents; nothing is read before the first is asked for.
 
+    What is odd about the file as a whole is told on stderr, and stops nothing: no answers, ids that come again, and
+    citations without a document.
+
     Args:
         file: The answers.
         format: The form they have.
@@ -32,7 +37,70 @@ def read_answers(
     """
     from vericite.formats import answers_in
 
-    yield from usable(answers_in(file, format, read_library(documents, problems), on_format), problems)
+    items = answers_in(file, format, read_library(documents, problems), on_format)
+    yield from usable(_watched(items, file, documents is not None), problems)
+
+
+_NAMED = 5
+"""Ids that come again which are named; a file joined with itself has all of them twice."""
+
+
+def _watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool) -> Iterator[Answer | RecordError]:
+    """The items as they come; ids that come again are told at once, the rest when all were read."""
+    from vericite.errors import RecordError
+
+    ids = _Ids(file)
+    number = words = cited = sourced = 0
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, RecordError):
+            # Reported by itself, and as good a reason as any why there is no more.
+            words += 1
+        else:
+            ids.see(item.id, number)
+            words += bool(item.text.strip() or item.failed)
+            cited += any(claim.citations for claim in item.claims)
+            sourced += bool(item.documents)
+        yield item
+    ids.tell_more()
+    if not words:
+        _warn(f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?")
+    if cited and not sourced and not has_library:
+        _warn(
+            f"expected the documents that the answers cite; found none in {file}, so every citation is dangling. "
+            "Give them with --documents FILE"
+        )
+
+
+class _Ids:
+    """Which ids were there before. A number an answer is kept, not the id: files may be long, and ids, too."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seen: set[int] = set()
+        self._again: set[int] = set()
+
+    def see(self, id: str, number: int) -> None:
+        """Tell of an id that comes again, when it does so first."""
+        key = hash(id)
+        if key in self._seen and key not in self._again:
+            self._again.add(key)
+            if len(self._again) <= _NAMED:
+                _warn(
+                    f"expected an id of its own for every answer; found {id!r:.80} again in record {number} of "
+                    f"{self._file}. Each is counted, but `vericite score` will refuse them: rename one"
+                )
+        self._seen.add(key)
+
+    def tell_more(self) -> None:
+        """How many more ids came again than were named."""
+        if (more := len(self._again) - _NAMED) > 0:
+            _warn(f"{more} more {'id comes' if more == 1 else 'ids come'} again in {self._file}")
+
+
+def _warn(told: str) -> None:
+    from vericite.cli.show import clean
+
+    typer.echo(f"vericite: {clean(told)}", err=True)
 
 
 def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -> Iterator[Answer]:

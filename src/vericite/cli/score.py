@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
     from vericite.evaluate.reading import Read
+    from vericite.evaluate.scoring import System
 
 GoldOption = Annotated[
     Path | None,
@@ -34,6 +35,16 @@ MeasuresOption = Annotated[
         metavar="LIST",
     ),
 ]
+ComparedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measures",
+        "-m",
+        help="Measures as `vericite measures` lists them, as in -m SupportRate,nDCG@10; may be repeated. One alone, "
+        "the first that the files have what it needs for, if none is named.",
+        metavar="LIST",
+    ),
+]
 DocumentsOption = Annotated[
     Path | None,
     typer.Option(help="JSONL of documents that answers cite by PMID, DOI or address.", metavar="FILE"),
@@ -46,7 +57,8 @@ SystemsArgument = Annotated[
     list[Path],
     typer.Argument(
         help="A system each: a file of answers (any format of `check`), runs or verdicts, a TREC run, or a folder "
-        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz."
+        "with answers.jsonl, verdicts.jsonl, labels.jsonl, scores.jsonl, outputs.jsonl, features.npz, or of "
+        "`ask --save`."
     ),
 ]
 ByOption = Annotated[
@@ -104,6 +116,8 @@ def score(
         figures, dropped = (figures, 0) if measures else with_something(figures)
         show_figures(figures, dropped)
         show_failures(read.systems)
+        named = {system.name: system for system in read.systems}
+        _hint([(one.measure, named[one.system]) for one in figures if one.group is None and not one.estimate.n])
         if out is not None:
             write_figures(figures, out)
 
@@ -112,7 +126,7 @@ def compare(
     first: Annotated[Path, typer.Argument(help="A system, as for `score`.")],
     second: Annotated[Path, typer.Argument(help="Another, on the same questions.")],
     gold: GoldOption = None,
-    measures: MeasuresOption = None,
+    measures: ComparedOption = None,
     documents: DocumentsOption = None,
     name: NameOption = None,
     draws: DrawsOption = 1000,
@@ -144,6 +158,17 @@ def compare(
             typer.echo(json.dumps([comparison_record(*it) for it in told], indent=2, ensure_ascii=False))
         else:
             show_comparisons(found, signatures, warnings)
+        undefined = [measure for measure, told in zip(chosen, found, strict=True) if told.difference.value is None]
+        _hint([(measure, system) for measure in undefined for system in (one, other)])
+
+
+def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
+    """What to give for figures that could not be made, on stderr: it is no part of the figures."""
+    from vericite.cli.show import clean
+    from vericite.evaluate.hints import hints
+
+    for line in hints(undefined):
+        typer.echo(f"vericite: {clean(line)}", err=True)
 
 
 def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | None) -> None:

@@ -88,9 +88,9 @@ def search(
     filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
     chosen = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep, filters)
     opened, problems = open_search(corpus, chosen)
-    questions, refused = _questions(question, batch)
+    numbered, refused = _questions(question, batch)
     wrong = [*problems, *refused]
-    _carry_out(opened, questions, k, _Shown(explain, as_json, batch is not None, run, tag), wrong)
+    _carry_out(opened, numbered, k, _Shown(explain, as_json, batch, run, tag), wrong)
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 
@@ -105,23 +105,24 @@ def _refuse_confused(question: str | None, batch: Path | None, run: Path | None,
         raise InputError(f"expected --tag to be one word; found {tag!r}")
 
 
-def _questions(question: str | None, batch: Path | None) -> tuple[list[Question], list[RecordError]]:
+def _questions(question: str | None, batch: Path | None) -> tuple[list[tuple[int, Question]], list[RecordError]]:
+    """The questions, each with its line in the batch."""
     from vericite.records import Question
 
     if batch is None:
-        return [Question(id="question", text=question or "")], []
-    from vericite.formats.questions import read_questions
+        return [(1, Question(id="question", text=question or ""))], []
+    from vericite.formats.questions import number_questions
 
-    return read_questions(batch)
+    return number_questions(batch)
 
 
 class _Shown:
     """How what was found is shown: as lines of a run, as JSON, or else to be read."""
 
-    def __init__(self, explain: bool, as_json: bool, many: bool, run: Path | None, tag: str) -> None:
+    def __init__(self, explain: bool, as_json: bool, batch: Path | None, run: Path | None, tag: str) -> None:
         from rich.console import Console
 
-        self.explain, self.as_json, self.many, self.run, self.tag = explain, as_json, many, run, tag
+        self.explain, self.as_json, self.batch, self.run, self.tag = explain, as_json, batch, run, tag
         self.console: Console = Console(highlight=False)
 
     def lines(self, question: Question, found: FoundEvidence) -> list[str]:
@@ -140,12 +141,14 @@ class _Shown:
             from vericite.cli.found import show_found
             from vericite.cli.show import clean
 
-            if self.many:
+            if self.batch is not None:
                 self.console.print(f"\n{clean(question.id)}", style="bold", markup=False)
             show_found(self.console, found, self.explain)
 
 
-def _carry_out(opened: Search, questions: list[Question], k: int, shown: _Shown, problems: list[RecordError]) -> None:
+def _carry_out(
+    opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: list[RecordError]
+) -> None:
     from rich.console import Console
 
     from vericite.cli.writing import output
@@ -153,15 +156,17 @@ def _carry_out(opened: Search, questions: list[Question], k: int, shown: _Shown,
 
     told = "what was found before is in"
     with Console(stderr=True).status("searching") as status, output(shown.run, told, "--run") as written:
-        for number, question in enumerate(questions, start=1):
-            status.update(f"searching, {number} of {len(questions)} questions")
+        for number, (line, question) in enumerate(numbered, start=1):
+            status.update(f"searching, {number} of {len(numbered)} questions")
+            field = "question"
             try:
                 found = opened.find(question, k)
+                field = "id"
                 lines = shown.lines(question, found)
             except (InputError, EntrezError) as error:
-                if not shown.many:
+                if shown.batch is None:
                     raise
-                problems.append(RecordError("the batch", number, question.id, str(error)))
+                problems.append(RecordError(shown.batch, line, field, str(error)))
                 continue
             if written is not None:
                 written.write(lines)

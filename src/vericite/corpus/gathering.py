@@ -112,7 +112,7 @@ def gather(
     for query in dict.fromkeys(query.strip() for query in queries):
         gathering.take_query(query, most)
     if pmids:
-        gathering.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids)
+        gathering.take_pmids(f"pmids {_digest(' '.join(pmids).encode())[:12]}", pmids, _named(pmids))
     return gathering.all()
 
 
@@ -156,7 +156,7 @@ class _Gathering:
             problem = _as_problem(path, error)
             self._sources.setdefault(name, Source(name, _fingerprint(path), lambda: iter([problem])))
         else:
-            self.take_pmids(name, pmids)
+            self.take_pmids(name, pmids, str(path))
 
     def take_query(self, query: str, most: int) -> None:
         result = _asked(self._pubmed).search(query, most)
@@ -166,10 +166,10 @@ class _Gathering:
                 f"{result.translation!r}. {' '.join(_remarks(result))}".strip()
             )
         self._told += [_found(query, result, most), *_remarks(result)]
-        self.take_pmids(f"pubmed: {query}", result.ids)
+        self.take_pmids(f"pubmed: {query}", result.ids, f"pubmed: {query}")
 
-    def take_pmids(self, name: str, pmids: Sequence[str]) -> None:
-        self._sources.setdefault(name, _fetched(name, pmids, _asked(self._pubmed), self._period))
+    def take_pmids(self, name: str, pmids: Sequence[str], shown: str) -> None:
+        self._sources.setdefault(name, _fetched(name, pmids, shown, _asked(self._pubmed), self._period))
 
 
 def _each_once(places: Sequence[Path]) -> Iterator[Path]:
@@ -224,34 +224,55 @@ def _as_problem(path: Path, error: InputError) -> RecordError:
     return error if isinstance(error, RecordError) else RecordError(path, 1, None, str(error))
 
 
-def _fetched(name: str, pmids: Sequence[str], asked: PubMed, period: int) -> Source:
+class _ArticleError(RecordError):
+    """Something wrong with an article that was asked for by its PMID, of which no line can be named."""
+
+    def __init__(self, path: str, line: int, field: str | None, problem: str) -> None:
+        super().__init__(path, line, field, problem)
+        self.args = (f"{path}: {problem}",)
+
+
+def _named(pmids: Sequence[str]) -> str:
+    more = f" and {len(pmids) - 3} more" if len(pmids) > 3 else ""
+    return f"the PMIDs {', '.join(pmids[:3])}{more}"
+
+
+def _fetched(name: str, pmids: Sequence[str], shown: str, asked: PubMed, period: int) -> Source:
     places = {pmid: place for place, pmid in enumerate(pmids)}
 
     def items() -> Iterator[Item]:
         try:
             for batch in asked.batches(pmids):
                 # In the order in which they were asked for, whatever came of them.
-                found = _outcomes(name, batch)
+                found = _outcomes(shown, batch)
                 for pmid in sorted(found, key=lambda pmid: places.get(pmid, len(places))):
                     yield from found[pmid]
         except EntrezError as error:
             # What came before stands, and the next build asks for the rest.
-            yield RecordError(name, 0, None, f"{error} What is left is asked for by the next build")
+            yield _ArticleError(shown, 0, None, f"{error} What is left is asked for by the next build")
 
     return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True, count=len(places))
 
 
-def _outcomes(name: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
+def _outcomes(shown: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
     found: dict[str, tuple[Item, ...]] = {}
     for record, document in zip(batch.records, batch.documents, strict=True):
         found[record.pmid] = (document, record.retraction) if record.retraction else (document,)
     for pmid in batch.missing:
         found[pmid] = (
-            Missing(pmid, RecordError(name, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
+            Missing(pmid, _ArticleError(shown, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
         )
     for pmid, problem in batch.problems.items():
-        found[pmid] = (RecordError(name, 0, None, f"expected the article {pmid}; {problem}"),)
+        found[pmid] = (_ArticleError(shown, 0, None, _unfetched(pmid, problem)),)
     return found
+
+
+def _unfetched(pmid: str, problem: str) -> str:
+    from vericite.corpus.entrez.replies import is_pmid
+
+    if not is_pmid(pmid):
+        return f"expected a PMID, a number of up to 8 digits; found {pmid[:60]!r}"
+    return f"expected the article {pmid}; {problem}"
 
 
 def _asked(pubmed: PubMed | None) -> PubMed:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import Discriminator, Field, RootModel, Tag, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, RootModel, Tag, field_validator, model_validator
 
 from vericite.records import Floats, Question, QuestionType, Record
 from vericite.records.base import FrozenDict, Names
 
 CitationLabel = Literal["supports", "contradicts", "neutral", "irrelevant"]
 """What an assessor says of a citation, as BioGen's assessors do; neutral and irrelevant are counted alike."""
+_VERDICTS_WORDS: dict[object, CitationLabel] = {"supported": "supports", "contradicted": "contradicts"}
+"""What verdicts and labels to calibrate by call the same."""
 SentenceLabel = Literal["required", "borderline", "unnecessary", "inappropriate"]
 """What an assessor says of a sentence of an answer, as BioGen's assessors do."""
 
@@ -101,12 +103,19 @@ class Gold(Record):
         )
 
 
+def _as_assessors_say(label: object) -> object:
+    return _VERDICTS_WORDS.get(label, label) if isinstance(label, str) else label
+
+
 class CitationJudgement(Record):
-    """An assessor's word on one citation: that sentence of the answer (from 0) and that document."""
+    """An assessor's word on one citation: that sentence of the answer (from 0) and that document.
+
+    The words of verdicts, ``supported`` and ``contradicted``, are taken for the assessors' own.
+    """
 
     sentence: int = Field(ge=0)
     document: str
-    label: CitationLabel
+    label: Annotated[CitationLabel, BeforeValidator(_as_assessors_say)]
 
 
 class NuggetMatch(Record):

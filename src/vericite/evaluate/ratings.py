@@ -14,7 +14,7 @@ from vericite.evaluate.agreement import Agreement
 from vericite.evaluate.gold import CitationLabel, Labels
 from vericite.evaluate.measures.agreement import AgreementMeasure, Rated
 from vericite.evaluate.measures.rationale import judges_rationales
-from vericite.evaluate.reading import system_names
+from vericite.evaluate.places import system_names
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.signatures import signed
 from vericite.formats.raw import first_fields

@@ -11,8 +11,10 @@ from zipfile import BadZipFile
 from pydantic import BaseModel, Field
 
 from vericite.errors import InputError, RecordError
+from vericite.evaluate.belonging import other_answer
 from vericite.evaluate.gold import Gold, GoldLine, Labels, ModelScores
 from vericite.evaluate.items import Features, Item, joined
+from vericite.evaluate.places import BESIDE, expect_names, found_in, named_file, system_names
 from vericite.evaluate.resampling import Floats
 from vericite.evaluate.scoring import System
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
@@ -24,10 +26,6 @@ from vericite.text.references import Library
 
 _Line = TypeVar("_Line", bound=BaseModel)
 _Kept = TypeVar("_Kept")
-
-BESIDE = ("verdicts", "labels", "scores", "outputs", "features")
-"""What may lie beside the answers of a system: files of these names in its folder, or options of the command."""
-_ENDINGS = {"features": "npz"}
 
 NO_ANSWER = "no answer to this question"
 """Why a question failed of which a system that answers others has nothing."""
@@ -63,7 +61,7 @@ class Given:
 
     Attributes:
         paths: The files that were read.
-        where: Where the labels, scores and features of a question stand, by what they are and its id.
+        where: Where the verdicts, labels, scores and features of a question stand, by what they are and its id.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
@@ -106,6 +104,20 @@ class Given:
             for id, (path, line) in places.items()
             if id not in known
         ]
+
+    def leave_out_others(self) -> None:
+        """Verdicts of another answer under the same id say nothing of this one: they are a problem, and not counted."""
+        for id, (path, line) in self.where.get("verdicts", {}).items():
+            run, checked = self.runs.get(id), self.verdicts[id]
+            answer = self.answers.get(id) or (run.answer if run else None)
+            found = other_answer(answer, checked) if answer else None
+            if found is not None:
+                problem = (
+                    f"expected verdicts on the answer {id!r} as it is; found {found}. These verdicts are left out: run "
+                    "`vericite check` on the answers again, with --out, and give what it writes"
+                )
+                self.problems.append(RecordError(path, line, "verdicts", problem))
+                del self.verdicts[id]
 
     @property
     def _asked_anything(self) -> bool:
@@ -168,8 +180,7 @@ def read_systems(
     Raises:
         InputError: A file cannot be read, or the gold is of other questions.
     """
-    if names and len(set(names)) < len(places):
-        raise InputError(f"expected a name of its own for each of {len(places)} systems; found {', '.join(names)}")
+    expect_names(names, places)
     known, paths = None, [gold] if gold else []
     if gold is not None:
         known, wrong = read_gold(gold)
@@ -209,7 +220,7 @@ def read_system(
     Args:
         place: A file of answers in any format, of runs or of verdicts; a TREC run; or a folder with ``answers.jsonl``
             and what lies beside it: ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl``,
-            ``features.npz``.
+            ``features.npz``; or one of runs, as ``ask --save`` keeps them.
         beside: Files that lie elsewhere, by these names.
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Where lines that cannot be used are added, so that they are known also where an error follows.
@@ -221,44 +232,22 @@ def read_system(
     before = len(given.problems)
     files = dict(beside)
     if place.is_dir():
-        found = {name: place / _file(name) for name in ("answers", *BESIDE)}
-        files = {**{name: path for name, path in found.items() if path.is_file()}, **files}
+        files = {**found_in(place), **files}
         if not files:
             raise InputError(
-                f"expected answers.jsonl or {', '.join(map(_file, BESIDE))} in {place}; found none. "
-                "Name a file of answers, or put them there under these names."
+                f"expected answers.jsonl or {', '.join(map(named_file, BESIDE))}, or the runs of `ask --save`, in "
+                f"{place}; found none. Name a file of answers, or put them there under these names."
             )
     else:
         files["answers"] = place
     for name, path in files.items():
         given.paths.append(path)
         _READERS[name](path, given, documents)
+    given.leave_out_others()
     if not given.ids:
         first = f" The first problem: {given.problems[before]}" if len(given.problems) > before else ""
         raise InputError(f"expected answers, or what is known of them, in {place}; found none.{first}")
     return given
-
-
-def system_names(places: Sequence[Path]) -> list[str]:
-    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart.
-
-    ``x/answers.jsonl`` is named as its folder is.
-    """
-    parts = [_name_parts(place) for place in places]
-    for depth in range(1, max(map(len, parts), default=1) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{one[-1]} ({number})" for number, one in enumerate(parts, start=1)]
-
-
-def _name_parts(place: Path) -> tuple[str, ...]:
-    """A path's folders and its name, without an ending; a folder has none, whatever dots are in its name."""
-    place = place.resolve()
-    if place.is_dir():
-        return place.parts
-    stem = place.stem if place.suffix[1:].isalpha() else place.name
-    return place.parent.parts if stem == "answers" else (*place.parent.parts, stem)
 
 
 def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
@@ -301,7 +290,8 @@ def _read_answers(path: Path, given: Given, documents: Iterable[Document]) -> No
 
 
 def _read_verdicts(path: Path, given: Given, _: Iterable[Document]) -> None:
-    given.verdicts |= _keep(number_jsonl(CheckedAnswer, path), path, lambda line: line.id, given.problems)
+    where = given.where.setdefault("verdicts", {})
+    given.verdicts |= _keep(number_jsonl(CheckedAnswer, path), path, lambda line: line.id, given.problems, where)
 
 
 def _read_labels(path: Path, given: Given, _: Iterable[Document]) -> None:
@@ -356,10 +346,6 @@ _READERS: dict[str, Callable[[Path, Given, Iterable[Document]], None]] = {
     "outputs": _read_outputs,
     "features": _read_features,
 }
-
-
-def _file(kind: str) -> str:
-    return f"{kind}.{_ENDINGS.get(kind, 'jsonl')}"
 
 
 def _keep(

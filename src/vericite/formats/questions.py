@@ -17,7 +17,8 @@ class QuestionLine(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: str = Field(min_length=1)
-    text: str = Field(validation_alias=AliasChoices("text", "question"), min_length=1)
+    # Not required here: a line without one is told of by the name that people write, `question`.
+    text: str = Field("", validation_alias=AliasChoices("text", "question"))
     type: QuestionType | None = None
     gold_documents: tuple[str, ...] | dict[str, Any] = Field(
         (), validation_alias=AliasChoices("gold_documents", "documents")
@@ -47,7 +48,17 @@ def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
     Raises:
         InputError: The file cannot be read, or holds no question at all.
     """
-    found: dict[str, Question] = {}
+    numbered, problems = number_questions(path)
+    return [question for _, question in numbered], problems
+
+
+def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[RecordError]]:
+    """The same as ``read_questions``, each question with its line.
+
+    Raises:
+        InputError: The file cannot be read, or holds no question at all.
+    """
+    found: dict[str, tuple[int, Question]] = {}
     problems: list[RecordError] = []
     for number, line in number_jsonl(QuestionLine, path):
         if isinstance(line, RecordError):
@@ -57,7 +68,7 @@ def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
         elif not line.text.strip():
             problems.append(RecordError(path, number, "question", "expected a question; found no text"))
         else:
-            found[line.id] = line.question
+            found[line.id] = number, line.question
     if not found:
         first = f" The first problem: {problems[0]}" if problems else ""
         raise InputError(f'expected questions in {path}, one a line: {{"id", "question"}}; found none.{first}')

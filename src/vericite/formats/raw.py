@@ -6,7 +6,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from itertools import chain
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder, loads
 from pathlib import Path
 from typing import Any, cast
 
@@ -103,12 +103,50 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
         if whole and _is_json(whole):
             yield from _records_in(whole, head[0], is_record)
             return
+        if whole and (fault := _fault_of(path, head[1], rest)):
+            yield fault
+            return
         lines = iter(rest)
     for number, line in chain([head], lines):
         if isinstance(line, RecordError):
             yield line
         else:
             yield from _records_in(line, number, is_record)
+
+
+def json_fault(text: str) -> tuple[int, str] | None:
+    """On which line one JSON value, a list of records or an object with one, is broken, and how; None if it is not."""
+    try:
+        loads(text)
+    except JSONDecodeError as error:
+        what = "one JSON list" if text.lstrip().startswith("[") else "one JSON value"
+        before, after = text[: error.pos].rstrip(), text[error.pos :].strip()
+        # Of a text that is never closed Python names the place where it begins.
+        if not after or error.msg.startswith("Unterminated string"):
+            lines = text.rstrip().split("\n")
+            return len(lines), f"expected {what}; found that it ends early, at column {len(lines[-1])}. Write it again"
+        if (after[0] in "]}," and before.endswith(",")) or (after[0] == "," and after[1:].lstrip()[:1] in {"]", "}"}):
+            problem = f"a comma before nothing at column {error.colno}. Take the comma out"
+        else:
+            problem = f"no JSON at column {error.colno} ({error.msg})"
+        return error.lineno, f"expected {what}; found {problem}"
+    except RecursionError:
+        return 1, "expected a JSON list of records; found one with lists too deep within each other"
+    return None
+
+
+def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]]) -> RecordError | None:
+    """What is wrong with a file that is to be one JSON value, by its name or its first line; None of other files."""
+    alone = head in {"[", "{"}
+    listed = head.startswith("[") and path.suffix.lower() == ".json"
+    if not alone and not listed:
+        # Lines that can be read each by itself lose one of them alone.
+        if head.startswith("{") and path.suffix.lower() != ".json":
+            return None
+        if any(isinstance(line, str) and _is_json(line) for _, line in rest):
+            return None
+    fault = json_fault(path.read_bytes().removeprefix(BOM_UTF8).decode("utf-8"))
+    return None if fault is None else RecordError(path, fault[0], None, fault[1])
 
 
 def _is_json(text: str) -> bool:

@@ -107,7 +107,8 @@ class RunFolder:
             before, self._asked = dict(manifest["settings"]), manifest.get("language_models")
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise InputError(
-                f"expected the manifest of a run in {path}; found {error!r}. Name another folder."
+                f"expected the manifest of a run in {path}; found {_no_manifest(error)}. Name another folder, or put "
+                "the file back as it was."
             ) from None
         other = sorted(
             name for name in before.keys() | self.settings.keys() if before.get(name) != self.settings.get(name)
@@ -240,6 +241,15 @@ def _refuse_other_texts(folder: Path, runs: Iterable[Run], questions: Iterable[Q
                 f"expected the question {question.id} to be the one that was asked in {folder}; found {there!r} there, "
                 f"{question.text!r} now. Give it another id, or name another folder."
             )
+
+
+def _no_manifest(error: Exception) -> str:
+    """What a file is instead, by what it did to whoever read it."""
+    if isinstance(error, OSError):
+        return error.strerror or "that it cannot be read"
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON at line {error.lineno}, column {error.colno}"
+    return "text that is no UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON without the settings of a run"
 
 
 def _replace(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from vericite.errors import InputError
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.markers import MARKER, MarkerGroup, parse_markers, render, render_markers, segments
 from vericite.text.mentions import Mention, Sources, mentions_in
@@ -16,7 +17,7 @@ from vericite.text.sentences import split_sentences
 
 __all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
 
-CITATIONS = "citations.v3"
+CITATIONS = "citations.v4"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -61,7 +62,11 @@ def parse_answer(
     Any text is taken, in linear time; half of a surrogate pair, which no file can hold, becomes U+FFFD.
     Markers are numbers in brackets, which count the documents, and PubMed ids (``PMID: 123``), which are found by
     name. ``mentions`` are what cites in place of these. The documents must have different ids.
+
+    Raises:
+        InputError: The answer is no text.
     """
+    _expect_text(text)
     text = storable(text)
     body = text[: body_end(text)]
     found = mentions_in(body, Sources(documents)) if mentions is None else mentions
@@ -74,6 +79,12 @@ def parse_answer(
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks)),)
     return Answer(id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator)
+
+
+def _expect_text(text: object) -> None:
+    if not isinstance(text, str):
+        step = "Decode it" if isinstance(text, bytes | bytearray) else "Give its words as a str"
+        raise InputError(f"expected the answer to be a text; found {text!r:.80}. {step}")
 
 
 @dataclass(frozen=True, slots=True)

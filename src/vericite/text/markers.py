@@ -1,7 +1,8 @@
 """Citation markers in any text, ``[1]``, ``[2][3]``, ``[2, 3]``, ``[1-3]``: read and written.
 
 What is a marker is decided by form alone: one to three digit numbers, lists and ranges of them, in square
-brackets. So an interval that looks like a citation is read as one: "a score of [0-10]", "[1, 5] mm".
+brackets; a stray comma or semicolon behind the last is let be. So an interval that looks like a citation is read
+as one: "a score of [0-10]", "[1, 5] mm".
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _ITEM = rf"{_NUMBER}(?:{_GAP}{_DASH}{_GAP}{_NUMBER})?"
 _AND = rf"(?:{_GAP}[,;]{_GAP}(?:(?:and\s|&){_GAP})?|{_GAP}&{_GAP}|\s{_GAP}and\s{_GAP})"
 # [1†source] and 【1†L5-L9】 are how some providers write it.
 _ORIGIN = r"(?:†[^\[\]【】［］†\n]{0,60})?"
-_LIST = rf"{_GAP}{_ITEM}(?:{_AND}{_ITEM})*{_GAP}{_ORIGIN}"
+# Language models leave a comma behind the last number at times: [1,2,].
+_STRAY = rf"(?:{_GAP}[,;])?"
+_LIST = rf"{_GAP}{_ITEM}(?:{_AND}{_ITEM})*{_STRAY}{_GAP}{_ORIGIN}"
 # [1,2,4]triazolo[4,3-a]pyridine: glued to the small letters of a ring system, the numbers are positions.
 _RING = r"(?![a-z]{0,20}(?:azol|azin|benz|diaz|furo|furan|naphth|pyr[iraoe]|quinol|thien|thia|indol|oxa))"
 # [[1]] is how many language models write it, [^1] is a footnote in Markdown; 【1】 and ［1］ are how some write
@@ -111,7 +114,7 @@ def _numbers(marker: str) -> tuple[int, ...]:
     numbers: list[int] = []
     for item in re.split("[,;&]|and", marker.split("†", 1)[0]):
         bounds = [int(number) for number in re.findall(r"\d+", item)]
-        if not bounds:  # between "," and "and"
+        if not bounds:  # between "," and "and", or behind a stray comma
             continue
         if not 0 <= bounds[-1] - bounds[0] <= _WIDEST_RANGE:
             return ()

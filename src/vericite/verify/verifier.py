@@ -47,11 +47,17 @@ LANGUAGE_SAMPLE = 2000
 
 
 class Verifier:
-    """Runs one protocol. Keeps its judge loaded, so use one verifier for many answers."""
+    """Runs one protocol. Keeps its judge loaded, so use one verifier for many answers.
+
+    Raises:
+        InputError: The protocol is none, or its judge is, or cannot do what the protocol asks.
+    """
 
     def __init__(self, protocol: Protocol) -> None:
+        _expect_protocol(protocol)
         self.protocol = protocol
         self.judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
+        _expect_judge(self.judge)
         if protocol.abstain_below and not getattr(self.judge, "graded", True):
             raise InputError(
                 f"expected a judge with probabilities beside abstain_below; {self.judge.signature} only says a label. "
@@ -72,10 +78,15 @@ class Verifier:
         )
 
     def verify(self, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
-        """Check answers; each comes out as soon as the batch that it is in is judged, in order."""
+        """Check answers; each comes out as soon as the batch that it is in is judged, in order.
+
+        Raises:
+            InputError: One of them is no ``Answer``.
+        """
         batch: list[tuple[Answer, list[Docket]]] = []
         waiting = 0
         for answer in answers:
+            _expect_answer(answer)
             dockets = list(self._plan(answer))
             batch.append((answer, dockets))
             waiting += sum(docket.sheet.asked.size for docket in dockets if docket.abstain is None)
@@ -204,6 +215,27 @@ class Verifier:
             summary=Summary.of(answer, verdicts, failures),
             provenance=self.provenance,
         )
+
+
+def _expect_protocol(protocol: object) -> None:
+    if not isinstance(protocol, Protocol):
+        raise InputError(
+            f"expected a protocol, or its name; found {protocol!r:.80}. `vericite protocols` lists the names"
+        )
+
+
+def _expect_judge(judge: object) -> None:
+    """A judge of another package is known by what it does, not by its class; and a class has yet to be called."""
+    if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) and hasattr(judge, "signature")):
+        raise InputError(
+            f"expected a judge, which has judge() and a signature, or its name; found {judge!r:.80}. "
+            "`vericite judges` lists the names"
+        )
+
+
+def _expect_answer(answer: object) -> None:
+    if not isinstance(answer, Answer):
+        raise InputError(f"expected answers; found {answer!r:.80}. vericite.parse_answer makes one of a text")
 
 
 def _parted(docket: Docket, outcome: Outcome) -> Iterator[str]:

@@ -180,7 +180,7 @@ def test_a_list_over_many_lines(read):
     items = read("a.json", json.dumps(values, indent=2))
     assert [item.id for item in items if isinstance(item, Document)] == ["a", "b", "1"]
     assert sum(isinstance(item, RecordError) for item in items) == 1
-    with pytest.raises(InputError, match="not closed"):
+    with pytest.raises(InputError, match="ends early"):
         read("a.json", json.dumps(values, indent=2)[:-3])
 
 

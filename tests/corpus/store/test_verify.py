@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import lancedb
 import numpy as np
 import pytest
+from lancedb.index import IvfSq
 from made_documents import WordEmbedder, document, source
 
 from vericite.corpus.pubmed import Deletion, Retraction
@@ -100,3 +102,39 @@ def test_a_document_that_does_not_show_what_is_known_of_its_pmid_is_told(tmp_pat
     facts_of(tmp_path).add([fact(f"{kind} {one.pmid}", one.pmid or "", kind)])
     (problem,) = open_store(tmp_path).verify()
     assert f"of a {kind} PMID" in problem and repr(one.id) in problem
+
+
+def index_files(place: Path, column: str) -> list[Path]:
+    (index,) = (index for index in table_of(place).list_indices() if index.columns == [column])
+    return sorted((place / "documents.lance" / "_indices" / index.index_uuid).iterdir())
+
+
+def test_an_index_of_which_a_file_was_cut_off_is_told_and_made_anew_by_the_next_build(place: Path):
+    # Each of them, for a search needs all of the words' index and a few pages of the others.
+    words = [("body", f"{name}.lance") for name in ("_invert", "_tokens", "_docs", "metadata")]
+    for column, ending in [*words, ("pmid", "page_data.lance"), ("mesh", ".lance")]:
+        os.truncate(next(path for path in index_files(place, column) if path.name.endswith(ending)), 10)
+        (problem,) = open_store(place).verify()
+        assert f"expected an index of {column} that can be read; found: " in problem, ending
+        assert "Build the store again" in problem
+        built = build_store(place, [source("a", map(document, range(30)))], embedder=WordEmbedder())
+        assert built.skipped == ("a",)
+        assert open_store(place).verify() == ()
+
+
+def test_documents_that_cannot_be_read_are_told(place: Path):
+    for path in (place / "documents.lance" / "data").iterdir():
+        os.truncate(path, 10)
+    problems = open_store(place).verify()
+    assert problems[0].startswith("expected to read all documents; found: ") and "from a copy" in problems[0]
+
+
+def test_an_index_of_vectors_that_was_cut_off_is_told(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("vericite.corpus.store.tables.VECTOR_INDEX_FROM", 10)
+    monkeypatch.setattr("vericite.corpus.store.tables.IvfSq", lambda **options: IvfSq(num_partitions=2, **options))
+    open_store(place).index()
+    assert open_store(place).verify() == ()
+    for path in index_files(place, "vector"):
+        os.truncate(path, 10)
+    (problem,) = open_store(place).verify()
+    assert "expected an index of vector" in problem

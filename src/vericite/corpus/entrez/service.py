@@ -15,7 +15,7 @@ from vericite.corpus.entrez.key import VARIABLE, EntrezKey
 from vericite.corpus.entrez.pace import turnstile_of
 from vericite.corpus.entrez.replies import UnfitReply, complaint, nothing_found, unfit
 from vericite.corpus.entrez.settings import EntrezSettings
-from vericite.errors import EntrezAccessError, EntrezError
+from vericite.errors import EntrezAccessError, EntrezError, InputError
 from vericite.llm.keys import LogScrubber
 from vericite.llm.retry import seconds_asked
 from vericite.llm.settings import offline_by_environment
@@ -47,6 +47,10 @@ class _Trouble(NamedTuple):
     again: bool = True
     after: float | None = None
     refused: bool = False
+
+
+class _OfflineError(EntrezAccessError, InputError):
+    """NCBI was to be asked offline: what the user wants cannot be done, as with a language model elsewhere."""
 
 
 class Service:
@@ -85,7 +89,7 @@ class Service:
         while True:
             attempt += 1
             if offline_by_environment():
-                raise EntrezAccessError(
+                raise _OfflineError(
                     f"expected leave to ask NCBI ({tool}); found VERICITE_OFFLINE set, and what is asked for is not in "
                     "the cache. Unset it, or ask for what was asked before."
                 )

@@ -12,7 +12,7 @@ from vericite.corpus.sources.fields import entry_of, field_of
 from vericite.corpus.sources.form import Numbered, SourceForm
 from vericite.corpus.sources.opening import SourceFile, undecoded
 from vericite.errors import RecordError
-from vericite.formats.raw import fields_of
+from vericite.formats.raw import fields_of, json_fault
 from vericite.records import Document, SourceText, parse_record
 
 _LONGEST_LIST = 1 << 28
@@ -20,36 +20,52 @@ _SHORT = frozenset(("id", "text", "title"))
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
-    lines = ((number, line) for number, raw in file.lines() if (line := raw.strip()))
+    lines = ((number, raw) for number, raw in file.lines() if raw.strip())
     head = next(lines, None)
-    if head and head[1].startswith("[") and not _is_json(head[1]):
-        yield from _listed(file, head[0], list(_bounded(file, chain([head], lines))))
+    if head and head[1].lstrip().startswith("[") and not _is_json(head[1]):
+        yield from _listed(file, head[0], "".join(_bounded(file, chain([head], lines))))
         return
-    for number, line in chain([head] if head else [], lines):
+    for number, raw in chain([head] if head else [], lines):
+        line = raw.strip()
         values = _list_in(line)
-        for text in [line] if values is None else map(json.dumps, values):
-            yield number, _item(file, number, text)
+        if values is None:
+            yield number, _item(file, number, line)
+        else:
+            yield from ((number, _of_list(file, number, value)) for value in values)
 
 
 def _bounded(file: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[str]:
-    """The lines of a list, which is read as one; one that fills the memory is refused."""
-    read = 0
+    """The lines of a list, which is read as one, empty ones put back; one that fills the memory is refused."""
+    read = last = 0
     for number, line in lines:
         read += len(line)
         if read > _LONGEST_LIST:
             problem = f"expected a list of at most {_LONGEST_LIST:,} characters; found a longer one. Write one a line"
             raise RecordError(file.path, number, None, problem)
-        yield line
+        yield "\n" * (number - last if last else 0) + line
+        last = number
 
 
-def _listed(file: SourceFile, number: int, lines: list[str]) -> Iterator[Numbered]:
+def _listed(file: SourceFile, number: int, text: str) -> Iterator[Numbered]:
     """The documents of a list that goes over many lines; the line told of them is the one on which it begins."""
-    values = _list_in("\n".join(lines))
+    values = _list_in(text.strip())
     if values is None:
-        problem = "expected one JSON object a line, or one list of them; found a list that is not closed or no JSON"
-        raise RecordError(file.path, number, None, problem)
+        line, problem = json_fault(text) or (1, "expected one JSON list; found something after its end")
+        raise RecordError(file.path, number + line - 1, None, undecoded(text) or problem)
     for value in values:
-        yield number, _item(file, number, json.dumps(value))
+        yield number, _of_list(file, number, value)
+
+
+def _of_list(file: SourceFile, number: int, value: object) -> Document | RecordError:
+    """A document that stands in a list."""
+    if not isinstance(value, dict):
+        found = json.dumps(value)
+        found = found if len(found) <= 80 else found[:77] + "..."
+        return RecordError(file.path, number, None, f"expected a JSON object in the list; found {found}")
+    # A byte that is no UTF-8 would come out of JSON as an escape, which is told of as another fault.
+    if problem := undecoded(json.dumps(value, ensure_ascii=False)):
+        return RecordError(file.path, number, None, problem)
+    return _item(file, number, json.dumps(value))
 
 
 def _item(file: SourceFile, number: int, line: str) -> Document | RecordError:

@@ -43,8 +43,9 @@ def build_store(
     come back, and what a ``Retraction`` or a retracted document names is marked, wherever they stand in the sources.
     An unusable item is counted, and the rest goes on. A source that is in the store with the same fingerprint is
     skipped; with another one it is read again from its start, and what it no longer has stays. No store is made
-    before the first item could be read. A build that was stopped, however, and is run again goes on after its last
-    batch, and ends with the store it would have made in one go. It holds one batch in memory.
+    before the first item could be read, and none is left where no item could be used. A build that was stopped,
+    however, and is run again goes on after its last batch, and ends with the store it would have made in one go. It
+    holds one batch in memory.
 
     Args:
         place: A folder, or an address such as ``s3://bucket/prefix``.
@@ -77,10 +78,13 @@ def _build(
 
     (vectors, embedder), (batch, problems) = with_vectors, sizes
     store = existing_store(place, embedder)
+    is_new = store is None
     if store is None:
         # What cannot be read at all leaves no empty store behind.
         sources = _begun(sources)
         store = new_store(place, embedder, vectors)
+    else:
+        store.mend()
     _check_vectors(store, vectors)
     size = batch or (BATCH if store.embedder is None else EMBEDDED)
     with Writer(store, size, problems, clock.tell) as writer:
@@ -91,7 +95,17 @@ def _build(
         writer.mark_retracted()
         store.index()
         writer.finish()
-        return writer.report(plan.skipped, plan.resumed, clock.seconds)
+        report = writer.report(plan.skipped, plan.resumed, clock.seconds)
+    return _without_empty(store, report) if is_new else report
+
+
+def _without_empty(store: LanceStore, report: BuildReport) -> BuildReport:
+    """Take a new store away again where something was read and nothing of it could be used."""
+    facts = store.facts.known("deleted") or store.facts.known("retracted")
+    if report.added or facts or not (report.refused or report.missing):
+        return report
+    store.drop()
+    return replace(report, kept=False)
 
 
 def _begun(sources: list[Source]) -> list[Source]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,35 @@ import numpy as np
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
 from vericite.corpus.store.filters import in_parts, is_in
+from vericite.corpus.store.place import is_out_of_reach, reason_of
 from vericite.corpus.store.pmids import PmidFacts
+from vericite.errors import InputError
 
 _AT_ONCE = 1000
+_RESTORE = "If it says so again, take the store from a copy, or build it again in another place"
 _NAMED = 5
 """Problems of one kind that are told one by one; the others are counted."""
 
 
 def problems_of(table: Any, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
     """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
+    yield from _legible("documents", lambda: _in_documents(table, embedder))
+    yield from _legible("indexes", lambda: _in_indexes(table, facts))
+
+
+def _legible(what: str, problems: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """The problems; that they cannot be read to their end is one too."""
+    try:
+        yield from problems()
+    except InputError as error:
+        yield f"{error} {_RESTORE}"
+    except (OSError, RuntimeError, ValueError) as error:
+        if is_out_of_reach(error):
+            raise
+        yield f"expected to read all {what}; found: {reason_of(error)}. {_RESTORE}"
+
+
+def _in_documents(table: Any, embedder: str | None) -> Iterator[str]:
     counts: Counter[str] = Counter()
     # Of all of PubMed the ids themselves would not fit into a laptop's memory.
     hashes = array("q")
@@ -39,9 +59,24 @@ def problems_of(table: Any, embedder: str | None, facts: PmidFacts) -> Iterator[
     if rows != len(hashes):
         yield f"expected to read the {rows} documents that are counted; found {len(hashes)}"
     yield from _repeated(table, hashes)
+
+
+def _in_indexes(table: Any, facts: PmidFacts) -> Iterator[str]:
+    broken = tables.broken_indexes(table)
+    for column, reason in broken.items():
+        yield (
+            f"expected an index of {column} that can be read; found: {reason}. Build the store again from any of its "
+            "sources, which makes this index anew"
+        )
     for column, missing in tables.unindexed(table).items():
         if missing:
             yield f"expected the index of {column} to cover all documents; found {missing} outside. Index the store"
+    # Through a broken index of them nothing can be found out about PMIDs; that it is broken was said.
+    if not broken.keys() & {"pmid", "retracted"}:
+        yield from _legible("facts of PMIDs", lambda: _in_facts(table, facts))
+
+
+def _in_facts(table: Any, facts: PmidFacts) -> Iterator[str]:
     yield from facts.problems()
     yield from _against(table, "no document of a deleted PMID", facts.known("deleted"), "true")
     yield from _against(table, "every document of a retracted PMID marked", facts.known("retracted"), "NOT retracted")

@@ -172,6 +172,7 @@ class BuildReport:
         skipped: Sources that were in the store already, with the same fingerprint.
         resumed: Sources that an earlier build had begun and this one ended.
         seconds: How long it took, with the index.
+        kept: Whether there is a store now. A first build that could use nothing of what it read leaves none.
     """
 
     added: int
@@ -184,6 +185,7 @@ class BuildReport:
     skipped: tuple[str, ...]
     resumed: tuple[str, ...]
     seconds: float
+    kept: bool = True
 
 
 class Store(Protocol):

@@ -43,9 +43,9 @@ class Filters:
         parts = [
             _years(self.year_from, self.year_to),
             is_in("journal", self.journals) if self.journals else None,
-            _has_any("mesh", self.mesh),
-            _has_any("publication_types", self.publication_types),
-            _has_any("languages", self.languages),
+            has_any("mesh", self.mesh),
+            has_any("publication_types", self.publication_types),
+            has_any("languages", self.languages),
             None if self.retracted is None else f"retracted = {str(self.retracted).lower()}",
         ]
         return " AND ".join(part for part in parts if part) or None
@@ -62,7 +62,8 @@ def in_parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
     return (each[start : start + size] for start in range(0, len(each), size))
 
 
-def _has_any(column: str, values: Sequence[str]) -> str | None:
+def has_any(column: str, values: Sequence[str]) -> str | None:
+    """The condition that a list of a column has one of these; None for none of them."""
     return f"array_has_any({column}, [{', '.join(_quoted(value) for value in values)}])" if values else None
 
 

@@ -249,6 +249,16 @@ class LanceStore:
         tables.make_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
         self._latest()
 
+    def mend(self) -> None:
+        """Make those indexes anew that cannot be read, through which nothing could be looked up."""
+        tables.mend_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
+        self._latest()
+
+    def drop(self) -> None:
+        """Take everything away; the store must not be used after."""
+        with told("write to", self.place):
+            self.database.drop_all_tables()
+
     def info(self) -> StoreInfo:
         """See ``Store.info``."""
         table = self._latest()

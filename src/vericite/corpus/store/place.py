@@ -91,6 +91,7 @@ def _bucket_options() -> dict[str, str]:
 
 
 _WRITING = ("write to", "index")
+_OUT_OF_REACH = ("credential", "accessdenied", "forbidden", "403", "http error", "nosuchbucket")
 
 
 @contextmanager
@@ -105,21 +106,27 @@ def told(doing: str, place: Place) -> Generator[None, None, None]:
     # LanceDB raises the built-in errors: ValueError for a file that is gone, RuntimeError or OSError for a full disk.
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
-            f"expected to {doing} {place.name}; found: {_reason(error)}.{_next_step(doing, error)}"
+            f"expected to {doing} {place.name}; found: {reason_of(error)}.{_next_step(doing, error)}"
         ) from error
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """What LanceDB says was wrong, without what only its makers can use."""
     # LanceDB ends its messages with the place in its own source and how often it tried.
     text = re.split(r", /?\S+\.rs:\d+", " ".join(str(error).split()))[0].rstrip(". ")
     return text if len(text) <= 400 else text[:397] + "..."
+
+
+def is_out_of_reach(error: Exception) -> bool:
+    """Whether it is the user's rights or the address that is at fault, and nothing is known of what lies there."""
+    return any(sign in str(error).lower() for sign in _OUT_OF_REACH)
 
 
 def _next_step(doing: str, error: Exception) -> str:
     text = str(error).lower()
     if any(sign in text for sign in ("no space left", "os error 28", "disk full", "quota", "file too large")):
         return " Free space on the disk and run the same again: what was written stays, and it goes on from there."
-    if any(sign in text for sign in ("credential", "accessdenied", "forbidden", "403", "http error", "nosuchbucket")):
+    if is_out_of_reach(error):
         return " Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
     # To read again is no help; to write again is.
     return " Run the same again: what was written stays, and it goes on from there." if doing in _WRITING else ""

@@ -7,14 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import lancedb
 from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
 from lancedb.query import MatchQuery
 
+from vericite.corpus.store.filters import has_any, is_in
 from vericite.corpus.store.latest import REPLACES
-from vericite.corpus.store.place import Place, told
+from vericite.corpus.store.place import Place, is_out_of_reach, reason_of, told
 
 DOCUMENTS = "documents"
 
@@ -27,6 +28,9 @@ behind as the index has, so a day would be too long."""
 
 _NEAR, _REFINED = 20, 4
 """Of an index of vectors: the cells looked into, and how many times more candidates are compared in full."""
+
+_PROBE = "patients treatment disease"
+"""Words to try an index of words with; one that lacks them all has to be opened to say so."""
 
 _SCALARS: dict[str, Any] = {
     "id": BTree,
@@ -56,19 +60,35 @@ def words_index() -> FTS:
 
 
 def make_indexes(table: Any, place: Place) -> None:
-    """Make the indexes that are not there, and bring the others up to date.
+    """Make the indexes that are not there or cannot be read, and bring the others up to date.
 
     Raises:
         InputError: LanceDB could not.
     """
     with told("index", place):
         rows = table.count_rows()
+        wanted = _wanted(table, rows)
+        # First, for one that cannot be read cannot be brought up to date either.
+        mend_indexes(table, place)
         there = {column: index for index in table.list_indices() for column in index.columns}
         if any(index.num_unindexed_rows for index in there.values()):
             table.optimize(cleanup_older_than=KEPT)
-        for column, config in _wanted(table, rows).items():
+        for column, config in wanted.items():
             if column not in there:
                 table.create_index(column, config=config)
+
+
+def mend_indexes(table: Any, place: Place) -> None:
+    """Make those indexes anew that cannot be read.
+
+    Raises:
+        InputError: LanceDB could not.
+    """
+    with told("index", place):
+        wanted = _wanted(table, table.count_rows())
+        for column in broken_indexes(table):
+            if column in wanted:
+                table.create_index(column, config=wanted[column])
 
 
 def _wanted(table: Any, rows: int) -> dict[str, Any]:
@@ -85,6 +105,46 @@ def unindexed(table: Any) -> dict[str, int]:
     rows = table.count_rows()
     there = {column: index.num_unindexed_rows or 0 for index in table.list_indices() for column in index.columns}
     return {column: there.get(column, rows) for column in _wanted(table, rows)}
+
+
+def broken_indexes(table: Any) -> dict[str, str]:
+    """Why those indexes that cannot be read cannot, by the column that each is of."""
+    found: dict[str, str] = {}
+    for index in table.list_indices():
+        (column,) = index.columns
+        try:
+            _try_index(table, column)
+        # What a damaged file does to LanceDB may also be a panic in Rust, which is no error of Python's own.
+        except Exception as error:
+            if is_out_of_reach(error):
+                raise
+            found[column] = reason_of(error)
+    return found
+
+
+def _try_index(table: Any, column: str) -> None:
+    # Not read whole: of all of PubMed some would not fit into memory, and LanceDB then calls a sound one unusable.
+    # To be searched each of its files is opened at its end, where one that was cut off shows.
+    if column not in ("body", "vector"):
+        (value,) = table.head(1)[column].to_pylist()
+        table.count_rows(_equal(column, value))
+        return
+    if column == "body":
+        query = table.search(MatchQuery(_PROBE, "body"), query_type="fts").select(["_score"])
+    else:
+        vector = [1.0] * table.schema.field("vector").type.list_size
+        query = table.search(vector, vector_column_name="vector").distance_type("cosine").select(["_distance"])
+    # Rows outside the index say nothing of it, and to compare with each of them takes long.
+    query.fast_search().limit(1).to_arrow()
+
+
+def _equal(column: str, value: Any) -> str:
+    """The condition that leads to the page of an index where this value stands, or else to those of no value."""
+    if isinstance(value, list):
+        return has_any(column, cast(list[str], value) or [""]) or ""
+    if isinstance(value, str):
+        return is_in(column, [value])
+    return f"{column} IS NULL" if value is None else f"{column} = {str(value).lower()}"
 
 
 def by_words(table: Any, words: str, limit: int, predicate: str | None) -> Any:

@@ -63,5 +63,15 @@ def _given(text: str, kind: type[Named], inside: str) -> dict[str, Any]:
 
 
 def split_measures(text: str) -> list[str]:
-    """The measures of a list with commas, those within brackets left alone."""
-    return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    """The measures of a list with commas, those within brackets left alone.
+
+    Raises:
+        InputError: It names none.
+    """
+    found = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    if not found:
+        raise InputError(
+            f"expected a measure, as in -m SupportRate; found {text!r}. `vericite measures` lists them; without -m the "
+            "usual ones are taken."
+        )
+    return found

@@ -73,12 +73,12 @@ def reads(kind: type[Named]) -> list[str]:
     return ["ratings"] if issubclass(kind, AgreementMeasure) else ["figures of systems"]
 
 
-def measures_for(items: Sequence[Item]) -> list[Measure]:
-    """Every measure, with its usual parameters, that these questions have what it needs for."""
+def what_is_known(items: Sequence[Item]) -> dict[Need, bool]:
+    """Whether some of these questions have what measures need."""
     answer = any(item.answer for item in items)
     verdicts = any(item.checked for item in items)
     exact = answer or any(item.exact is not None for item in items)
-    has: dict[Need, bool] = {
+    return {
         "answer": answer,
         "exact": exact,
         "reply": exact or verdicts,
@@ -89,6 +89,11 @@ def measures_for(items: Sequence[Item]) -> list[Measure]:
         "features": any(item.features for item in items),
         "evidence": any(item.ranked is not None for item in items),
     }
+
+
+def measures_for(items: Sequence[Item]) -> list[Measure]:
+    """Every measure, with its usual parameters, that these questions have what it needs for."""
+    has = what_is_known(items)
     usual = [kind() for kind in MEASURES.values() if kind.in_all]
     return [measure for measure in usual if all(has[need] for need in measure.needs)]
 

@@ -1,0 +1,109 @@
+"""What check and repair tell of a file as a whole: no answers, ids that come again, no documents to cite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+DOCUMENTS = [{"id": "a", "text": "Statins lower LDL."}]
+GOOD = {"id": "good", "answer": "Statins lower LDL [1].", "documents": DOCUMENTS}
+
+
+def write(path: Path, *lines: object) -> str:
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return str(path)
+
+
+@pytest.mark.parametrize("command", ["check", "repair"])
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("in.jsonl", "", "none"),
+        ("in.jsonl", "\n \n\n", "none"),
+        ("in.md", "", "only empty ones"),
+        ("in.md", " \n\n", "only empty ones"),
+        ("in.jsonl", json.dumps({**GOOD, "answer": " "}), "only empty ones"),
+    ],
+)
+def test_a_file_without_answers_is_told(run_cli, tmp_path, command, name, content, found):
+    path = tmp_path / name
+    path.write_text(content)
+    printed = run_cli(command, str(path))
+    assert printed.code == 0
+    assert f"vericite: expected answers; found {found} in {path}." in printed.err
+
+
+def test_an_empty_device_is_told_too(run_cli):
+    assert "expected answers; found none in /dev/null" in run_cli("check", "/dev/null").err
+
+
+def test_a_file_of_bad_lines_is_not_called_empty(run_cli, tmp_path):
+    printed = run_cli("check", write(tmp_path / "in.jsonl", "nope"))
+    assert printed.code == 2
+    assert "line 1" in printed.err and "expected answers" not in printed.err
+
+
+@pytest.mark.parametrize("command", ["check", "repair"])
+def test_an_id_that_comes_again_is_told_once_with_its_record(run_cli, tmp_path, command):
+    path = write(tmp_path / "in.jsonl", GOOD, "nope", GOOD, {**GOOD, "id": "other"}, GOOD)
+    told = [line for line in run_cli(command, path).err.splitlines() if "an id of its own" in line]
+    assert len(told) == 1
+    assert f"found 'good' again in record 3 of {path}." in told[0]
+    assert "`vericite score` will refuse" in told[0]
+
+
+def test_of_many_ids_that_come_again_a_few_are_named(run_cli, tmp_path):
+    answers = [{**GOOD, "id": f"q{number}", "answer": "Statins."} for number in range(9)]
+    printed = run_cli("check", write(tmp_path / "in.jsonl", *answers, *answers))
+    told = [line for line in printed.err.splitlines() if "again" in line]
+    assert printed.code == 0
+    assert len(told) == 6
+    assert "'q4' again in record 14" in told[4]
+    assert told[5].startswith("vericite: 4 more ids come again in ")
+
+
+def test_an_id_cannot_steer_the_terminal(run_cli, tmp_path):
+    bad = {**GOOD, "id": "\x1b[31m\u202ered"}
+    printed = run_cli("check", write(tmp_path / "in.jsonl", bad, bad))
+    assert "again in record 2" in printed.err
+    assert not {"\x1b", "\u202e"} & set(printed.err)
+
+
+@pytest.mark.parametrize("command", ["check", "repair"])
+@pytest.mark.parametrize("text", ["Tea is good [1].", "Tea is good (PMID: 123)."])
+def test_markdown_without_documents_says_how_to_give_them(run_cli, tmp_path, command, text):
+    path = tmp_path / "in.md"
+    path.write_text(text)
+    printed = run_cli(command, str(path))
+    assert printed.code == 0
+    assert f"found none in {path}, so every citation is dangling. Give them with --documents FILE" in printed.err
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [GOOD | {"answer": "Tea is good [9]."}],  # it has documents, and cites another
+        [GOOD | {"answer": "Tea is good.", "documents": []}],  # it cites nothing
+        [GOOD | {"documents": []}, GOOD | {"id": "other"}],  # some have documents
+    ],
+)
+def test_dangling_citations_beside_documents_need_no_such_hint(run_cli, tmp_path, answers):
+    assert "--documents" not in run_cli("check", write(tmp_path / "in.jsonl", *answers)).err
+
+
+def test_given_documents_are_not_asked_for_again(run_cli, tmp_path):
+    path, library = tmp_path / "in.md", write(tmp_path / "documents.jsonl", {"id": "PMID:5", "text": "x"})
+    path.write_text("Tea is good (PMID: 123).")
+    assert "--documents" not in run_cli("check", str(path), "--documents", library).err
+
+
+def test_a_comma_too_many_in_a_marker_loses_no_citation(run_cli, tmp_path):
+    answer = {**GOOD, "answer": "Statins lower LDL [1,2,].", "documents": [*DOCUMENTS, {"id": "b", "text": "Tea."}]}
+    out = tmp_path / "out.jsonl"
+    printed = run_cli("check", write(tmp_path / "in.jsonl", answer), "--out", str(out))
+    assert printed.code == 0
+    (line,) = map(json.loads, out.read_text().splitlines())
+    assert line["summary"]["citations"] == 2
+    assert {verdict["claim"] for verdict in line["verdicts"]} == {"Statins lower LDL."}

@@ -1,0 +1,50 @@
+"""The verdicts that check lists, on wide and narrow terminals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "formats" / "vericite.jsonl"
+DOCUMENTS = [{"id": "a", "text": "Statins lower LDL."}]
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60])
+def test_verdict_and_probability_are_whole_on_a_narrow_terminal(run_cli, monkeypatch, columns):
+    wide = run_cli("check", str(EXAMPLE)).out
+    monkeypatch.setenv("COLUMNS", str(columns))
+    narrow = run_cli("check", str(EXAMPLE)).out
+    assert "…" not in narrow
+    for words in ("99000001", "quoted", "supported", "contradicted", "dangling", "0.70", "0.83", "[0.208, 0.939]"):
+        assert words in wide
+        assert words in narrow
+    # The claims are whole, too, however they are broken into lines.
+    assert "Vitamin C increases haemoglobin at two weeks." in " ".join(narrow.split())
+
+
+def test_at_ten_columns_there_are_words_and_not_only_dots(run_cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "10")
+    printed = run_cli("check", str(EXAMPLE)).out
+    assert "…" not in printed
+    assert {"supported", "0.70", "dangling"} <= set(printed.split())
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_with_room_has_a_table(run_cli, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run_cli("check", str(EXAMPLE)).out.startswith("answer  cites       verdict       native     p  claim")
+
+
+@pytest.mark.parametrize("columns", [40, 120])
+def test_a_citation_beside_no_text_is_told_and_not_left_an_empty_cell(run_cli, monkeypatch, tmp_path, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    answers = [{"id": "one", "answer": "[1]", "documents": DOCUMENTS}, {"id": "two", "answer": "[7]", "documents": []}]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    printed = run_cli("check", str(path)).out
+    assert printed.count("(no text beside the citation)") == 2
+    assert "abstained" in printed and "dangling" in printed
+    # It is counted, as any citation is, and as no verdict on the answer.
+    assert "0/0" in printed and "1/2" in printed

@@ -1,0 +1,77 @@
+"""What is wrong with a file of JSON is said as it is: a list that ends early, a comma too many, bytes of no text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vericite.corpus import load_documents
+from vericite.errors import InputError, RecordError
+from vericite.formats import answers_in
+from vericite.formats.questions import number_questions
+from vericite.records import Document
+
+RECORDS = [{"id": "a", "text": "Aspirin works [1].", "documents": []}, {"id": "b", "text": "Zinc."}]
+PRETTY = json.dumps(RECORDS, indent=2)
+
+
+def problems_of_answers(path: Path) -> list[str]:
+    return [str(item) for item in answers_in(path, "vericite") if isinstance(item, RecordError)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('[{"id": "a", "text": "One."}, {"id": "b", "te', 1, "ends early, at column 45"),
+        (PRETTY[:-4], PRETTY.count("\n") - 1, "ends early"),
+        ('[\n{"id": "a", "text": "One."},\n\n{"id": "b", "text": "Two."}\n', 4, "ends early, at column 27"),
+        ('[{"id": "a", "text": "One."},]', 1, "a comma before nothing"),
+        ('[\n{"id": "a", "text": "One."},\n]\n', None, "a comma before nothing"),
+        ('[\n  {"id": "a", "text": nothing}\n]', 2, "no JSON at column 23"),
+    ],
+)
+def test_a_list_that_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, line: int | None, said: str):
+    path = tmp_path / "all.json"
+    path.write_text(text)
+    (problem,) = problems_of_answers(path)
+    with pytest.raises(InputError) as caught:
+        load_documents(path)
+    for told in (problem, str(caught.value)):
+        assert "expected one JSON list; found " in told and said in told
+        assert line is None or f"line {line}:" in told
+
+
+def test_lines_of_which_one_is_broken_lose_that_one_alone(tmp_path: Path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id": "a", "te\n' + json.dumps({"id": "b"}) + "\n")
+    first, second = problems_of_answers(path)
+    assert "line 1: expected one JSON object a line" in first and "line 2: expected" in second
+
+
+def test_what_is_no_object_in_a_list_is_told_as_such(tmp_path: Path):
+    path = tmp_path / "all.jsonl"
+    path.write_text('[1, {"id": "a", "text": "One."}]\n')
+    (document,), (problem,) = load_documents(path)
+    assert isinstance(document, Document)
+    assert "expected a JSON object in the list; found 1" in str(problem)
+
+
+@pytest.mark.parametrize("name", ["one.jsonl", "list.json", "pretty.json", "cut.json"])
+def test_a_byte_that_is_no_text_is_told_in_the_same_words_everywhere(tmp_path: Path, name: str):
+    record = '{"id": "a", "text": "caf\N{LATIN SMALL LETTER Y WITH DIAERESIS}"}'
+    text = {"one": record, "list": f"[{record}]", "pretty": f"[\n{record}\n]", "cut": f"[\n{record}\n"}[
+        name.split(".")[0]
+    ]
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match="expected UTF-8; found byte 0xff"):
+        load_documents(tmp_path / name)
+
+
+def test_a_line_without_a_question_is_told_by_the_name_that_people_write(tmp_path: Path):
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"id": "1"}\n{"id": "2", "question": ""}\n\n{"id": "3", "question": "Why?"}\n')
+    numbered, problems = number_questions(path)
+    assert [(line, question.id) for line, question in numbered] == [(4, "3")]
+    assert [(problem.line, problem.field) for problem in problems] == [(1, "question"), (2, "question")]
