@@ -14,6 +14,7 @@ from vericite.models import ModelFolder
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judges.lexical import LexicalJudge
+from vericite.verify.judges.mean import MeanJudge
 from vericite.verify.judges.stored import is_stored, named_file, read_stored, stored_names, stored_path
 from vericite.verify.judging import Judge
 
@@ -23,6 +24,8 @@ colon of ``name:rest``, an empty text where nothing does, and gives a judge."""
 
 CALIBRATED = "calibrated"
 """The kind whose judges are read from a file; those that are kept under a name need the name alone."""
+
+MEAN = "mean"
 
 Make = Callable[[str, Settings], Judge]
 
@@ -82,6 +85,17 @@ def _llm(prompt: str) -> Make:
     return make
 
 
+def _mean(names: str, settings: Settings) -> Judge:
+    parts = [name.strip() for name in names.split("+")]
+    for name in parts:
+        if not name or name.partition(":")[0] == MEAN:
+            found = repr(name) if name else "nothing"
+            raise InputError(
+                f"expected {MEAN}:JUDGE+JUDGE, as in {MEAN}:bundled+packed:FOLDER; found {found} in {names!r}"
+            )
+    return MeanJudge([load_judge(name, settings) for name in parts])
+
+
 def _calibrated(file: str, settings: Settings) -> Judge:
     return _from_file(named_file(file), settings)
 
@@ -133,6 +147,12 @@ JUDGES: dict[str, JudgeKind] = {
         _llm("eight"),
         "MODEL",
         ("llm", "local"),
+        keep=False,
+    ),
+    MEAN: JudgeKind(
+        "other judges together, by the mean of their probabilities: unlike ones correct each other",
+        _mean,
+        "JUDGE+JUDGE",
         keep=False,
     ),
     CALIBRATED: JudgeKind(
