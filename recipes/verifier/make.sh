@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes the verifier's weights: make.sh DATA BASE OUT [LARGER]. DATA is the folder of datasets, BASE an all-MiniLM-L6-v2,
 # LARGER an all-mpnet-base-v2, each with model.safetensors and config.json; OUT a new folder. Run it again to go on where
-# it was ended. OUT/4-second-packed is what ships. With LARGER there are also OUT/teacher-packed, for
-# `--judge packed:OUT/teacher-packed`, and OUT/taught-packed, the small model taught by it.
+# it was ended. Without LARGER it ends with version 2, OUT/4-second-packed; with it there are also OUT/teacher-packed, for
+# `--judge packed:OUT/teacher-packed`, and what ships, OUT/5-taught-packed, taught by both.
 # Needs the extra [train]. Where libjemalloc2 is installed it is used: glibc's allocator searches long lists of free pieces.
 set -eu
 [ $# -ge 3 ] || { echo "expected make.sh DATA BASE OUT [LARGER]; found $# arguments" >&2; exit 2; }
@@ -22,17 +22,17 @@ step() { # NAME CONFIG DATA BASE EXAMPLES [SEED [exec]]
 
 # Two runs side by side, each on a core of its own, and the mean of their weights: on two cores that is nearly twice
 # as fast as one run on both.
-round() { # NAME BASE EXAMPLES SEED SEED
+round() { # NAME DATA BASE EXAMPLES SEED SEED
   [ -e "$out/$1/model/model.safetensors" ] && return
-  step "$1-$4" "$1" "$out/mix-3/train.jsonl" "$2" "$3" "$4" exec &
+  step "$1-$5" "$1" "$2" "$3" "$4" "$5" exec &
   beside=$!
   # Left alone it would go on behind a script that has ended.
   trap 'code=$?; kill "$beside" 2>/dev/null || true; wait "$beside" || true; exit $code' EXIT
   trap 'exit 130' INT TERM
-  step "$1-$5" "$1" "$out/mix-3/train.jsonl" "$2" "$3" "$5"
+  step "$1-$6" "$1" "$2" "$3" "$4" "$6"
   wait "$beside"
   trap - EXIT INT TERM
-  $vericite train average "$out/$1-$4/model" "$out/$1-$5/model" --out "$out/$1/model"
+  $vericite train average "$out/$1-$5/model" "$out/$1-$6/model" --out "$out/$1/model"
 }
 
 pack() { # RUN CARD
@@ -48,16 +48,23 @@ mkdir -p "$out"
 step 1-warmup 1-warmup "$out/mix-3/warmup.jsonl" "$base" 58998
 step 2-natural 2-natural "$out/mix-3/train.jsonl" "$out/1-warmup/model" 50000
 step 3-mix 3-mix "$out/mix-3/train.jsonl" "$out/2-natural/model" 180000
-round 4-first "$out/3-mix/model" 70000 41 42
-round 4-second "$out/4-first/model" 40000 51 52
+round 4-first "$out/mix-3/train.jsonl" "$out/3-mix/model" 70000 41 42
+round 4-second "$out/mix-3/train.jsonl" "$out/4-first/model" 40000 51 52
 pack 4-second card
 [ -n "$larger" ] || exit 0
-step teacher-warmup teacher-1-warmup "$out/mix-3/warmup.jsonl" "$larger" 14000
-step teacher teacher-2-natural "$out/mix-3/train.jsonl" "$out/teacher-warmup/model" 34000
+[ -e "$out/mix-5/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix-5" --reworded "$here/dev/reworded.jsonl" \
+  --written "$here/written.jsonl" --written "$here/written-2.jsonl" --written "$here/written-3.jsonl" \
+  --paraphrased "$here/paraphrased.jsonl"
+step teacher-warmup teacher-1-warmup "$out/mix-5/warmup.jsonl" "$larger" 10000
+step teacher teacher-2-mix "$out/mix-5/train.jsonl" "$out/teacher-warmup/model" 28500
 pack teacher teacher-card
-$vericite train teach --teacher "$out/teacher-packed" --data "$out/mix-3/untold.jsonl" "$out/mix-3/train.jsonl" --take 27000 --exclude written \
-  --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
-cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
+# Those two err on different pairs: their mean is better than either.
+$vericite train teach --teacher "$out/teacher-packed" --weight 0.6 --teacher "$out/4-second-packed" --weight 0.4 \
+  --data "$out/mix-5/untold.jsonl" "$out/mix-5/train.jsonl" --take 25000 --exclude written --exclude frames \
+  --out "$out/taught.jsonl"
+# Beside what is taught: written claims, and whole abstracts, which are too long to be judged twice.
+{ cat "$out/taught.jsonl"; grep -E '"source": ?"(written|frames)"|"kind": ?"(abstract|section|two-section)"' \
+  "$out/mix-5/train.jsonl"; } > "$out/all.part"
 mv "$out/all.part" "$out/all.jsonl"
-step taught taught "$out/all.jsonl" "$out/4-second/model" 62000
-pack taught card
+round 5-taught "$out/all.jsonl" "$out/4-second/model" 21000 91 92
+pack 5-taught card

@@ -21,7 +21,8 @@ case "$2 $out" in
 *"$SLEEPS"*) echo $$ > "$CALLS.pid"; exec sleep 60 ;;
 esac
 case $2 in
-mix) mkdir -p "$out"; echo {} > "$out/manifest.json" ;;
+mix) mkdir -p "$out"; echo {} > "$out/manifest.json"
+  printf '%s\\n' '{"source": "written"}' '{"source": "wice", "kind": "x"}' > "$out/train.jsonl" ;;
 fit) mkdir -p "$out/model"; echo {} > "$out/manifest.json"; echo {} > "$out/model/tokenizer.json" ;;
 average) mkdir -p "$out"; echo x > "$out/model.safetensors" ;;
 pack) for last in "$@"; do :; done; mkdir -p "$last"; echo {} > "$last/card.json" ;;
@@ -50,11 +51,11 @@ def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
     steps = [call.split()[1] for call in calls]
     assert [step for step in steps if step != "fit"] == [
         *("mix", "average", "average", "pack", "calibrate"),
-        *("pack", "calibrate", "teach", "pack", "calibrate"),
+        *("mix", "pack", "calibrate", "teach", "average", "pack", "calibrate"),
     ]
-    assert steps.count("fit") == 10
-    assert (tmp_path / "out" / "4-second-packed" / "card.json").is_file()
-    assert (tmp_path / "out" / "all.jsonl").read_text() == "a\nb\n"
+    assert steps.count("fit") == 11
+    assert (tmp_path / "out" / "5-taught-packed" / "card.json").is_file()
+    assert (tmp_path / "out" / "all.jsonl").read_text() == 'a\n{"source": "written"}\n'
     assert made(tmp_path) == (0, [])
 
 
@@ -84,6 +85,18 @@ def test_each_step_is_given_what_the_one_before_made(tmp_path: Path) -> None:
     assert any(f"pack {out}/4-second/model/model.safetensors" in call for call in calls)
     (mix,) = (call for call in calls if " mix " in call)
     assert {Path(word).name for word in mix.split() if word.endswith(".jsonl")} == {"reworded.jsonl", "written.jsonl"}
+
+
+def test_what_ships_is_taught_by_a_larger_one_and_the_version_before(tmp_path: Path) -> None:
+    _, calls = made(tmp_path, str(tmp_path / "larger"))
+    out = str(tmp_path / "out")
+    (teach,) = (call.replace(f"{out}/", "") for call in calls if " teach " in call)
+    assert "--teacher teacher-packed --weight 0.6 --teacher 4-second-packed --weight 0.4" in teach
+    assert "mix-5/untold.jsonl mix-5/train.jsonl" in teach
+    taught = [call.replace(f"{out}/", "") for call in calls if "/5-taught-" in call and " fit " in call]
+    assert [call.split("--seed ")[1][:2] for call in sorted(taught)] == ["91", "92"]
+    assert all("--data all.jsonl --base 4-second/model" in call for call in taught)
+    assert "pack 5-taught/model/model.safetensors" in calls[-2].replace(f"{out}/", "")
 
 
 def test_a_step_that_broke_is_taken_up_where_it_was(tmp_path: Path) -> None:

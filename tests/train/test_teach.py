@@ -16,7 +16,7 @@ from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.mix.example import Example
 from vericite.train.mix.untold import UNTOLD, untold
 from vericite.train.pairs import LabelledPair, encode_pairs, read_pairs
-from vericite.train.teach import AT_ONCE, chosen, teach
+from vericite.train.teach import AT_ONCE, Together, chosen, teach
 
 
 class Teacher:
@@ -117,3 +117,24 @@ def test_what_nobody_labelled_or_taught_is_not_trained_on():
     unknown = LabelledPair(premise="p", claim="c", label="neutral", source="s", kind=UNTOLD)
     with pytest.raises(InputError, match="Run teach"):
         encode_pairs(Encoder(WEIGHTS / VERIFIER / "tokenizer.json", 64), [unknown], {})
+
+
+class Sure:
+    """Always of the same mind."""
+
+    def __init__(self, *row: float) -> None:
+        self.row = row
+
+    def probabilities(self, pairs: Sequence[Pair]):
+        return np.array([self.row] * len(pairs))
+
+
+def test_of_several_teachers_the_mean_is_taught():
+    both = Together([Sure(1, 0, 0), Sure(0, 1, 0)], [3, 1])
+    assert both.probabilities([Pair("p", "c")] * 2) == pytest.approx(np.array([[0.75, 0.25, 0]] * 2))
+
+
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1], [1, 1, 1]])
+def test_weights_that_make_no_mean_are_refused(weights: list[float]):
+    with pytest.raises(InputError, match="expected a --weight above 0"):
+        Together([Sure(1, 0, 0), Sure(0, 1, 0)], weights)

@@ -13,7 +13,7 @@ from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, U
 from vericite.records import Floats, Names, Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, RERANKER, VERIFIER = "embedder-v0", "reranker-v1", "verifier-v2"
+EMBEDDER, RERANKER, VERIFIER = "embedder-v0", "reranker-v1", "verifier-v3"
 SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")

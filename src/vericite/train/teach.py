@@ -2,9 +2,10 @@
 
     python -m vericite.train.teach --teacher DIR --data FILE [FILE ...] --out FILE [--take N] [--rest FILE]
 
-The teacher is a checkpoint of ``vericite.train.fit``, or packed, which is three times as fast. OUT gets the pairs
-with its probabilities, ``taught``, beside the labels they have; REST those of a labelled file that were not taken. Run
-again, it goes on behind the last whole line.
+The teacher is a checkpoint of ``vericite.train.fit``, or packed, which is three times as fast, and is then asked at its
+card's temperature. Of several, the mean of what they say is taught: unlike ones err on different pairs. OUT gets the
+pairs with its probabilities, ``taught``, beside the labels they have; REST those of a labelled file that were not
+taken. Run again, it goes on behind the last whole line.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from vericite.errors import InputError, VeriCiteError
+from vericite.models import ModelFolder, Pair
+from vericite.train.calibrate import CARD, Tempered
 from vericite.train.pairs import LabelledPair, read_pairs, twin_units
-from vericite.train.scoring import Scorer, open_scorer
+from vericite.train.scoring import Floats, Scorer, open_scorer
 
 AT_ONCE = 1024
 """Pairs between two lines about progress; enough of like length among them to fill batches."""
@@ -47,6 +52,30 @@ def teach(teacher: Scorer, pairs: list[LabelledPair], out: Path) -> None:
             speed = (done - first) / (time.monotonic() - started)
             left = (len(pairs) - done) / speed / 60
             sys.stderr.write(f"{done:,} of {len(pairs):,} pairs, {speed:.0f}/s, {left:.0f} min left\n")
+
+
+class Together:
+    """Several teachers, whose probabilities are averaged.
+
+    Raises:
+        InputError: There is not one weight above 0 a teacher.
+    """
+
+    def __init__(self, teachers: Sequence[Scorer], weights: Sequence[float]) -> None:
+        if len(weights) != len(teachers) or min(weights) <= 0:
+            raise InputError(f"expected a --weight above 0 for each of {len(teachers)} teachers; found {list(weights)}")
+        self._teachers = teachers
+        self._weights = [weight / sum(weights) for weight in weights]
+
+    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+        """The weighted mean."""
+        said = [teacher.probabilities(pairs) for teacher in self._teachers]
+        return np.average(said, axis=0, weights=self._weights)
+
+
+def _opened(folder: Path, precision: str) -> Scorer:
+    scorer = open_scorer(folder, precision)
+    return Tempered(scorer, ModelFolder.open(folder).card.temperature) if (folder / CARD).is_file() else scorer
 
 
 def _write(path: Path, pairs: list[LabelledPair]) -> None:
@@ -91,7 +120,10 @@ def chosen(
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line and judge."""
     parser = argparse.ArgumentParser(prog="python -m vericite.train.teach", description="Judge pairs to learn from.")
-    parser.add_argument("--teacher", type=Path, required=True, help="a checkpoint, the larger model")
+    parser.add_argument(
+        "--teacher", type=Path, action="append", required=True, help="a checkpoint, or packed; repeatable"
+    )
+    parser.add_argument("--weight", type=float, action="append", help="of each teacher in their mean; 1 where not told")
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of pairs")
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
     parser.add_argument("--take", type=int, help="pairs of each file, drawn at random; all where not told")
@@ -105,7 +137,8 @@ def main(arguments: list[str] | None = None) -> int:
         told.out.parent.mkdir(parents=True, exist_ok=True)
         if told.rest:
             _write(told.rest, [pair for pair in rest if pair.told])
-        teach(open_scorer(told.teacher, told.precision), pairs, told.out)
+        teachers = [_opened(folder, told.precision) for folder in told.teacher]
+        teach(Together(teachers, told.weight or [1.0] * len(teachers)), pairs, told.out)
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2 if isinstance(error, InputError) else 1
