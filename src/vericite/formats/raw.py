@@ -103,7 +103,7 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
         if whole and _is_json(whole):
             yield from _records_in(whole, head[0], is_record)
             return
-        if whole and (fault := _fault_of(path, head[1], rest)):
+        if whole and (fault := _fault_of(path, head[1], rest, whole)):
             yield fault
             return
         lines = iter(rest)
@@ -135,7 +135,7 @@ def json_fault(text: str) -> tuple[int, str] | None:
     return None
 
 
-def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]]) -> RecordError | None:
+def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]], whole: str) -> RecordError | None:
     """What is wrong with a file that is to be one JSON value, by its name or its first line; None of other files."""
     alone = head in {"[", "{"}
     listed = head.startswith("[") and path.suffix.lower() == ".json"
@@ -145,7 +145,9 @@ def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]]) 
             return None
         if any(isinstance(line, str) and _is_json(line) for _, line in rest):
             return None
-    fault = json_fault(path.read_bytes().removeprefix(BOM_UTF8).decode("utf-8"))
+    # As it stands in the file, for the columns; a pipe has nothing more to give.
+    text = path.read_bytes().removeprefix(BOM_UTF8).decode("utf-8") if path.is_file() else whole
+    fault = json_fault(text)
     return None if fault is None else RecordError(path, fault[0], None, fault[1])
 
 
