@@ -60,7 +60,7 @@ def words_index() -> FTS:
 
 
 def make_indexes(table: Any, place: Place) -> None:
-    """Make the indexes that are not there or cannot be read, and bring the others up to date.
+    """Make the indexes that are not there, and bring the others up to date.
 
     Raises:
         InputError: LanceDB could not.
@@ -68,8 +68,6 @@ def make_indexes(table: Any, place: Place) -> None:
     with told("index", place):
         rows = table.count_rows()
         wanted = _wanted(table, rows)
-        # First, for one that cannot be read cannot be brought up to date either.
-        mend_indexes(table, place)
         there = {column: index for index in table.list_indices() for column in index.columns}
         if any(index.num_unindexed_rows for index in there.values()):
             table.optimize(cleanup_older_than=KEPT)
