@@ -41,7 +41,7 @@ class RecordError(InputError):
 
     Attributes:
         path: The file, or a name such as ``<stdin>``.
-        line: The line, counted from 1.
+        line: The line, counted from 1; 0 where none can be named.
         field: The field at fault, dotted (``documents.0.id``), or None where the line as a whole is.
         problem: What was expected and what was found.
     """
@@ -51,7 +51,7 @@ class RecordError(InputError):
         self.line = line
         self.field = field
         self.problem = problem
-        where = f"{path}, line {line}" + (f", field {field}" if field else "")
+        where = str(path) + (f", line {line}" if line else "") + (f", field {field}" if field else "")
         super().__init__(f"{where}: {problem}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:

@@ -224,6 +224,15 @@ def test_it_is_found_by_name_and_by_file(own: Path):
         load_judge("calibrated:/nowhere/at/all.json")
 
 
+def test_it_is_no_part_of_a_mean(own: Path):
+    """It would be calibrated twice, or reach itself."""
+    write_stored(stored(judge="mean:mine+lexical"), stored_path("mine"))
+    with pytest.raises(InputError, match="not calibrated themselves"):
+        load_judge("mean:mine+lexical")
+    with pytest.raises(InputError, match="not calibrated themselves"):
+        load_judge("mine")
+
+
 def test_what_is_calibrated_again_is_read_again(own: Path):
     write_stored(stored(), stored_path("mine"))
     before = load_judge("mine").signature

@@ -284,6 +284,17 @@ def test_a_premise_the_bundled_judge_cannot_read_whole_is_read_in_pieces():
     assert len(verdict.evidence) < 120
 
 
+def test_a_long_source_is_cut_for_a_mean_of_judges_as_for_each():
+    """What cannot be read whole is given in pieces; its end is not dropped unseen."""
+    filler = "Many patients of the trial took no part in the second round of its interviews. " * 50
+    alone, mean = (
+        check(f"{ASPIRIN} [1]", source("a", filler + ASPIRIN), judge=judge, premise=WholeDocument()).verdicts[0]
+        for judge in ("bundled", "mean:bundled+bundled")
+    )
+    assert (mean.label, mean.evidence, mean.reasons) == (alone.label, alone.evidence, alone.reasons)
+    assert dict(mean.probabilities) == pytest.approx(dict(alone.probabilities), abs=1e-5)
+
+
 def test_what_the_judge_notes_is_among_the_reasons_once():
     judge = Counting(note="a premise was cut")
     found = check(f"{ASPIRIN} [1]", source("d", f"{ASPIRIN} It was cheap.", retracted=True), judge=judge)

@@ -221,15 +221,7 @@ def _records_in(file: FileSource) -> int | None:
 
 
 def _as_problem(path: Path, error: InputError) -> RecordError:
-    return error if isinstance(error, RecordError) else RecordError(path, 1, None, str(error))
-
-
-class _ArticleError(RecordError):
-    """Something wrong with an article that was asked for by its PMID, of which no line can be named."""
-
-    def __init__(self, path: str, line: int, field: str | None, problem: str) -> None:
-        super().__init__(path, line, field, problem)
-        self.args = (f"{path}: {problem}",)
+    return error if isinstance(error, RecordError) else RecordError(path, 0, None, str(error))
 
 
 def _named(pmids: Sequence[str]) -> str:
@@ -249,7 +241,7 @@ def _fetched(name: str, pmids: Sequence[str], shown: str, asked: PubMed, period:
                     yield from found[pmid]
         except EntrezError as error:
             # What came before stands, and the next build asks for the rest.
-            yield _ArticleError(shown, 0, None, f"{error} What is left is asked for by the next build")
+            yield RecordError(shown, 0, None, f"{error} What is left is asked for by the next build")
 
     return Source(name, f"{period}.{_digest(' '.join(pmids).encode())}", items, retry=True, count=len(places))
 
@@ -260,10 +252,10 @@ def _outcomes(shown: str, batch: Fetched) -> dict[str, tuple[Item, ...]]:
         found[record.pmid] = (document, record.retraction) if record.retraction else (document,)
     for pmid in batch.missing:
         found[pmid] = (
-            Missing(pmid, _ArticleError(shown, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
+            Missing(pmid, RecordError(shown, 0, None, f"expected an article of PubMed; found no PMID {pmid}")),
         )
     for pmid, problem in batch.problems.items():
-        found[pmid] = (_ArticleError(shown, 0, None, _unfetched(pmid, problem)),)
+        found[pmid] = (RecordError(shown, 0, None, _unfetched(pmid, problem)),)
     return found
 
 

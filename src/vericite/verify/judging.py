@@ -54,7 +54,7 @@ class Limited(Protocol):
         ...
 
     def length(self, text: str) -> int:
-        """The length of a text in these units."""
+        """The length of a text in these units; never more than its characters, by which it is told that a text fits."""
         ...
 
 

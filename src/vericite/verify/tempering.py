@@ -32,3 +32,8 @@ def tempered(probabilities: Floats, temperature: float, bias: Sequence[float] | 
     """
     logits = log_probabilities(probabilities) / temperature
     return softmax(logits if bias is None else logits + np.asarray(bias, dtype=np.float64))
+
+
+def mean_of(rows: Sequence[NDArray[_Float]], weights: Sequence[float] | None = None) -> Floats:
+    """The mean of what several say, each an array of the same shape; of weights, one for each."""
+    return np.average(np.asarray(rows, dtype=np.float64), axis=0, weights=weights)

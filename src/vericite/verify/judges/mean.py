@@ -11,9 +11,7 @@ import numpy as np
 from vericite.errors import InputError
 from vericite.models import Pair
 from vericite.verify.judging import Inquiring, Judge, Judgement, Limited, Slow
-
-_PARTS = 10_000
-"""Units of a premise's length: parts of what that judge reads whose measure is the fullest."""
+from vericite.verify.tempering import mean_of
 
 
 class MeanJudge:
@@ -39,16 +37,11 @@ class MeanJudge:
         # Traits are told by the attributes that are there.
         self._limited = [judge for judge in judges if isinstance(judge, Limited)]
         if self._limited:
-            self.capacity, self.length = _PARTS, self._length
+            self.capacity, self.length = min(judge.capacity for judge in self._limited), self._length
         if slow := [judge.pairs_at_once for judge in judges if isinstance(judge, Slow)]:
             self.pairs_at_once = min(slow)
         if inquiring := [judge.reads_question for judge in judges if isinstance(judge, Inquiring)]:
             self.reads_question = any(inquiring)
-
-    @property
-    def ledger(self) -> object:
-        """That of the first that has one."""
-        return next((found for judge in self.judges if (found := getattr(judge, "ledger", None)) is not None), None)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """The mean of what each says of a pair; a judgement that is none where one of them has none."""
@@ -60,10 +53,9 @@ class MeanJudge:
         for judge, judgement in zip(self.judges, judgements, strict=True):
             if judgement.failure is not None:
                 return judgement._replace(failure=f"{judge.signature}: {judgement.failure}")
-        rows = np.stack([judgement.probabilities for judgement in judgements])
-        mean = rows.mean(axis=0, dtype=np.float64)
+        mean = mean_of([judgement.probabilities for judgement in judgements])
         notes = dict.fromkeys(judgement.note for judgement in judgements if judgement.note)
         return Judgement(np.asarray(mean, dtype=np.float32), note="; ".join(notes) or None)
 
     def _length(self, text: str) -> int:
-        return max(math.ceil(judge.length(text) * _PARTS / judge.capacity) for judge in self._limited)
+        return max(math.ceil(judge.length(text) * self.capacity / judge.capacity) for judge in self._limited)

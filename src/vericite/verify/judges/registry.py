@@ -93,6 +93,11 @@ def _mean(names: str, settings: Settings) -> Judge:
             raise InputError(
                 f"expected {MEAN}:JUDGE+JUDGE, as in {MEAN}:bundled+packed:FOLDER; found {found} in {names!r}"
             )
+        if calibrated_file(name) is not None:
+            raise InputError(
+                f"expected judges that are not calibrated themselves in {MEAN}:{names}; found {name!r}. "
+                "Calibrate the mean of the judges that they were made from"
+            )
     return MeanJudge([load_judge(name, settings) for name in parts])
 
 
