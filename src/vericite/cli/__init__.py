@@ -8,6 +8,7 @@ import sys
 import warnings
 from io import TextIOWrapper
 
+from vericite.cli.remarks import remark
 from vericite.errors import InputError, VeriCiteError
 
 _READER_GONE = 141
@@ -60,13 +61,9 @@ def _numbered(error: UnicodeError) -> tuple[str, int]:
 
 
 def _warn(message: Warning | str, *_: object) -> None:
-    from vericite.cli.show import clean
-
-    print(f"vericite: {clean(str(message))}", file=sys.stderr)  # noqa: T201
+    remark(message)
 
 
 def _stop(error: VeriCiteError, code: int) -> None:
-    from vericite.cli.show import clean
-
-    print(f"vericite: {clean(str(error))}", file=sys.stderr)  # noqa: T201
+    remark(error)
     sys.exit(code)

@@ -54,6 +54,7 @@ from vericite.cli.options import (
     llm_settings,
     report,
 )
+from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -260,12 +261,9 @@ def _fingerprint(corpus: str) -> dict[str, str]:
 
 
 def _tell_failed(failed: Sequence[str], questions: int) -> None:
-    from vericite.cli.show import clean
-
     if failed:
         others = " (the first of them)" if len(failed) > 1 else ""
-        told = f"vericite: {len(failed)} of {questions} questions failed: {clean(failed[0])}{others}"
-        typer.echo(told, err=True)
+        remark(f"{len(failed)} of {questions} questions failed: {failed[0]}{others}")
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +169,6 @@ def _show(found: Attribution, as_json: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from vericite.cli.show import clean
     from vericite.records import to_json
 
     if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.options import refuse_same, refuse_unwritable, report
+from vericite.cli.remarks import clean, remark
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,7 +166,6 @@ def _stored(base: str, loaded: Judge, found: Calibrated) -> StoredCalibration:
 
 
 def _keep(stored: StoredCalibration, path: Path, name: str | None) -> None:
-    from vericite.cli.show import clean
     from vericite.verify.judges.stored import write_stored
 
     # One with a name is the user's own, the other to pass on.
@@ -178,7 +178,6 @@ def _show(console: Console, base: str, judged: JudgedLabels, found: Calibrated) 
     from rich.table import Table
     from rich.text import Text
 
-    from vericite.cli.show import clean
     from vericite.evaluate.labels import COMMON
 
     counts = Counter(COMMON[label.column] for label in judged.labels)
@@ -231,7 +230,6 @@ def _told(rate: Rate) -> tuple[str, str, str]:
 
 def _warn(judged: JudgedLabels, found: Calibrated) -> None:
     """What a reader of the figures should know, on stderr."""
-    from vericite.cli.show import clean
     from vericite.evaluate.labels import ENOUGH
 
     told: list[str] = []
@@ -254,7 +252,7 @@ def _warn(judged: JudgedLabels, found: Calibrated) -> None:
     told += [f"{count} pairs left out: {reason}" for reason, count in judged.failures.most_common(3)]
     told += [f"{count} pairs: {note}" for note, count in judged.notes.most_common(3)]
     for line in told:
-        typer.echo(f"vericite: {clean(line)}", err=True)
+        remark(line)
 
 
 def _name_lines(problems: list[RecordError]) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from vericite.cli.extras import EXTRAS, install_line, missing
 from vericite.cli.options import JsonOption
+from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
     from vericite.evaluate.measures.named import Named
@@ -105,7 +106,6 @@ def _judge(name: str) -> dict[str, Any]:
 
 
 def _own(name: str) -> dict[str, Any]:
-    from vericite.cli.show import clean
     from vericite.errors import InputError
     from vericite.verify.judges.stored import read_stored, stored_path
 

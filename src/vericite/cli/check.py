@@ -28,6 +28,7 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -186,7 +187,7 @@ def _table_width(rows: Sequence[Row]) -> int:
 
 
 def _tell_format(name: str) -> None:
-    typer.echo(f"vericite: read as {name}; --format NAME reads it otherwise", err=True)
+    remark(f"read as {name}; --format NAME reads it otherwise")
 
 
 def _gate(rates: CitationRates, fail_under: float) -> bool:
@@ -203,5 +204,5 @@ def _any_judged(rates: CitationRates) -> bool:
     failed = rates.summary.failed
     if rates.summary.judged or not failed:
         return True
-    typer.echo(f"vericite: none of {failed} cases could be judged; the table and --out FILE have the reasons", err=True)
+    remark(f"none of {failed} cases could be judged; the table and --out FILE have the reasons")
     return False

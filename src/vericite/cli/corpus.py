@@ -23,6 +23,7 @@ from vericite.cli.finding import (
     filters_of,
 )
 from vericite.cli.options import JsonOption, refuse_unwritable, report
+from vericite.cli.remarks import remark
 from vericite.cli.retractions import retractions
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def build(
     that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone, and so
     does a file; the exit code is then 2.
     """
-    from vericite.cli.show import clean
     from vericite.corpus.gathering import gather
     from vericite.corpus.store import build_store
 
@@ -91,7 +91,7 @@ def build(
     with _entrez() as entrez:
         gathered = gather(sources or [], entrez, pubmed or [], asked, most, format)
         for line in (*gathered.told, *gathered.passed_over):
-            typer.echo(f"vericite: {clean(line)}", err=True)
+            remark(line)
         meter = _Meter(gathered)
         with _shown(meter) as progress:
             built = build_store(to, meter.sources, vectors=vectors, progress=progress)
@@ -146,7 +146,7 @@ def get(
     for document in found.documents:
         typer.echo(to_json(document))
     if found.missing:
-        typer.echo(f"vericite: not in {store}: {', '.join(found.missing)}", err=True)
+        remark(f"not in {store}: {', '.join(found.missing)}")
         raise typer.Exit(1)
 
 
@@ -277,7 +277,7 @@ def _shown(meter: _Meter) -> Generator[Callable[[Progress], None]]:
                 status.update(meter.line(progress))
             elif progress.seconds - told >= _BETWEEN_LINES:
                 told = progress.seconds
-                typer.echo(f"vericite: {meter.line(progress)}", err=True)
+                remark(meter.line(progress))
 
         yield tell
 

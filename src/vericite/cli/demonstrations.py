@@ -23,6 +23,7 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.remarks import clean, remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,6 @@ def info(
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a pool, and what of it must not be shown with given questions."""
-    from vericite.cli.show import clean
     from vericite.generate.demonstrations import Pool
 
     found, problems = Pool.read(pool)
@@ -196,8 +196,6 @@ def _shown(questions: int) -> Generator[Callable[[Built], None]]:
 
 
 def _tell(built: Built, to: Path, writer: RationaleWriter | None) -> None:
-    from vericite.cli.show import clean
-
     typer.echo(
         f"{to}: {built.made:,} demonstrations made, {built.before:,} questions done before, "
         f"{built.left_out.total():,} left out, {len(built.failed):,} failed"
@@ -205,9 +203,9 @@ def _tell(built: Built, to: Path, writer: RationaleWriter | None) -> None:
     for reason, count in built.left_out.most_common():
         typer.echo(f"  left out: {count:,}: {clean(reason)}")
     for id, reason in list(built.failed.items())[:20]:
-        typer.echo(f"vericite: {clean(id)}: {clean(reason)}", err=True)
+        remark(f"{id}: {reason}")
     if len(built.failed) > 20:
-        typer.echo(f"vericite: and {len(built.failed) - 20:,} more questions that failed", err=True)
+        remark(f"and {len(built.failed) - 20:,} more questions that failed")
     if writer is not None:
         typer.echo(f"  {writer.llm.ledger}")
 

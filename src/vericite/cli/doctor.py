@@ -9,6 +9,7 @@ import typer
 
 from vericite.cli.extras import EXTRAS, Extra, install_line, missing
 from vericite.cli.options import JsonOption
+from vericite.cli.remarks import clean
 from vericite.version import __version__
 
 
@@ -37,7 +38,7 @@ def _try(model: str) -> None:
     """Print a language model's answer as it comes, and what it took."""
     import asyncio
 
-    from vericite.cli.show import clean, show_ledger
+    from vericite.cli.show import show_ledger
     from vericite.llm import LLM, ChatRequest, Settings
 
     async def stream(asked: LLM) -> None:

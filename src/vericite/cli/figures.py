@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vericite.cli.options import report
-from vericite.cli.show import clean
+from vericite.cli.remarks import clean
 from vericite.cli.writing import written
 from vericite.errors import RecordError, VeriCiteError
 from vericite.evaluate.comparison import Comparison

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from vericite.cli.show import clean
+from vericite.cli.remarks import clean
 from vericite.records import Evidence, Rewriting
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from vericite.cli.options import JsonOption, JudgeOption
+from vericite.cli.remarks import clean
 
 
 def judge(
@@ -19,7 +20,6 @@ def judge(
     import json
 
     from vericite import pipeline
-    from vericite.cli.show import clean
     from vericite.errors import JudgementError
     from vericite.verify.judges import usual_bar
     from vericite.verify.judging import COLUMNS

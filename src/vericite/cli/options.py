@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.remarks import remark
 from vericite.errors import RecordError
 
 if TYPE_CHECKING:
@@ -171,11 +172,9 @@ def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
 
 def report(problems: Sequence[RecordError]) -> None:
     """Name the lines that could not be used, and exit with 2 if there are any."""
-    from vericite.cli.show import clean
-
     for problem in problems[:20]:
-        typer.echo(f"vericite: {clean(str(problem))}", err=True)
+        remark(problem)
     if len(problems) > 20:
-        typer.echo(f"vericite: and {len(problems) - 20} more lines that could not be used", err=True)
+        remark(f"and {len(problems) - 20} more lines that could not be used")
     if problems:
         raise typer.Exit(2)

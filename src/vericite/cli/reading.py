@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -63,9 +63,11 @@ def _watched(items: Iterable[Answer | RecordError], file: Path, has_library: boo
         yield item
     ids.tell_more()
     if not words:
-        _warn(f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?")
+        remark(
+            f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?"
+        )
     if cited and not sourced and not has_library:
-        _warn(
+        remark(
             f"expected the documents that the answers cite; found none in {file}, so every citation is dangling. "
             "Give them with --documents FILE"
         )
@@ -85,7 +87,7 @@ class _Ids:
         if key in self._seen and key not in self._again:
             self._again.add(key)
             if len(self._again) <= _NAMED:
-                _warn(
+                remark(
                     f"expected an id of its own for every answer; found {id!r:.80} again in record {number} of "
                     f"{self._file}. Each is counted, but `vericite score` will refuse them: rename one"
                 )
@@ -94,13 +96,7 @@ class _Ids:
     def tell_more(self) -> None:
         """How many more ids came again than were named."""
         if (more := len(self._again) - _NAMED) > 0:
-            _warn(f"{more} more {'id comes' if more == 1 else 'ids come'} again in {self._file}")
-
-
-def _warn(told: str) -> None:
-    from vericite.cli.show import clean
-
-    typer.echo(f"vericite: {clean(told)}", err=True)
+            remark(f"{more} more {'id comes' if more == 1 else 'ids come'} again in {self._file}")
 
 
 def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -> Iterator[Answer]:

@@ -25,6 +25,7 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -147,7 +148,7 @@ class Totals:
 def _show(console: Console, found: Repaired, as_json: bool) -> None:
     from rich.text import Text
 
-    from vericite.cli.show import clean, show_changes
+    from vericite.cli.show import show_changes
     from vericite.records import to_json
 
     if as_json:

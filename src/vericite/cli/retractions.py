@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.options import JsonOption
+from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +101,6 @@ def _as_json(told: Sequence[Told], new: int, known: Sequence[Entry]) -> dict[str
 
 
 def _print(told: Sequence[Told], new: int, known: Sequence[Entry]) -> None:
-    from vericite.cli.show import clean
-
     for place in told:
         typer.echo(f"{clean(place.by)}: {_articles(len(place.notices))}")
     if told:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.options import DrawsOption, JsonOption, OutOption, SeedOption, refuse_same, refuse_unwritable
+from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -164,11 +165,10 @@ def compare(
 
 def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
     """What to give for figures that could not be made, on stderr: it is no part of the figures."""
-    from vericite.cli.show import clean
     from vericite.evaluate.hints import hints
 
     for line in hints(undefined):
-        typer.echo(f"vericite: {clean(line)}", err=True)
+        remark(line)
 
 
 def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | None) -> None:

@@ -32,6 +32,7 @@ from vericite.cli.finding import (
     filters_of,
     plan_of,
 )
+from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,7 +140,6 @@ class _Shown:
             typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:
             from vericite.cli.found import show_found
-            from vericite.cli.show import clean
 
             if self.batch is not None:
                 self.console.print(f"\n{clean(question.id)}", style="bold", markup=False)

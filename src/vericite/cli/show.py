@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
@@ -10,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from vericite.cli.remarks import clean
 from vericite.evaluate import CitationRates, Rate
 from vericite.evaluate.rates import SHARES
 from vericite.llm import Ledger
@@ -29,15 +29,6 @@ RETRACTED = ("RETRACTED", "bold red")
 """What stands beside a document that is retracted, and beside the verdicts on its citations."""
 
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
-
-
-def clean(text: str) -> str:
-    """The text on one line, without characters that would steer a terminal."""
-    shown = (" " if char.isspace() else "�" if unicodedata.category(char) in _UNSHOWN else char for char in text)
-    return "".join(shown)
-
-
-_UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
 
 
 def show_run(console: Console, run: Run) -> None:

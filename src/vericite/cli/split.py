@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from vericite.cli.remarks import clean
+
 
 class Parts(StrEnum):
     """What to cut a text into."""
@@ -25,8 +27,6 @@ def split(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Split a text into sentences, claims with their citations, or atomic statements."""
-    from vericite.cli.show import clean
-
     for part in _parts(sys.stdin.read() if text == "-" else text, into):
         if as_json:
             typer.echo(json.dumps(part, ensure_ascii=False))

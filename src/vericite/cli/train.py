@@ -11,7 +11,7 @@ STEPS = {
     "mix": ("vericite.train.mix.__main__", "build the training mix, or the reported test sets"),
     "fit": ("vericite.train.fit", "fine-tune a verifier"),
     "average": ("vericite.train.average", "average the weights of runs that began at the same ones"),
-    "teach": ("vericite.train.teach", "have a larger model judge the pairs that a small one learns from"),
+    "teach": ("vericite.train.teach", "have one model or several judge the pairs that another learns from"),
     "score": ("vericite.train.score", "score one on development files"),
     "pack": ("vericite.train.pack", "pack one into the 8-bit folder that is shipped"),
     "unpack": ("vericite.train.unpack", "turn a packed model back into a checkpoint, to train on"),

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from vericite.cli.remarks import remark
 from vericite.disk.replacing import Replacing
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class Output:
         """Say where what was written is, if anything was."""
         self._file.leave()
         if told and self._file.is_begun:
-            typer.echo(f"vericite: {told.format(self._times)} {self._file.partial}", err=True)
+            remark(f"{told.format(self._times)} {self._file.partial}")
 
 
 @contextmanager
