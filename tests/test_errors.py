@@ -76,18 +76,23 @@ def test_an_unknown_name_is_reported_even_where_there_are_no_names_at_all():
 
 
 @pytest.mark.parametrize(
-    ("field", "message"),
+    ("line", "field", "message"),
     [
-        ("sections.0.text", "in.jsonl, line 7, field sections.0.text: expected text; found 3"),
-        (None, "in.jsonl, line 7: expected text; found 3"),
+        (7, "sections.0.text", "in.jsonl, line 7, field sections.0.text: expected text; found 3"),
+        (7, None, "in.jsonl, line 7: expected text; found 3"),
+        (0, "sections.0.text", "in.jsonl, field sections.0.text: expected text; found 3"),
+        (0, None, "in.jsonl: expected text; found 3"),
     ],
+    ids=["line and field", "line", "field", "neither"],
 )
-def test_a_record_error_says_where_and_keeps_the_parts(field: str | None, message: str):
-    error = RecordError("in.jsonl", 7, field, "expected text; found 3")
+def test_a_record_error_says_where_as_far_as_that_is_known_and_keeps_the_parts(
+    line: int, field: str | None, message: str
+):
+    error = RecordError("in.jsonl", line, field, "expected text; found 3")
     assert str(error) == message
     assert (error.path, error.line, error.field, error.problem) == (
         "in.jsonl",
-        7,
+        line,
         field,
         "expected text; found 3",
     )
@@ -110,6 +115,7 @@ def test_a_plain_error_survives_the_way_to_another_process(error: VeriCiteError)
     "error",
     [
         RecordError("in.jsonl", 7, "id", "expected text; found 3"),
+        RecordError("pubmed", 0, None, "expected an article; found none"),
         UnknownNameError("judge", "x", ["y"]),
         MissingExtraError("store", "The vector store"),
     ],

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -85,6 +87,61 @@ def test_who_may_read_the_file_stays_as_it_was(place: Path):
     assert file.partial.stat().st_mode & 0o777 == 0o600
     file.done()
     assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_may_not_be_written_to_is_read_only_again_only_when_it_is_done(place: Path):
+    place.chmod(0o440)
+    file = Replacing(place)
+    file.write(["one\n"])
+    file.leave()
+    assert file.partial.stat().st_mode & 0o777 == 0o640
+    # What was left can be written over, also by one who is not root.
+    again = Replacing(place)
+    again.write(["two\n"])
+    again.done()
+    assert texts(place) == {"out.txt": "two\n"}
+    assert place.stat().st_mode & 0o777 == 0o440
+
+
+def test_a_file_system_that_refuses_to_set_modes_loses_no_line(place: Path, monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chmod", refused)
+    file = Replacing(place)
+    file.write(["one\n"])
+    file.done()
+    assert texts(place) == {"out.txt": "one\n"}
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A folder of files under ``/dev`` that are no devices."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("the system has no /dev/shm that can be written to")
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_a_file_in_memory_is_replaced_like_any_other(memory: Path):
+    for line in ("one\n", "two\n"):
+        file = Replacing(memory / "out.txt")
+        file.write([line])
+        assert (memory / "out.txt.partial").read_text() == line
+        file.done()
+        assert texts(memory / "out.txt") == {"out.txt": line}
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system does not name open files")
+def test_an_open_file_is_written_to_where_it_is_and_not_replaced(place: Path):
+    # As the shell opens it for `--out /dev/stdout > out.txt`, where the rest is printed.
+    with place.open("w") as opened:
+        print("before", file=opened, flush=True)
+        file = Replacing(Path(f"/dev/fd/{opened.fileno()}"))
+        file.write(["one\n"])
+        file.done()
+        print("after", file=opened)
+    assert texts(place) == {"out.txt": "before\none\nafter\n", "out.txt.partial": "stopped\n"}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -12,21 +12,25 @@ from typing import IO
 PARTIAL = ".partial"
 """What the name of such a file ends with until then."""
 
+_STREAMS, _OPEN_FILES = {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}, Path("/dev/fd")
+
 
 class Replacing:
     """What is written stands beside ``path``, and takes its place when it is done; an ``OSError`` is the caller's.
 
     The file is made when something is first written: what a stopped run left there is not lost before that. A link
-    stays a link, to what is written now, and who may read the file stays as it was. A pipe or a device has no place to
-    take: it is written to.
+    stays a link, to what is written now, and who may read the file stays as it was. A pipe, a device or a stream of the
+    process has no place to take: it is written to.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._place = Path(os.path.realpath(path))
-        self._is_direct = _is_direct(path)
+        self._stream = _stream_of(path)
+        self._is_direct = self._stream is not None or _is_special(path)
         self.partial = path if self._is_direct else self._place.with_name(self._place.name + PARTIAL)
         self._file: IO[str] | None = None
+        self._mode: int | None = None
 
     @property
     def is_begun(self) -> bool:
@@ -46,6 +50,8 @@ class Replacing:
             file.flush()
             if self._is_direct:
                 return
+            if self._mode is not None:
+                _set_mode(self.partial, self._mode)
             os.fsync(file.fileno())
         self.partial.replace(self._place)
         sync_folder(self._place.parent)
@@ -59,17 +65,34 @@ class Replacing:
 
     def _begun(self) -> IO[str]:
         if self._file is None:
-            # Behind what is there already: `--out /dev/stdout > file` leads to the file that the rest is printed to.
-            mode = "a" if self._is_direct else "w"
-            self._file = self.partial.open(mode, encoding="utf-8", newline="\n")
+            # With `--out /dev/stdout > file` the rest is printed to that file too: opened by its name, it would have a
+            # place of writing of its own, and one would write over the other.
+            file = self.partial if self._stream is None else os.dup(self._stream)
+            self._file = open(file, "w", encoding="utf-8", newline="\n")
             if not self._is_direct and self._place.exists():
-                self.partial.chmod(stat.S_IMODE(self._place.stat().st_mode))
+                self._mode = stat.S_IMODE(self._place.stat().st_mode)
+                # Not read-only before it is done: what a stopped run left could not be written over by the next one.
+                _set_mode(self.partial, self._mode | stat.S_IWUSR)
         return self._file
 
 
-def _is_direct(path: Path) -> bool:
-    """Whether it is no file and no name for a new one; what is under ``/dev`` is none, wherever it leads."""
-    return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
+def _set_mode(file: Path, mode: int) -> None:
+    # Some file systems know no modes and refuse to set any; that is no reason to lose what is written.
+    with suppress(OSError):
+        file.chmod(mode)
+
+
+def _stream_of(path: Path) -> int | None:
+    """The number of the open file of this process that a path stands for, wherever it leads; None if for none."""
+    absolute = Path(os.path.abspath(path))
+    if absolute.parent == _OPEN_FILES and absolute.name.isdecimal() and path.exists():
+        return int(absolute.name)
+    return _STREAMS.get(absolute)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device: there, and neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def sync_folder(folder: Path) -> None:

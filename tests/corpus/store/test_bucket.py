@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
+import lancedb
 import pytest
 from made_documents import WORDS, answers, content, document, many, source
 from moto.server import ThreadedMotoServer
 
 from vericite.corpus.store import Source, build_store, open_store
-from vericite.errors import InputError
+from vericite.corpus.store.lance import LanceStore
+from vericite.corpus.store.place import place_of
+from vericite.errors import InputError, RecordError
 from vericite.records import Document
 
 PLACE = "s3://made-bucket/corpora/one"
+UNFIT = RecordError("b.jsonl", 1, None, "expected a document; found none")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +86,28 @@ def test_of_two_builds_in_a_bucket_the_later_goes_on_and_the_earlier_is_told():
     report = build_store(PLACE, [source("a", [document(1), document(3)])])
     assert report.resumed == ("a",)
     assert content(PLACE) == {one.id: one for one in map(document, (1, 2, 3))}
+    assert open_store(PLACE).verify() == ()
+
+
+def test_a_first_build_of_nothing_usable_takes_its_own_tables_away_and_no_others():
+    database = lancedb.connect(PLACE, storage_options=place_of(PLACE).options)
+    database.create_table("papers_of_mine", [{"title": "One"}])
+    assert not build_store(PLACE, [source("a", [UNFIT])]).kept
+    assert database.list_tables().tables == ["papers_of_mine"]
+    assert database.open_table("papers_of_mine").to_arrow().to_pylist() == [{"title": "One"}]
+
+
+def test_what_another_build_wrote_meanwhile_is_not_taken_away(monkeypatch: pytest.MonkeyPatch):
+    index, others = LanceStore.index, iter([source("b", [document(2)])])
+
+    def after_another(store: LanceStore) -> None:
+        for other in others:
+            build_store(PLACE, [other])
+        index(store)
+
+    monkeypatch.setattr(LanceStore, "index", after_another)
+    assert build_store(PLACE, [source("a", [UNFIT])]).kept
+    assert list(content(PLACE)) == [document(2).id]
     assert open_store(PLACE).verify() == ()
 
 

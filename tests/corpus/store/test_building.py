@@ -57,6 +57,15 @@ def test_a_source_whose_first_item_cannot_be_read_leaves_no_store(tmp_path: Path
     assert build_store(tmp_path, [source("a", []), source("b", [small("1")])]).added == 1
 
 
+def test_a_first_build_of_nothing_usable_leaves_what_lay_beside_a_store_that_was_never_whole(tmp_path: Path):
+    # As a build leaves it that died at once.
+    (tmp_path / "documents.lance").mkdir()
+    lancedb.connect(tmp_path).create_table("papers_of_mine", [{"title": "One"}])
+    unfit = RecordError("a.jsonl", 1, None, "expected a document; found none")
+    assert not build_store(tmp_path, [source("a", [unfit])]).kept
+    assert lancedb.connect(tmp_path).list_tables().tables == ["papers_of_mine"]
+
+
 def test_a_source_to_be_tried_again_is_read_from_its_start_until_nothing_in_it_is_refused(tmp_path: Path):
     refused = RecordError("pubmed", 0, None, "expected an article; the service was away")
 

@@ -122,6 +122,15 @@ def test_an_index_of_which_a_file_was_cut_off_is_told_and_made_anew_by_the_next_
         assert open_store(place).verify() == ()
 
 
+def test_a_store_that_was_emptied_has_nothing_wrong_with_it_and_can_be_filled_again(place: Path):
+    store = open_store(place, WordEmbedder())
+    assert store.delete(map(str, range(1_000_000, 1_000_030))) == 30
+    assert store.verify() == ()
+    build_store(place, [source("b", [document(1)])], embedder=WordEmbedder())
+    assert open_store(place).verify() == ()
+    assert [hit.document for hit in open_store(place).search(document(1).title, 3)] == [document(1)]
+
+
 def test_documents_that_cannot_be_read_are_told(place: Path):
     for path in (place / "documents.lance" / "data").iterdir():
         os.truncate(path, 10)

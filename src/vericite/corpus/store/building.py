@@ -104,8 +104,7 @@ def _without_empty(store: LanceStore, report: BuildReport) -> BuildReport:
     facts = store.facts.known("deleted") or store.facts.known("retracted")
     if report.added or facts or not (report.refused or report.missing):
         return report
-    store.drop()
-    return replace(report, kept=False)
+    return replace(report, kept=not store.drop())
 
 
 def _begun(sources: list[Source]) -> list[Source]:

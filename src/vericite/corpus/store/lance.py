@@ -27,10 +27,10 @@ from vericite.corpus.store.columns import (
 )
 from vericite.corpus.store.contract import Embedding, Found, Hit, StoreInfo
 from vericite.corpus.store.filters import Filters, in_parts, is_in
-from vericite.corpus.store.journal import Journal
+from vericite.corpus.store.journal import JOURNAL, Journal
 from vericite.corpus.store.latest import State, latest_of
 from vericite.corpus.store.place import Place, told
-from vericite.corpus.store.pmids import PmidFacts
+from vericite.corpus.store.pmids import PMIDS, PmidFacts
 from vericite.errors import InputError
 from vericite.records import Document
 from vericite.records.base import storable
@@ -254,10 +254,19 @@ class LanceStore:
         tables.mend_indexes(self.database.open_table(tables.DOCUMENTS), self.place)
         self._latest()
 
-    def drop(self) -> None:
-        """Take everything away; the store must not be used after."""
+    def drop(self) -> bool:
+        """Take a store without documents away, after which it must not be used; whether there were none.
+
+        What else lies in its folder or bucket stays.
+        """
         with told("write to", self.place):
-            self.database.drop_all_tables()
+            # Counted now: to a bucket another build, which took over, may have written meanwhile.
+            if self.database.open_table(tables.DOCUMENTS).count_rows():
+                return False
+            # The documents last: without them a journal that is left would have the next build skip what it names.
+            for name in (JOURNAL, PMIDS, tables.DOCUMENTS):
+                self.database.drop_table(name, ignore_missing=True)
+        return True
 
     def info(self) -> StoreInfo:
         """See ``Store.info``."""

@@ -106,13 +106,17 @@ def unindexed(table: Any) -> dict[str, int]:
 
 
 def broken_indexes(table: Any) -> dict[str, str]:
-    """Why those indexes that cannot be read cannot, by the column that each is of."""
+    """Why those indexes that cannot be read cannot, by the column that each is of; none of a table without rows."""
+    if not table.count_rows():
+        # No value to try them with, and nothing to be found through them.
+        return {}
     found: dict[str, str] = {}
     for index in table.list_indices():
         (column,) = index.columns
         try:
             _try_index(table, column)
-        # What a damaged file does to LanceDB may also be a panic in Rust, which is no error of Python's own.
+        # A damaged file may also make LanceDB's Rust panic, and the RustPanic raised for it is an Exception of a module
+        # that cannot be imported to name it here.
         except Exception as error:
             if is_out_of_reach(error):
                 raise
