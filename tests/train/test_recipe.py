@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import shutil
 import subprocess
 import time
+from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+
+from vericite.cli.train import STEPS
+from vericite.models import ModelCard
+from vericite.models.folder import VERIFIER
+from vericite.train.config import FitConfig
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "verifier" / "make.sh"
 STUB = """#!/bin/sh
 # What each step is told, and the file by which the script knows that it is done.
 echo "$@" >> "$CALLS"
-for word in "$@"; do [ "${before:-}" = --out ] && out=$word; before=$word; done
+for word in "$@"; do
+  case "${before:-}" in --out | --model) out=$word ;; --rest) rest=$word ;; esac
+  before=$word
+done
 case "$2 $out" in
 *"$BREAKS"*) exit 3 ;;
 *"$SLEEPS"*) echo $$ > "$CALLS.pid"; exec sleep 60 ;;
 esac
 case $2 in
-mix) mkdir -p "$out"; echo {} > "$out/manifest.json"
-  printf '%s\\n' '{"source": "written"}' '{"source": "wice", "kind": "x"}' > "$out/train.jsonl" ;;
+mix) mkdir -p "$out"; echo {} > "$out/manifest.json" ;;
 fit) mkdir -p "$out/model"; echo {} > "$out/manifest.json"; echo {} > "$out/model/tokenizer.json" ;;
 average) mkdir -p "$out"; echo x > "$out/model.safetensors" ;;
 pack) for last in "$@"; do :; done; mkdir -p "$last"; echo {} > "$last/card.json" ;;
-teach) echo a > "$out" ;;
+teach) echo taught > "$out"; echo excluded > "$rest" ;;
 esac
 """
 
@@ -46,7 +56,8 @@ def made(folder: Path, *more: str, breaks: str = "nothing", sleeps: str = "nothi
 
 
 def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
-    code, calls = made(tmp_path, str(tmp_path / "larger"))
+    larger = str(tmp_path / "larger")
+    code, calls = made(tmp_path, larger)
     assert code == 0
     steps = [call.split()[1] for call in calls]
     assert [step for step in steps if step != "fit"] == [
@@ -55,8 +66,8 @@ def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
     ]
     assert steps.count("fit") == 11
     assert (tmp_path / "out" / "5-taught-packed" / "card.json").is_file()
-    assert (tmp_path / "out" / "all.jsonl").read_text() == 'a\n{"source": "written"}\n'
-    assert made(tmp_path) == (0, [])
+    assert (tmp_path / "out" / "all.jsonl").read_text() == "taught\nexcluded\n"
+    assert made(tmp_path, larger) == (0, [])
 
 
 def test_each_step_is_given_what_the_one_before_made(tmp_path: Path) -> None:
@@ -93,6 +104,9 @@ def test_what_ships_is_taught_by_a_larger_one_and_the_version_before(tmp_path: P
     (teach,) = (call.replace(f"{out}/", "") for call in calls if " teach " in call)
     assert "--teacher teacher-packed --weight 0.6 --teacher 4-second-packed --weight 0.4" in teach
     assert "mix-5/untold.jsonl mix-5/train.jsonl" in teach
+    told = list(itertools.pairwise(teach.split()))
+    assert {name for option, name in told if option == "--exclude"} == {"written", "frames"}
+    assert {name for option, name in told if option == "--exclude-kind"} == {"abstract", "section", "two-section"}
     taught = [call.replace(f"{out}/", "") for call in calls if "/5-taught-" in call and " fit " in call]
     assert [call.split("--seed ")[1][:2] for call in sorted(taught)] == ["91", "92"]
     assert all("--data all.jsonl --base 4-second/model" in call for call in taught)
@@ -106,6 +120,109 @@ def test_a_step_that_broke_is_taken_up_where_it_was(tmp_path: Path) -> None:
     code, calls = made(tmp_path)
     assert code == 0
     assert "3-mix" in calls[0]
+
+
+@pytest.mark.parametrize("run", ["4-second", "teacher", "5-taught"])
+def test_what_was_packed_and_not_calibrated_is_not_taken_for_done(tmp_path: Path, run: str) -> None:
+    """A teacher is asked at its card's temperature, which is 1 before that."""
+    larger, folder = str(tmp_path / "larger"), tmp_path / "out" / f"{run}-packed"
+    code, calls = made(tmp_path, larger, breaks=f"calibrate {folder}")
+    assert (code, calls[-1].split()[1]) == (3, "calibrate")
+    assert not folder.exists()
+    code, calls = made(tmp_path, larger)
+    assert code == 0
+    assert [call.split()[1] for call in calls[:2]] == ["pack", "calibrate"]
+    assert all(str(folder) in call for call in calls[:2])
+    assert (folder / "card.json").is_file()
+    assert not list((tmp_path / "out").glob("*.part"))
+
+
+class Parsed(Exception):
+    """A step's command line, as far as its own parser took it."""
+
+    def __init__(self, told: argparse.Namespace) -> None:
+        self.told = told
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step ends once its words are read; words that it does not know end it with SystemExit before."""
+    real = argparse.ArgumentParser.parse_args
+
+    def read(parser: argparse.ArgumentParser, words: list[str]) -> NoReturn:
+        raise Parsed(real(parser, words))
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", read)
+
+
+def read_by_its_step(call: str) -> argparse.Namespace:
+    train, step, *words = call.split()
+    assert train == "train"
+    with pytest.raises(Parsed) as caught:
+        import_module(STEPS[step][0]).main(words)
+    return caught.value.told
+
+
+@pytest.mark.usefixtures("parsed")
+def test_the_steps_know_the_words_that_they_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="onnx is in the extra [train]")
+    _, calls = made(tmp_path, str(tmp_path / "larger"))
+    calls = [call for call in calls if call.split()[1] != "fit"]
+    told = {call.split()[1]: read_by_its_step(call) for call in calls}
+    assert told.keys() == {"mix", "average", "pack", "calibrate", "teach"}
+    assert len(told["teach"].teacher) == len(told["teach"].weight) == 2
+    assert (told["teach"].take, len(told["teach"].data)) == (25_000, 2)
+    assert told["calibrate"].write
+    for word in itertools.chain.from_iterable(map(str.split, calls)):
+        assert Path(word).exists() or not word.startswith(str(RECIPE.parent)), word
+
+
+@pytest.mark.hf
+@pytest.mark.usefixtures("parsed")
+def test_fit_knows_the_words_that_it_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is in the extra [train]")
+    larger = str(tmp_path / "larger")
+    _, broken = made(tmp_path, larger, breaks="fit " + str(tmp_path / "out" / "3-mix"))
+    (tmp_path / "out" / "3-mix").mkdir()
+    (tmp_path / "out" / "3-mix" / "manifest.json").write_text("{}")
+    _, calls = made(tmp_path, larger)
+    told = [read_by_its_step(call) for call in (*broken, *calls) if call.split()[1] == "fit"]
+    assert sum(one.resume for one in told) == 1
+    assert all(one.examples for one in told)
+
+
+def test_every_run_has_a_config_that_is_one(tmp_path: Path) -> None:
+    _, calls = made(tmp_path, str(tmp_path / "larger"))
+    configs = {word for call in calls for option, word in itertools.pairwise(call.split()) if option == "--config"}
+    assert len(configs) == 8
+    for config in configs:
+        FitConfig.read(Path(config))
+
+
+def cards(calls: list[str]) -> dict[str, ModelCard]:
+    """Of what is packed, by the run."""
+    packed = [call.split() for call in calls if call.split()[1] == "pack"]
+    return {Path(words[2]).parts[-3]: ModelCard.model_validate_json(Path(words[4]).read_text()) for words in packed}
+
+
+def test_what_is_packed_has_the_card_of_its_version(tmp_path: Path) -> None:
+    _, calls = made(tmp_path, str(tmp_path / "larger"))
+    found = cards(calls)
+    assert {run: card.name for run, card in found.items()} == {
+        "4-second": "verifier-v2",
+        "teacher": "verifier-mpnet",
+        "5-taught": VERIFIER,
+    }
+    # Version 2 has seen neither claims said anew nor what a larger model says.
+    told = {run: {item.name for item in card.training} for run, card in found.items()}
+    assert told["4-second"] < told["teacher"] < told["5-taught"]
+
+
+def test_the_teachers_card_says_how_long_it_was_trained(tmp_path: Path) -> None:
+    _, calls = made(tmp_path, str(tmp_path / "larger"))
+    (fit,) = (call.split() for call in calls if "/teacher " in call and " fit " in call)
+    examples = int(fit[fit.index("--examples") + 1])
+    assert any(f" {examples:,} pairs" in limit for limit in cards(calls)["teacher"].limits)
 
 
 def test_a_run_beside_one_that_breaks_is_ended(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 from vericite.errors import InputError
 from vericite.models import Encoder, Pair
 from vericite.models.folder import VERIFIER, WEIGHTS
+from vericite.train import teach as teaching
 from vericite.train.mix.example import Example
 from vericite.train.mix.untold import UNTOLD, untold
 from vericite.train.pairs import LabelledPair, encode_pairs, read_pairs
-from vericite.train.teach import AT_ONCE, Together, chosen, teach
+from vericite.train.teach import AT_ONCE, Manifest, Together, begin, chosen, teach
 
 
 class Teacher:
@@ -53,14 +54,31 @@ def test_what_was_written_is_not_asked_again_and_half_a_line_is(tmp_path: Path):
     assert again.read == 2
 
 
-def test_twins_are_drawn_together(tmp_path: Path):
-    path = tmp_path / "pairs.jsonl"
-    rows = [pair(number, twin=f"t{number // 3}") for number in range(60)]
+def written(path: Path, rows: list[LabelledPair]) -> Path:
     path.write_text("".join(row.model_dump_json() + "\n" for row in rows), encoding="utf-8")
-    drawn, rest = chosen([path], 20, seed=1)
+    return path
+
+
+def test_twins_are_drawn_together(tmp_path: Path):
+    rows = [pair(number, twin=f"t{number // 3}") for number in range(60)]
+    drawn, excluded = chosen([written(tmp_path / "pairs.jsonl", rows)], 20, seed=1)
     assert 20 <= len(drawn) < 23
-    assert sorted(item.premise for item in (*drawn, *rest)) == sorted(item.premise for item in rows)
+    assert not excluded
+    assert len({item.premise for item in drawn}) == len(drawn)
     assert all(sum(item.twin == other.twin for other in drawn) == 3 for item in drawn)
+
+
+def test_excluded_sources_and_kinds_are_not_drawn_and_what_is_not_drawn_is_not_among_them(tmp_path: Path):
+    rows = [pair(number) for number in range(10)]
+    whole = [pair(number).model_copy(update={"kind": "abstract"}) for number in range(10, 14)]
+    own = [pair(number).model_copy(update={"source": "own"}) for number in range(20, 23)]
+    path = written(tmp_path / "pairs.jsonl", [*whole, *rows, *own])
+    drawn, excluded = chosen([path], 4, 0, exclude=["own"], exclude_kinds=["abstract"])
+    assert excluded == [*whole, *own]
+    assert len(drawn) == 4
+    assert all(item in rows for item in drawn)
+    with pytest.raises(InputError, match="besides those of s, own; found none"):
+        chosen([path], 4, 0, exclude=["s", "own"])
 
 
 def example(premise: str, claim: str, source: str = "bioasq", twin: str | None = None) -> Example:
@@ -134,7 +152,52 @@ def test_of_several_teachers_the_mean_is_taught():
     assert both.probabilities([Pair("p", "c")] * 2) == pytest.approx(np.array([[0.75, 0.25, 0]] * 2))
 
 
-@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1], [1, 1, 1]])
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, -1], [1, 1, 1], [1, float("nan")], [float("inf"), 1]])
 def test_weights_that_make_no_mean_are_refused(weights: list[float]):
     with pytest.raises(InputError, match="expected a --weight above 0"):
         Together([Sure(1, 0, 0), Sure(0, 1, 0)], weights)
+
+
+def by(*weights: float, temperature: float = 1.0, precision: str | None = None, sha256: str = "ab") -> Manifest:
+    teacher = teaching.Teacher(sha256=sha256, temperature=temperature, precision=precision)
+    return Manifest(teachers=(teacher,) * len(weights), weights=weights)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [by(2.0, 1.0), by(1.0), by(1.0, 1.0, temperature=2.0), by(1.0, 1.0, precision="bf16"), by(1.0, 1.0, sha256="cd")],
+)
+def test_what_one_began_another_does_not_go_on_with(tmp_path: Path, other: Manifest):
+    out = tmp_path / "out.jsonl"
+    begin(out, other)
+    begin(out, by(1.0, 1.0))
+    teach(Sure(1, 0, 0), [pair(0)], out)
+    begin(out, by(1.0, 1.0))
+    with pytest.raises(InputError, match=r"was begun with: ab at .*; found .* or another --out"):
+        begin(out, other)
+
+
+def test_what_nobody_says_who_began_is_not_gone_on_with(tmp_path: Path):
+    teach(Sure(1, 0, 0), [pair(0)], tmp_path / "out.jsonl")
+    with pytest.raises(InputError, match=r"expected .*out\.jsonl\.manifest\.json to say who .* found nothing"):
+        begin(tmp_path / "out.jsonl", by(1.0))
+
+
+def test_a_command_line_with_another_weight_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    rows = [pair(0), pair(1), pair(2).model_copy(update={"kind": "abstract"})]
+    rows.append(pair(3).model_copy(update={"source": "own"}))
+    data, out, rest = written(tmp_path / "data.jsonl", rows), tmp_path / "out.jsonl", tmp_path / "rest.jsonl"
+    teacher = ["--teacher", str(WEIGHTS / VERIFIER)]
+    words = ["--data", str(data), "--out", str(out), "--rest", str(rest), *teacher, *teacher]
+    words += ["--exclude", "own", "--exclude-kind", "abstract"]
+    assert teaching.main([*words, "--weight", "0.6", "--weight", "0.4"]) == 0
+    first = out.read_bytes()
+    assert len(read_pairs(out)) == 2
+    assert read_pairs(rest) == rows[2:]
+    capsys.readouterr()
+    assert teaching.main([*words, "--weight", "0.5", "--weight", "0.5"]) == 2
+    assert "weight 0.6" in capsys.readouterr().err
+    assert out.read_bytes() == first
+    assert teaching.main([*words, "--weight", "0.6", "--weight", "0.4"]) == 0
+    assert teaching.main([*words, "--weight", "0.6"]) == 2
+    assert "for each of 2 teachers; found [0.6]" in capsys.readouterr().err

@@ -37,15 +37,11 @@ from vericite.evaluate.calibration import (
     negative_log_likelihood,
     risk_coverage,
 )
-from vericite.models import Pair
 from vericite.train.documents import SUFFIX, read_documents
 from vericite.train.pairs import LabelledPair, read_pairs
 from vericite.train.score import CHOOSING
-from vericite.train.scoring import Floats, Scorer, open_scorer
+from vericite.train.scoring import CARD, Floats, Scorer, Tempered, open_scorer
 from vericite.train.verdicts import ScorerJudge, verdicts
-from vericite.verify.tempering import tempered
-
-CARD = "card.json"
 
 
 @dataclass(frozen=True)
@@ -61,18 +57,6 @@ class Calibrated:
     def abstain_below(self) -> float:
         """The threshold chosen."""
         return choose_threshold(self.curve)
-
-
-class Tempered:
-    """A scorer at a temperature."""
-
-    def __init__(self, scorer: Scorer, temperature: float) -> None:
-        self._scorer = scorer
-        self._temperature = temperature
-
-    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
-        """The scorer's, sharper or flatter."""
-        return tempered(self._scorer.probabilities(pairs), self._temperature)
 
 
 def judged(pairs: Sequence[LabelledPair], probabilities: Floats) -> Judged:

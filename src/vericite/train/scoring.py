@@ -13,8 +13,9 @@ import numpy as np
 from vericite.errors import ModelMissingError
 from vericite.models import Encoder, Engine, ModelFolder, Pair
 from vericite.verify.judging import COLUMNS
-from vericite.verify.tempering import Floats, softmax
+from vericite.verify.tempering import Floats, softmax, tempered
 
+CARD = "card.json"
 BATCH_TOKENS = 2048
 
 
@@ -30,6 +31,7 @@ class FolderScorer:
     """A packed model, run by the engine that users run."""
 
     def __init__(self, folder: ModelFolder) -> None:
+        self.card = folder.card
         self._engine = Engine(folder)
         self._columns = [folder.card.labels.index(label) for label in COLUMNS]
 
@@ -37,6 +39,18 @@ class FolderScorer:
         """Softmax over its outputs."""
         values = [row.values[self._columns] for row in self._engine.run(pairs)]
         return softmax(np.array(values, dtype=np.float64))
+
+
+class Tempered:
+    """A scorer at a temperature."""
+
+    def __init__(self, scorer: Scorer, temperature: float) -> None:
+        self._scorer = scorer
+        self._temperature = temperature
+
+    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+        """The scorer's, sharper or flatter."""
+        return tempered(self._scorer.probabilities(pairs), self._temperature)
 
 
 class CheckpointScorer:
@@ -71,13 +85,13 @@ class CheckpointScorer:
         return softmax(values)
 
 
-def open_scorer(path: Path, precision: str = "fp32") -> Scorer:
+def open_scorer(path: Path, precision: str = "fp32") -> FolderScorer | CheckpointScorer:
     """Whatever is in a folder: a model with a card is packed, one without is a checkpoint.
 
     Raises:
         ModelMissingError: It holds neither.
     """
-    if (path / "card.json").is_file():
+    if (path / CARD).is_file():
         return FolderScorer(ModelFolder.open(path))
     if not (path / "tokenizer.json").is_file():
         raise ModelMissingError(f"expected a packed model or a checkpoint's model; found neither in {path}. Name one.")
