@@ -42,6 +42,8 @@ pack() { # RUN CARD
   $vericite train pack "$out/$1/model/model.safetensors" "$out/1-warmup/model/tokenizer.json" \
     "$here/$2.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/$1-packed.part"
   $vericite train calibrate --model "$out/$1-packed.part" --dev "$out/mix-3/dev" --documents --write
+  # One without a card may be there: what was stopped before packing was done aside.
+  rm -rf "$out/$1-packed"
   mv "$out/$1-packed.part" "$out/$1-packed"
 }
 
@@ -63,7 +65,7 @@ step teacher teacher-2-mix "$out/mix-5/train.jsonl" "$out/teacher-warmup/model" 
 pack teacher teacher-card
 # Those two err on different pairs: their mean is better than either. What is excluded is learnt from by its labels alone:
 # written claims and made findings, because who made them knows their labels; whole abstracts, because they are too long to
-# be judged twice. All of it goes in, and 5-taught.json says how often each comes. The labelled pairs that were not drawn
+# be judged twice. All of it goes in; 5-taught.json says how often written claims, made findings and long pairs come. The labelled pairs that were not drawn
 # stay out: they are twice as many as the taught ones, and no rate could make them fewer, as they are of the same kinds.
 if [ ! -e "$out/all.jsonl" ]; then
   $vericite train teach --teacher "$out/teacher-packed" --weight 0.6 --teacher "$out/4-second-packed" --weight 0.4 \

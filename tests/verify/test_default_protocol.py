@@ -1,7 +1,7 @@
 """The default protocol: sentences, then the telling ones together, then the claim's statements."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -185,6 +185,15 @@ def test_the_preset_reads_all_cited_documents_at_once():
     protocol = get_protocol("default")
     assert isinstance(protocol.premise, Assembly)
     assert "two-views" in protocol.signature
+
+
+@pytest.mark.parametrize("name", ["default", "fast"])
+def test_three_sentences_of_a_document_are_read_together(name: str):
+    judge = Reader({("", "Zinc"): OPEN})
+    source = "Zinc was given. Zinc was swallowed. Zinc was liked. Zinc was cheap."
+    check("Zinc heals [1].", [{"id": "d", "text": source}], protocol=replace(get_protocol(name), judge=judge))
+    joined = [pair.premise for pair in judge.read if pair.premise.count(".") > 1]
+    assert {premise.count(".") for premise in joined} == {3}
 
 
 def test_the_columns_are_those_of_judges():

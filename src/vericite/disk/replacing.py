@@ -83,7 +83,7 @@ def _set_mode(file: Path, mode: int) -> None:
 
 
 def _stream_of(path: Path) -> int | None:
-    """The number of the open file of this process that a path stands for, wherever it leads; None if for none."""
+    """The number of the open file of this process that a path names, wherever that leads; None if it names none."""
     absolute = Path(os.path.abspath(path))
     if absolute.parent == _OPEN_FILES and absolute.name.isdecimal() and path.exists():
         return int(absolute.name)

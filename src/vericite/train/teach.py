@@ -202,12 +202,13 @@ def main(arguments: list[str] | None = None) -> int:
         weights = told.weight or [1.0] * len(told.teacher)
         pairs, excluded = chosen(told.data, told.take, told.seed, told.exclude, told.exclude_kind)
         told.out.parent.mkdir(parents=True, exist_ok=True)
-        if told.rest:
-            _write(told.rest, [pair for pair in excluded if pair.told])
         opened = [_opened(folder, told.precision) for folder in told.teacher]
         together = Together([scorer for scorer, _ in opened], weights)
         begin(told.out, Manifest(teachers=tuple(teacher for _, teacher in opened), weights=tuple(weights)))
         teach(together, pairs, told.out)
+        # Last, so that a call that is refused leaves the one that belongs to OUT.
+        if told.rest:
+            _write(told.rest, [pair for pair in excluded if pair.told])
     except VeriCiteError as error:
         sys.stderr.write(f"{error}\n")
         return 2 if isinstance(error, InputError) else 1

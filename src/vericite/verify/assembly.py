@@ -28,8 +28,8 @@ class Assembly:
     """All documents that a claim cites, as one case: each sentence, then the ``most`` telling ones together.
 
     Telling is a sentence that the judge is least likely to call neutral to the whole claim; each cited document
-    gives its best one, as long as there is room, however many that makes. Titles are no evidence. Three do better on
-    dev than two, and five no better (docs/protocols.md).
+    gives its best one, as long as there is room, however many that makes. Titles are no evidence. Three and
+    four do better on dev than two, and three cost less (docs/protocols.md).
     """
 
     most: int = 3
