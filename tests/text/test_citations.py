@@ -330,5 +330,12 @@ def test_long_answers_take_linear_time(unit: str):
     assert time.perf_counter() - start < 20  # quadratic would be minutes
 
 
+@pytest.mark.parametrize("behind", ["Bleeding stops.", '"Bleeding" stops.', "(Bleeding stops.)"])
+def test_a_stop_behind_a_marker_ends_a_sentence_whatever_letter_is_before_it(behind: str):
+    """Nobody cites within an abbreviation; without the marker the X would be taken for an initial."""
+    claims = answer(f"Warfarin acts on factors IX and X [1]. {behind}").claims
+    assert [claim.text for claim in claims] == ["Warfarin acts on factors IX and X.", behind]
+
+
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v4"
+    assert CITATIONS == "citations.v5"

@@ -17,7 +17,7 @@ from vericite.text.sentences import split_sentences
 
 __all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
 
-CITATIONS = "citations.v4"
+CITATIONS = "citations.v5"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -34,6 +34,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_OPENING = 16
+_CITED_END = re.compile(r"[.!?][\"'’”)\]]{0,2}(?=\s+[\"'“‘(]{0,2}[A-Z])")
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
@@ -241,7 +242,7 @@ def _pieces(body: str, prose: _Prose) -> list[_Piece]:
     """Headings, claims and what is neither, in order and in the prose's own positions."""
     pieces: list[_Piece] = []
     position = 0
-    for begin, end in sorted({*_headings(body, prose), *_openings(prose)}):
+    for begin, end in sorted({*_headings(body, prose), *_openings(prose), *_cited_ends(prose)}):
         pieces += _sentences(prose.text, position, begin)
         if prose.text[begin:end].strip():
             pieces.append(_Piece(begin, end, claim=False, heading=True))
@@ -262,6 +263,13 @@ def _openings(prose: _Prose) -> Iterator[tuple[int, int]]:
         if mark.leads and not prose.text[mark.position : mark.position + 1].islower():
             start = prose.text.rfind("\n", 0, mark.position) + 1
             yield start, start
+
+
+def _cited_ends(prose: _Prose) -> Iterator[tuple[int, int]]:
+    """Stops behind a marker: nobody cites within an abbreviation, so "factor X [5]. Bleeding" is two sentences."""
+    for mark in prose.marks:
+        if stop := _CITED_END.match(prose.text, mark.position):
+            yield stop.end(), stop.end()
 
 
 def _is_heading(line: str) -> bool:
