@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,6 +13,10 @@ from vericite.cli import main
 # A slow machine is no failure: what must be fast is in benchmarks/. Laws that need more examples say so themselves.
 settings.register_profile("vericite", deadline=None, max_examples=50)
 settings.load_profile("vericite")
+
+# A script's background job ignores Ctrl-C, and so would the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Printed(NamedTuple):
