@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 TORCH ?= torch==2.13.0
 QUESTION ?= Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?
 
-.PHONY: help setup demo test test-hf test-llm test-slow check format docs bench wheel-check lock clean
+.PHONY: help setup demo test test-hf test-llm test-peers test-slow check format docs bench wheel-check lock clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -56,6 +56,15 @@ test-hf: $(VENV)-hf/.done ## Run the tests of judges from checkpoints, on small 
 test-llm: $(VENV)/.llm ## Run the tests on a small language model in llama.cpp, on this machine
 	$(BIN)/pytest -m llm -rs
 
+$(VENV)-peers/.done: tests/formats/requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r tests/formats/requirements.txt
+	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test-peers: $(VENV)-peers/.done ## Run the tests on answers that other libraries write (ragas, LangChain, LlamaIndex and more)
+	$(VENV)-peers/bin/pytest -rs tests/formats/test_peers.py
+
 test-slow: $(VENV)/.dev ## Run the tests that take minutes or need data outside the repository
 	$(BIN)/pytest -m slow -rs
 
@@ -71,6 +80,7 @@ format: $(VENV)/.dev ## Format the code and mend what lint can mend
 
 docs: $(VENV)/.dev ## Run the commands shown in README.md and docs/ and put their output in
 	$(BIN)/python docs/refresh.py
+	$(BIN)/python docs/api.py
 
 bench: $(VENV)/.dev ## Measure speed and quality (benchmarks/ says what each needs)
 	$(BIN)/python benchmarks/verify.py
@@ -85,6 +95,8 @@ lock: ## Renew the lock files (needs uv)
 	  --no-header pyproject.toml --group build -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header pyproject.toml --group build tests/formats/peers.in -c requirements.lock -o tests/formats/requirements.txt
 
 clean: ## Remove what the build and the tests leave
-	rm -rf $(VENV) $(VENV)-hf dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-hf $(VENV)-peers dist .pytest_cache .ruff_cache .hypothesis

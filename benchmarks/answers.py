@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 from vericite.evaluate.measures.registry import measures_named
-from vericite.evaluate.reading import read_systems
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import score_systems
+from vericite.evaluate.systems import read_systems
 from vericite.generate import Generator
 from vericite.generate.demonstrations import Pool, PoolSelector, Selection, Vectors, decontaminate
 from vericite.generate.language_model import LanguageModelGenerator
@@ -27,7 +27,8 @@ from vericite.generate.rationale import RationaleGenerator
 from vericite.llm import LLM, Settings
 from vericite.models import Embedder
 from vericite.pipeline import Pipeline
-from vericite.pipeline.opening import SearchPlan, open_search
+from vericite.pipeline.build import open_search
+from vericite.pipeline.plan import SearchPlan
 from vericite.pipeline.rationale import RationaleChecker
 from vericite.pipeline.runs import RunFolder
 from vericite.records import Question
@@ -84,7 +85,7 @@ def carry_out(row: str, given: argparse.Namespace, llm: LLM, questions: list[Que
     """A row's run, kept."""
     vectors = Vectors.beside(given.pool, Embedder.shared())
     pool = decontaminate(Pool.read(given.pool)[0], questions, vectors)
-    search, _ = open_search(str(given.corpus), SearchPlan(rewrite="none"))
+    search, _ = open_search(SearchPlan(corpus=str(given.corpus)))
     checker = RationaleChecker() if ROWS[row][0] == "rationale" else None
     made = Pipeline(search, generator(row, llm, pool, vectors, given), rationales=checker)
     folder = RunFolder(given.work / row.replace(" ", "-").replace(",", ""), {"row": row, "parts": made.parts})

@@ -37,20 +37,19 @@ from typing import Any
 import numpy as np
 
 from vericite.attribute import Attributor, CosineAttributor, load_attributor
-from vericite.evaluate.gold import Gold, GoldSentence
-from vericite.evaluate.intervals import Tally
+from vericite.corpus.sources.entry import pmid_of
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
+from vericite.evaluate.rates import RateTally
 from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.models import Embedder
-from vericite.records import Answer, Document
-from vericite.retrieve.bm25 import BM25
-from vericite.retrieve.oracle import pmid_of
+from vericite.records import Answer, Document, Gold, GoldSentence
+from vericite.retrieve.memory import BM25
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 
 SOURCES, GOLD, SENTENCES = 5, 3, 2
-ROWS = ("verifier", "verifier-joint", "cosine", "random")
+ROWS = ("verifier", "cosine", "random")
 MEASURES = ("CitationExactMatch", "CitationF1", "CitationF1(average='micro')", "CitationPrecision", "CitationRecall")
 
 
@@ -225,8 +224,8 @@ def together(args: argparse.Namespace) -> None:
     kinds: list[str] = list(dict.fromkeys(case["kind"] for case in cases))
     print(f"| by | both cited | and nothing else | {' | '.join(kinds)} |\n|{'---|' * (len(kinds) + 3)}")
     for name, attributor in attributors(args).items():
-        kind_of = {kind: Tally() for kind in kinds}
-        both, alone = Tally(), Tally()
+        kind_of = {kind: RateTally() for kind in kinds}
+        both, alone = RateTally(), RateTally()
         for case, found in zip(cases, attributor.attributions(answers), strict=True):
             cited = {citation.document for claim in found.answer.claims for citation in claim.citations}
             for tally in (both, kind_of[case["kind"]]):
@@ -236,7 +235,7 @@ def together(args: argparse.Namespace) -> None:
         print(f"| {name} | {_rate(both)} | {_rate(alone)} | {' | '.join(cells)} |")
 
 
-def _rate(tally: Tally) -> str:
+def _rate(tally: RateTally) -> str:
     rate = tally.rate
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
 

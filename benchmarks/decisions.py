@@ -30,13 +30,13 @@ import verify
 from plain import ALTERATIONS, pairs_of
 from vericite.models import ModelFolder, Pair
 from vericite.models import engine as engine_module
-from vericite.models.encoding import Encoder
+from vericite.models.contracts import COLUMNS
+from vericite.models.engine import Encoder
 from vericite.models.folder import VERIFIER
 from vericite.records import Answer, Document
 from vericite.text.citations import parse_answer
 from vericite.verify import Assembly, BundledJudge, Judgement, Sources, Verifier, get_protocol
-from vericite.verify.judging import COLUMNS
-from vericite.verify.wording import quoted
+from vericite.verify.aggregators import quoted
 from verify import BATCH, Bar, Known, Measured, spread
 
 ROUNDS = 5

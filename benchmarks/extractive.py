@@ -31,15 +31,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from vericite.evaluate.gold import Gold
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_exact import ListF1
 from vericite.evaluate.measures.answer_text import RougeL
 from vericite.generate import ExtractiveGenerator
 from vericite.models import Embedder
-from vericite.models.reranker import Reranker
-from vericite.records import Answer, Document, Evidence, Question
-from vericite.retrieve import MemoryRetriever
+from vericite.models.embedder import Reranker
+from vericite.records import Answer, Document, Evidence, Gold, Question
+from vericite.retrieve.memory import MemoryRetriever
 from vericite.retrieve.rerank import CANDIDATES, Rerank
 from vericite.text.sentences import document_sentences
 from vericite.verify import BundledJudge
@@ -108,9 +107,14 @@ def read_corpus(path: Path) -> tuple[list[Document], list[Document]]:
 
 def read_questions(path: Path, count: int, seed: int) -> list[Asked]:
     """So many questions, drawn by the seed."""
-    rows = sorted(json.loads(path.read_text(encoding="utf-8"))["questions"], key=lambda row: row["id"])
+    rows = sorted(asked_in(path), key=lambda asked: asked.question.id)
     random.Random(seed).shuffle(rows)
-    return [_asked(row) for row in rows[:count]]
+    return rows[:count]
+
+
+def asked_in(path: Path) -> list[Asked]:
+    """All questions of a BioASQ file."""
+    return [_asked(row) for row in json.loads(path.read_text(encoding="utf-8"))["questions"]]
 
 
 def _asked(row: dict[str, Any]) -> Asked:
@@ -126,7 +130,7 @@ def _asked(row: dict[str, Any]) -> Asked:
         gold_exact=tuple(map(tuple, entries)),
         gold_ideal=tuple([ideal] if isinstance(ideal, str) else ideal),
     )
-    snippets = tuple((_pmid(item["document"]), item["text"]) for item in row["snippets"])
+    snippets = tuple((_pmid(item["document"]), item["text"]) for item in row.get("snippets", ()))
     return Asked(question, snippets)
 
 
@@ -155,7 +159,7 @@ def _sentences(document: Document) -> list[str]:
 def scored(sentences: Sequence[tuple[str, str]], asked: Asked, documents: Sequence[str]) -> Scored:
     """Sentences, each with its document, against the snippets."""
     hits = [
-        {number for number, (id, text) in enumerate(asked.snippets) if id == of and _overlap(said, text)}
+        {number for number, (id, text) in enumerate(asked.snippets) if id == of and overlaps(said, text)}
         for of, said in sentences
     ]
     found = set[int]().union(*hits)
@@ -163,7 +167,8 @@ def scored(sentences: Sequence[tuple[str, str]], asked: Asked, documents: Sequen
     return Scored(sum(map(bool, hits)), len(sentences), len(found), len(asked.snippets), reachable)
 
 
-def _overlap(sentence: str, snippet: str) -> bool:
+def overlaps(sentence: str, snippet: str) -> bool:
+    """Whether half of a sentence's words or more are a snippet's."""
     mine, theirs = (Counter(_WORD.findall(text.lower())) for text in (sentence, snippet))
     return (mine & theirs).total() >= 0.5 * mine.total() > 0
 

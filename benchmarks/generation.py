@@ -27,12 +27,11 @@ from pathlib import Path
 
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.generate.language_model import Generation, LanguageModelGenerator
-from vericite.generate.prompt import PROMPTS
-from vericite.generate.room import tokens_of
+from vericite.generate.prompt import PROMPTS, message_tokens
 from vericite.llm import LLM, Completion, Settings
 from vericite.models import Embedder
 from vericite.records import Answer, Claim, Evidence, Question, Run
-from vericite.retrieve import MemoryRetriever
+from vericite.retrieve.memory import MemoryRetriever
 
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d+)*|\.\d+)")
 _ENDS_CITED = re.compile(r"(?:\[\d+\])+\.\Z")
@@ -117,7 +116,7 @@ def measured(
     counts = Counts()
     for (question, evidence), found in zip(pairs, generator.generations(pairs), strict=False):
         request = generator.request(question, evidence)
-        counts.add(found, tokens_of(request.messages) if request else 1)
+        counts.add(found, message_tokens(request.messages) if request else 1)
         held = f"{counts.cited}/{counts.sentences} cited, {len(counts.cut)} cut"
         print(f"  {held}  {question.id}  {found.answer.text[:90]}", file=sys.stderr)
         if counts.sentences >= most:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.corpus.demo_corpus import demo_documents, demo_vectors
+from vericite.corpus import demo_documents, demo_vectors
 from vericite.models import ModelFolder, Pair
 from vericite.records import Answer
 from vericite.text.citations import parse_answer

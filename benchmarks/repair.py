@@ -32,15 +32,15 @@ from rich.table import Table
 
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.errors import RecordError
-from vericite.evaluate.intervals import Rate, Tally
+from vericite.evaluate.rates import Rate, RateTally
 from vericite.formats import AnswerToCheck, answers_in
 from vericite.llm import LLM, Settings
 from vericite.models import Embedder
 from vericite.pipeline import Pipeline, check_many
 from vericite.pipeline.repair import Repairer, Rewriter
 from vericite.records import Answer, Document, Question, Repaired, write_jsonl
-from vericite.records.repair import support
-from vericite.retrieve import MemoryRetriever
+from vericite.records.values import support
+from vericite.retrieve.memory import MemoryRetriever
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent, split_statements
@@ -184,10 +184,10 @@ def _other_number(text: str, drawn: random.Random) -> str:
     return f"{float(text) * drawn.uniform(1.5, 3) + 10**-decimals:.{decimals}f}"
 
 
-def measure(made: Sequence[Made], repairer: Repairer) -> tuple[dict[str, dict[str, Tally]], list[Repaired], int]:
+def measure(made: Sequence[Made], repairer: Repairer) -> tuple[dict[str, dict[str, RateTally]], list[Repaired], int]:
     """By way of breaking what was found and mended, the repaired answers, and how many have a lower support rate."""
-    tallies = {way: {name: Tally() for name in ("found", "mended", "recited", "gone")} for way in (*WAYS, "all")}
-    tallies["sound"] = {"harmed": Tally()}
+    tallies = {way: {name: RateTally() for name in ("found", "mended", "recited", "gone")} for way in (*WAYS, "all")}
+    tallies["sound"] = {"harmed": RateTally()}
     repaired = list(repairer.repair_many(item.answer for item in made))
     for item, found in zip(made, repaired, strict=True):
         now = final(item, found)
@@ -247,7 +247,7 @@ def support_fell(found: Repaired) -> bool:
     return now[0] * then[1] < then[0] * now[1]
 
 
-def show_broken(console: Console, tallies: dict[str, dict[str, Tally]]) -> None:
+def show_broken(console: Console, tallies: dict[str, dict[str, RateTally]]) -> None:
     """A row a way."""
     table = Table("broken", "n", "found", "mended or dropped", "of these dropped", "cited elsewhere", box=None)
     for way in (*WAYS, "all"):
@@ -260,7 +260,7 @@ def show_broken(console: Console, tallies: dict[str, dict[str, Tally]]) -> None:
 
 def show_content(console: Console, repaired: Sequence[Repaired]) -> tuple[float, float]:
     """What became of the sentences, and the support rate before and after; the content kept."""
-    kept, words, before, after = Tally(), Tally(), Tally(), Tally()
+    kept, words, before, after = RateTally(), RateTally(), RateTally(), RateTally()
     for found in repaired:
         kept.add(*found.content)
         words.add(found.words_kept, found.words)
@@ -317,7 +317,7 @@ def run_written(options: argparse.Namespace, console: Console) -> bool:
     table = Table("", "support rate by the other judge", box=None)
     rates: list[float] = []
     for name, items in (("plain", answers), ("repaired", [found.answer for found in repaired])):
-        tally = Tally()
+        tally = RateTally()
         for checked in check_many(items, options.protocol, options.judge, cache=True):
             tally.add(*support(checked.summary))
         rates.append(tally.rate.value or 0.0)

@@ -4,8 +4,7 @@
 
 The corpus has lines with pmid, title and abstract. It is put into a store with vectors first (kept in the work folder).
 ``--peer-python`` is the interpreter of an environment with ``pip install bm25s PyStemmer``: BM25 is then held against
-bm25s (Lucene's variant) with the same English stemmer. ``--also NAME=FILE`` gives questions of which only how often
-rewriting fires is told, lines with id and question.
+bm25s (Lucene's variant) with the same English stemmer.
 
 A corpus made of the questions' own gold documents makes every figure optimistic: they compare stages, and are nothing
 to expect of all of PubMed.
@@ -21,39 +20,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vericite.corpus.sources.entry import pmid_of
 from vericite.corpus.store import Source, build_store
-from vericite.evaluate.gold import Gold
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import System, compare_systems, score_systems
-from vericite.formats.questions import read_questions
-from vericite.pipeline.opening import SearchPlan, open_search
-from vericite.records import Document, Question, Rewriting
-from vericite.retrieve.oracle import pmid_of
-from vericite.retrieve.trigger import Trigger
+from vericite.pipeline.build import open_search
+from vericite.pipeline.plan import SearchPlan
+from vericite.records import Document, Gold, Question
 
 K = 20
 MEASURES = ("Recall@5", "Recall@10", "Recall@20", "nDCG@10", "MRR@10")
 BASE = SearchPlan(by="bm25", rerank="none", rewrite="none")
 STAGES: dict[str, SearchPlan] = {
     "bm25": BASE,
-    "dense": replace(BASE, by="dense"),
-    "hybrid": replace(BASE, by="hybrid"),
-    "bm25 + rerank": replace(BASE, rerank="bundled"),
-    "hybrid + rerank": replace(BASE, by="hybrid", rerank="bundled"),
-    "hybrid + rerank + rewrite": replace(BASE, by="hybrid", rerank="bundled", rewrite="offline"),
-    "the same, new kept": replace(BASE, by="hybrid", rerank="bundled", rewrite="offline", keep="new"),
-    "the paper's trigger, new kept": replace(
-        BASE, by="hybrid", rerank="bundled", rewrite="offline", keep="new", trigger=Trigger()
-    ),
+    "dense": BASE.model_copy(update={"by": "dense"}),
+    "hybrid": BASE.model_copy(update={"by": "hybrid"}),
+    "bm25 + rerank": BASE.model_copy(update={"rerank": "bundled"}),
+    "hybrid + rerank": BASE.model_copy(update={"by": "hybrid", "rerank": "bundled"}),
 }
-
-REWRITTEN = "hybrid + rerank"
-"""What a rewriting is held against."""
 
 
 def documents_in(path: Path) -> Iterator[Document]:
@@ -93,11 +81,9 @@ def store_of(corpus: Path, work: Path) -> tuple[Path, set[str]]:
     return folder, ids
 
 
-def searched(
-    store: Path, plan: SearchPlan, questions: Sequence[Question], k: int
-) -> tuple[list[Item], float | None, list[Rewriting]]:
-    """What was found, the seconds a question, and the rewritings."""
-    search, _ = open_search(str(store), plan)
+def searched(store: Path, plan: SearchPlan, questions: Sequence[Question], k: int) -> tuple[list[Item], float | None]:
+    """What was found, and the seconds a question."""
+    search, _ = open_search(plan.model_copy(update={"corpus": str(store)}))
     search.find(questions[0], k)  # The models load.
     began = time.perf_counter()
     found = [search.find(question, k) for question in questions]
@@ -106,22 +92,20 @@ def searched(
         Item(question.id, ranked=tuple(hit.document.id for hit in each.evidence), gold=Gold.of(question))
         for question, each in zip(questions, found, strict=True)
     ]
-    return items, seconds, [each.rewriting for each in found if each.rewriting is not None]
+    return items, seconds
 
 
-def table(
-    name: str, questions: Sequence[Question], runs: Mapping[str, tuple[list[Item], float | None, list[Rewriting]]]
-) -> None:
+def table(name: str, questions: Sequence[Question], runs: Mapping[str, tuple[list[Item], float | None]]) -> None:
     """Every stage, and what it gains over BM25."""
     measures = measures_named(MEASURES)
-    systems = {stage: System(stage, tuple(items)) for stage, (items, _, _) in runs.items()}
+    systems = {stage: System(stage, tuple(items)) for stage, (items, _) in runs.items()}
     mean = sum(len(question.gold_documents) for question in questions) / len(questions)
     most = sum(min(5, len(question.gold_documents)) / len(question.gold_documents) for question in questions)
     reach = most / len(questions)
     print(f"\n### {name}: {len(questions)} questions, {mean:.1f} gold documents each; Recall@5 can reach {reach:.2f}\n")
     print(f"| stage | {' | '.join(MEASURES)} | s a question | Recall@5 over BM25 | nDCG@10 over BM25 |")
     print("|" + "---|" * (len(MEASURES) + 4))
-    for stage, (_, seconds, _) in runs.items():
+    for stage, (_, seconds) in runs.items():
         figures = [figure.estimate for figure in score_systems([systems[stage]], measures)]
         cells = [f"{it.value:.3f} [{it.low:.3f}, {it.high:.3f}]" for it in figures]
         gains = ["", ""]
@@ -136,21 +120,6 @@ def table(
 def _gain(compared: Any) -> str:
     found = compared.difference
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
-
-
-def rewriting_told(name: str, rewritings: Sequence[Rewriting]) -> None:
-    """How often it fired, and why."""
-    fired = [it for it in rewritings if it.fired]
-    by_coverage = sum(any("coverage" in reason for reason in it.reasons) for it in fired)
-    by_relevance = sum(any("relevance" in reason for reason in it.reasons) for it in fired)
-    told = sum(it.query is not None for it in fired)
-    kept = sum(it.kept for it in fired)
-    share = len(fired) / len(rewritings)
-    why = f"{share:.1%}; coverage {by_coverage}, relevance {by_relevance}"
-    print(
-        f"{name}: fires on {len(fired)} of {len(rewritings)} ({why}); "
-        f"other words for {told}, their documents kept for {kept}"
-    )
 
 
 def against_bm25s(python: str, corpus: Path, questions: Sequence[Question], work: Path) -> list[Item]:
@@ -171,7 +140,6 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--questions", nargs="+", required=True, metavar="NAME=FILE,FILE")
-    parser.add_argument("--also", nargs="*", default=[], metavar="NAME=FILE")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument(
@@ -195,22 +163,8 @@ def main() -> None:
             runs["bm25s (Lucene's variant)"] = (
                 against_bm25s(given.peer_python, given.corpus, questions, given.work),
                 None,
-                [],
             )
         table(name, questions, runs)
-        for stage, (items, _, rewritings) in runs.items():
-            if rewritings:
-                rewriting_told(f"{name}, {stage}", rewritings)
-                if REWRITTEN in runs:
-                    before = System(REWRITTEN, tuple(runs[REWRITTEN][0]))
-                    (gain,) = compare_systems(System(stage, tuple(items)), before, measures_named(["Recall@5"]))
-                    print(f"{name}, {stage}: Recall@5 over no rewriting {_gain(gain)}")
-    for named in given.also:
-        name, _, file = named.partition("=")
-        questions, _ = read_questions(Path(file))
-        for stage in given.stages:
-            if STAGES[stage].rewrite != "none":
-                rewriting_told(f"{name}, {stage}", searched(store, STAGES[stage], questions, given.k)[2])
 
 
 if __name__ == "__main__":

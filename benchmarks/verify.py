@@ -27,10 +27,10 @@ import plain
 from plain import ANSWERS, DOCUMENTS, Draft, drafts, pairs_of, parsed
 from vericite.models import Engine, ModelFolder, Pair
 from vericite.models import engine as engine_module
+from vericite.models.contracts import COLUMNS
 from vericite.models.folder import VERIFIER
 from vericite.records import Answer, CheckedAnswer
 from vericite.verify import Judgement, Protocol, Verifier, get_protocol
-from vericite.verify.judging import COLUMNS
 
 ROUNDS = 5
 SINGLES = 100

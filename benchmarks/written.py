@@ -20,11 +20,11 @@ from rich.table import Table
 
 from vericite.evaluate import Rate, clustered_wilson
 from vericite.models import Pair
+from vericite.models.contracts import ENTAILS
 from vericite.pipeline import check
 from vericite.records import CheckedAnswer
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.checks import findings
-from vericite.verify.judging import ENTAILS
 
 CASES = Path(__file__).parent / "cases"
 TOGETHER_BAR = 0.80

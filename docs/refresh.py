@@ -65,7 +65,7 @@ def _is_near(one: str, other: str) -> bool:
 def main(check: bool) -> int:
     """Refresh the pages, or say which are stale."""
     stale = 0
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         before = page.read_text(encoding="utf-8")
         after = refreshed(before, keep_varying=check)
         if before != after and not (check and is_alike(before, after)):

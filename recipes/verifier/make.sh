@@ -9,6 +9,8 @@ set -eu
 data=$1 base=$2 out=$3 larger=${4:-}
 here=$(dirname "$0")
 vericite=${VERICITE:-vericite}
+release=${VERICITE_RELEASE:-"python3 $here/release"}
+mix=${VERICITE_MIX:-"python3 $here/mix"}
 for allocator in /usr/lib/*/libjemalloc.so.2; do
   [ -e "$allocator" ] && export LD_PRELOAD="$allocator" MALLOC_CONF=dirty_decay_ms:3000,muzzy_decay_ms:3000
 done
@@ -32,7 +34,7 @@ round() { # NAME DATA BASE EXAMPLES SEED SEED
   step "$1-$6" "$1" "$2" "$3" "$4" "$6"
   wait "$beside"
   trap - EXIT INT TERM
-  $vericite train average "$out/$1-$5/model" "$out/$1-$6/model" --out "$out/$1/model"
+  $release average "$out/$1-$5/model" "$out/$1-$6/model" --out "$out/$1/model"
 }
 
 # Ended between both steps it would have a card, but not the temperature that `teach` asks it at: only what both have
@@ -41,14 +43,14 @@ pack() { # RUN CARD
   [ -e "$out/$1-packed/card.json" ] && return
   $vericite train pack "$out/$1/model/model.safetensors" "$out/1-warmup/model/tokenizer.json" \
     "$here/$2.json" "$here/../../src/vericite/corpus/demo/documents.jsonl" "$out/$1-packed.part"
-  $vericite train calibrate --model "$out/$1-packed.part" --dev "$out/mix-3/dev" --documents --write
+  $release calibrate --model "$out/$1-packed.part" --dev "$out/mix-3/dev" --documents --write
   # One without a card may be there: what was stopped before packing was done aside.
   rm -rf "$out/$1-packed"
   mv "$out/$1-packed.part" "$out/$1-packed"
 }
 
 mkdir -p "$out"
-[ -e "$out/mix-3/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix-3" --reworded "$here/dev/reworded.jsonl" \
+[ -e "$out/mix-3/manifest.json" ] || $mix --data "$data" --out "$out/mix-3" --reworded "$here/dev/reworded.jsonl" \
   --written "$here/written.jsonl"
 step 1-warmup 1-warmup "$out/mix-3/warmup.jsonl" "$base" 58998
 step 2-natural 2-natural "$out/mix-3/train.jsonl" "$out/1-warmup/model" 50000
@@ -57,7 +59,7 @@ round 4-first "$out/mix-3/train.jsonl" "$out/3-mix/model" 70000 41 42
 round 4-second "$out/mix-3/train.jsonl" "$out/4-first/model" 40000 51 52
 pack 4-second card-2
 [ -n "$larger" ] || exit 0
-[ -e "$out/mix-5/manifest.json" ] || $vericite train mix --data "$data" --out "$out/mix-5" --reworded "$here/dev/reworded.jsonl" \
+[ -e "$out/mix-5/manifest.json" ] || $mix --data "$data" --out "$out/mix-5" --reworded "$here/dev/reworded.jsonl" \
   --written "$here/written.jsonl" --written "$here/written-2.jsonl" --written "$here/written-3.jsonl" \
   --paraphrased "$here/paraphrased.jsonl"
 step teacher-warmup teacher-1-warmup "$out/mix-5/warmup.jsonl" "$larger" 10000
@@ -68,8 +70,8 @@ pack teacher teacher-card
 # be judged twice. All of it goes in; 5-taught.json says how often written claims, made findings and long pairs come. The labelled pairs that were not drawn
 # stay out: they are twice as many as the taught ones, and no rate could make them fewer, as they are of the same kinds.
 if [ ! -e "$out/all.jsonl" ]; then
-  $vericite train teach --teacher "$out/teacher-packed" --weight 0.6 --teacher "$out/4-second-packed" --weight 0.4 \
-    --data "$out/mix-5/untold.jsonl" "$out/mix-5/train.jsonl" --take 25000 --exclude written --exclude frames \
+  $release teach --teacher "$out/teacher-packed" --weight 0.6 --teacher "$out/4-second-packed" --weight 0.4 \
+    --data "$out/mix-5/unlabelled.jsonl" "$out/mix-5/train.jsonl" --take 25000 --exclude written \
     --exclude-kind abstract --exclude-kind section --exclude-kind two-section --out "$out/taught.jsonl" --rest "$out/rest.jsonl"
   cat "$out/taught.jsonl" "$out/rest.jsonl" > "$out/all.part"
   mv "$out/all.part" "$out/all.jsonl"

@@ -22,6 +22,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 if TYPE_CHECKING:
     from vericite.errors import InputError, VeriCiteError
     from vericite.pipeline import Pipeline, ask, check, check_async, check_many, judge
+    from vericite.pipeline.plan import Plan
     from vericite.records import (
         Answer,
         CheckedAnswer,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "vericite.errors": ("InputError", "VeriCiteError"),
+    "vericite.pipeline.plan": ("Plan",),
     "vericite.pipeline": ("Pipeline", "ask", "check", "check_async", "check_many", "judge"),
     "vericite.records": (
         "Answer",
@@ -60,6 +62,7 @@ __all__ = [
     "Evidence",
     "InputError",
     "Pipeline",
+    "Plan",
     "Protocol",
     "Question",
     "Run",

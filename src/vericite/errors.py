@@ -47,11 +47,11 @@ class RecordError(InputError):
     """
 
     def __init__(self, path: Path | str, line: int, field: str | None, problem: str) -> None:
-        self.path = str(path)
+        self.path = "<stdin>" if str(path) == "-" else str(path)
         self.line = line
         self.field = field
         self.problem = problem
-        where = str(path) + (f", line {line}" if line else "") + (f", field {field}" if field else "")
+        where = self.path + (f", line {line}" if line else "") + (f", field {field}" if field else "")
         super().__init__(f"{where}: {problem}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
@@ -95,8 +95,8 @@ class JudgementError(VeriCiteError):
 
     def __init__(self, reason: str, raw: str | None = None) -> None:
         self._parts = (reason, raw)
-        said = f" It said: {raw[:500]}" if raw else ""
-        super().__init__(f"expected a judgement; found none: {reason}.{said}")
+        reply = f" It said: {raw[:500]}" if raw else ""
+        super().__init__(f"expected a judgement; found none: {reason}.{reply}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str | None]]:
         """So that it survives the way to another process."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from two_documents import CASES, answers
 
 from vericite.attribute import (
     Attribution,
@@ -20,10 +19,10 @@ from vericite.attribute import (
 )
 from vericite.errors import InputError, UnknownNameError
 from vericite.models import Embedder, Pair
+from vericite.models.contracts import ENTAILS, NEUTRAL
 from vericite.records import Answer, Document
 from vericite.text.citations import parse_answer
 from vericite.verify import Judgement, get_protocol
-from vericite.verify.judging import ENTAILS, NEUTRAL
 
 TEXT = "Statins lower LDL. Zinc shortens colds. Garlic cures gout."
 SOURCES = (
@@ -31,8 +30,6 @@ SOURCES = (
     Document.from_text("b", "Colds were followed. Zinc shortens colds."),
     Document.from_text("c", "Statins lower LDL."),
 )
-FLOOR = 16
-"""Of the twenty sentences that need two documents: those that joint attribution cited both for when it was tuned."""
 
 
 class Script:
@@ -55,9 +52,9 @@ class Script:
             yield Judgement(np.eye(3, dtype=np.float32)[ENTAILS if has else NEUTRAL] * 0.9 + np.float32(0.1 / 3))
 
 
-def scripted(*, joint: bool = False, quotes: bool = False) -> tuple[VerifierAttributor, Script]:
+def scripted(*, quotes: bool = False) -> tuple[VerifierAttributor, Script]:
     judge = Script()
-    return VerifierAttributor(replace(get_protocol("default"), judge=judge, quotes=quotes), joint=joint), judge
+    return VerifierAttributor(replace(get_protocol("default"), judge=judge, quotes=quotes)), judge
 
 
 def cited(answer: Answer) -> list[tuple[str | None, ...]]:
@@ -121,60 +118,8 @@ def test_a_sentence_quoted_from_a_source_is_cited_whatever_the_bar():
     assert cited(found.above(1).answer)[0] == ("a", "c")
 
 
-def test_two_sources_that_only_together_support_a_sentence_are_both_cited():
-    sources = (
-        Document.from_text("a", "Tocafil was approved in 2014."),
-        Document.from_text("b", "Gout is painful."),
-        Document.from_text("c", "Tocafil later worsened heart failure."),
-    )
-    text = "Tocafil was approved in 2014 later worsened heart failure."
-    alone, _ = scripted()
-    assert cited(alone.attribute(text, sources)) == [()]
-    joint, _ = scripted(joint=True)
-    found = joint.attribution(text, sources)
-    assert cited(found.answer) == [("a", "c")]
-    assert (found.sentences[0].how, found.sentences[0].together) == ("together", (1, 3))
-
-
-def test_sources_that_each_support_one_part_are_cited_together():
-    sources = (
-        Document.from_text("a", "The drug was cheap."),
-        Document.from_text("b", "Zinc shortens colds in adults."),
-        Document.from_text("c", "We saw that statins lower LDL in men."),
-    )
-    text = "Statins lower LDL in men, whereas zinc shortens colds in adults."
-    found = scripted(joint=True)[0].attribution(text, sources)
-    assert cited(found.answer) == [("b", "c")]
-    assert found.sentences[0].together == (2, 3)
-
-
-def test_a_source_of_the_whole_sentence_gets_no_other_beside_it():
-    text = "Statins lower LDL in men, whereas zinc shortens colds in adults."
-    sources = (
-        Document.from_text("a", text.replace(".", " today.")),
-        Document.from_text("b", "Zinc shortens colds in adults."),
-    )
-    assert cited(scripted(joint=True)[0].attribute(text, sources)) == [("a",)]
-
-
-def test_three_sources_are_cited_only_where_two_do_not_suffice():
-    parts = ("Tocafil lowers pressure", "raises potassium", "spares kidneys")
-    sources = tuple(Document.from_text(str(place), f"{part}.") for place, part in enumerate(parts))
-    joint, _ = scripted(joint=True)
-    assert cited(joint.attribute(" ".join(parts) + ".", sources)) == [("0", "1", "2")]
-    assert cited(joint.attribute(" ".join(parts[:2]) + ".", sources)) == [("0", "1")]
-
-
-def test_the_bundled_verifier_cites_both_documents_of_sentences_that_need_two():
-    found = list(VerifierAttributor(joint=True).attributions(answers()))
-    both = [set(cited(one.answer)[0]) == {"first", "second"} for one in found]
-    assert len(both) == len(CASES) == 20
-    assert sum(both) >= FLOOR
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_each_distinct_pair_of_a_stream_is_judged_once(joint: bool):
-    attributor, judge = scripted(joint=joint)
+def test_each_distinct_pair_of_a_stream_is_judged_once():
+    attributor, judge = scripted()
     stream = [parse_answer(str(number), TEXT, SOURCES) for number in range(5)]
     found = list(attributor.attributions(iter(stream)))
     assert [one.answer.id for one in found] == ["0", "1", "2", "3", "4"]
@@ -182,9 +127,8 @@ def test_each_distinct_pair_of_a_stream_is_judged_once(joint: bool):
     assert set(judge.asked.values()) == {1}
 
 
-@pytest.mark.parametrize("joint", [False, True])
-def test_an_answer_is_cited_alike_whatever_it_comes_with(joint: bool):
-    attributor, _ = scripted(joint=joint)
+def test_an_answer_is_cited_alike_whatever_it_comes_with():
+    attributor, _ = scripted()
     mixed = [
         parse_answer("a", TEXT, SOURCES),
         parse_answer("b", "Garlic cures gout.", SOURCES[:1]),
@@ -219,7 +163,7 @@ def test_a_protocol_that_reads_everything_retrieved_is_refused():
 @pytest.mark.parametrize("name", ["vericite", "alce", "statements"])
 def test_other_protocols_serve_too(name: str):
     judge = Script()
-    attributor = VerifierAttributor(replace(get_protocol(name), judge=judge), joint=True)
+    attributor = VerifierAttributor(replace(get_protocol(name), judge=judge))
     assert cited(attributor.attribute(TEXT, SOURCES)) == [("a", "c"), ("b",), ()]
 
 
@@ -250,7 +194,7 @@ def test_a_parsed_answer_brings_its_own_documents():
         RandomAttributor().attribute(parse_answer("x", TEXT, SOURCES), SOURCES)
 
 
-@pytest.mark.parametrize("name", ["verifier", "verifier-joint", "cosine", "random"])
+@pytest.mark.parametrize("name", ["verifier", "cosine", "random"])
 def test_attributors_are_found_by_name(name: str):
     assert load_attributor(name).signature.startswith(name)
 
@@ -262,5 +206,5 @@ def test_a_name_without_what_it_takes_is_refused(name: str):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(UnknownNameError, match="Did you mean 'verifier-joint'"):
-        load_attributor("verifier-join")
+    with pytest.raises(UnknownNameError, match="Did you mean 'verifier'"):
+        load_attributor("verifer")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vericite.attribute import Attribution, LikeliestAttributor, load_attributor
-from vericite.attribute.likeliest import FLOOR, REASON
+from vericite.attribute.verified import FLOOR, REASON
 from vericite.models import Pair
 from vericite.records import Document
 from vericite.verify import Judgement, get_protocol

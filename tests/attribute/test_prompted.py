@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from vericite.attribute import LlmAttributor
 from vericite.llm import LLM, ChatRequest, Settings, Usage
-from vericite.llm.backend import RawReply
+from vericite.llm.retry import RawReply
 from vericite.records import Document
 
 SOURCES = (Document.from_text("a", "Statins lower LDL.", "Lipids"), Document.from_text("b", "Zinc shortens colds."))

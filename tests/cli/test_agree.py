@@ -49,12 +49,12 @@ def test_measures_rank_systems_alike(run_cli, tmp_path):
 
 def test_agreement_and_rankings_are_signed(run_cli, tmp_path):
     path, out = rated(tmp_path / "r.jsonl", human="ssc", judge="sci"), tmp_path / "out.jsonl"
-    printed = run_cli("agree", path, "-m", "CohenKappa", "--seed", "3", "--out", str(out))
+    printed = run_cli("agree", path, "-m", "CohenKappa", "--seed", "3", "--signatures", "--out", str(out))
     (found,) = map(json.loads, out.read_text().splitlines())
     assert found["signature"].endswith("draws=1000,seed=3|raters=human+judge")
     assert found["signature"] in printed.out
     scores = [{"system": name, "measure": measure, "value": 1} for name in "abc" for measure in "xy"]
-    ranked = run_cli("rankings", lines(tmp_path / "s.jsonl", *scores), "--out", str(out))
+    ranked = run_cli("rankings", lines(tmp_path / "s.jsonl", *scores), "--signatures", "--out", str(out))
     assert json.loads(out.read_text().splitlines()[0])["signature"] in ranked.out
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import ScriptedServer, reply
+
 from vericite.cli.show import show_run
-from vericite.pipeline.runs import MANIFEST, RUNS
+from vericite.disk.jobs import MANIFEST
+from vericite.pipeline.runs import RUNS
 
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 OTHER = "Does dexamethasone reduce mortality in patients hospitalised with COVID-19?"
@@ -65,6 +71,21 @@ def test_options_that_would_change_nothing_are_refused(run_cli, options: list[st
     printed = run_cli("ask", QUESTION, *options, *FAST)
     assert printed.code == 2
     assert told in printed.err
+
+
+def test_answers_that_lost_their_end_are_counted_and_shown(run_cli, tmp_path: Path):
+    batch = tmp_path / "questions.jsonl"
+    batch.write_text("".join(f'{{"id": "q{n}", "question": "Does aspirin prevent stroke {n}?"}}\n' for n in range(2)))
+    with ScriptedServer() as server:
+        server.default = reply("Aspirin lowers the risk of stroke [1]. And it also low", finish="length")
+        asked = ("ask", "--batch", str(batch), "--llm", server.spec, *FAST)
+        printed = run_cli(*asked)
+        assert "The reply reached max_tokens; its unfinished last sentence is left out." in " ".join(
+            printed.out.split()
+        )
+        assert "2 of 2 answers reached max_tokens and are without their unfinished last sentence" in printed.err
+        run_cli(*asked, "--save", str(tmp_path / "run"))
+    assert json.loads((tmp_path / "run" / MANIFEST).read_text())["cut_off"] == 2
 
 
 def test_no_documents_are_none_to_answer_from(run_cli):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vericite.attribute import WAYS, Attribution
-from vericite.corpus.retractions import Told, learn
+from vericite.attribute import ATTRIBUTORS, Attribution
+from vericite.corpus.retractions import RetractionReport, learn
 
 DOCUMENTS = (
     {"id": "a", "text": "We measured lipids. Statins lower LDL."},
@@ -78,7 +78,7 @@ def test_answers_without_documents_cite_those_of_the_file(run_cli, tmp_path):
 
 
 def test_what_is_known_as_retracted_is_not_cited(run_cli, tmp_path):
-    learn([Told("somebody", {"31452104": ()})])
+    learn([RetractionReport("somebody", {"31452104": ()})])
     documents = ({"id": "31452104", "text": "Statins lower LDL."}, *DOCUMENTS)
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD | {"documents": documents}))
     assert "Statins lower LDL [2]. Garlic cures gout." in printed.out
@@ -112,4 +112,4 @@ def test_the_input_is_not_written_over(run_cli, tmp_path):
 
 def test_the_help_names_every_way(run_cli):
     printed = run_cli("attribute", "--help").out
-    assert all(name in printed for name in WAYS)
+    assert all(name in printed for name in ATTRIBUTORS)

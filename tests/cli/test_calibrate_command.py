@@ -10,7 +10,7 @@ import pytest
 from vericite.models import Pair
 from vericite.records import CheckedAnswer, read_jsonl
 from vericite.verify import LexicalJudge, load_judge
-from vericite.verify.judges.stored import read_stored
+from vericite.verify.judges.calibrated import read_stored
 
 LABELS = Path(__file__).parents[2] / "examples" / "labels.jsonl"
 LINES = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
@@ -97,8 +97,8 @@ def test_a_file_to_pass_on_can_be_read_as_others_of_the_user_can(run_cli, own, t
     usual.touch()
     calibrated(run_cli, "--out", str(out))
     calibrated(run_cli, "--name", "mine")
-    mode, other, kept = (stat.S_IMODE(path.stat().st_mode) for path in (out, usual, own / "mine.json"))
-    assert (mode, kept) == (other, 0o600)
+    mode, other, folder = (stat.S_IMODE(path.stat().st_mode) for path in (out, usual, own))
+    assert (mode, folder) == (other, 0o700)
 
 
 def test_the_labels_are_not_written_over(run_cli, tmp_path):
@@ -208,7 +208,7 @@ def test_a_calibrated_judge_is_not_calibrated_again_but_its_name_may_be_used_aga
         (LINES[:29], "expected 30 labelled pairs or more (200 for figures to rely on); found 29"),
         ([{**line, "label": "supported"} for line in LINES], "at least two labels out of"),
         ([{**line, "group": "one"} for line in LINES], "5 groups or more"),
-        ([], "found 0"),
+        ([], "found none"),
     ],
 )
 def test_labels_that_cannot_do_are_refused(run_cli, tmp_path, lines, told):

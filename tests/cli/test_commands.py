@@ -3,28 +3,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from vericite.cli import extras
-from vericite.cli.extras import EXTRAS
+from vericite.cli import io as extras
+from vericite.cli.io import EXTRAS
 from vericite.corpus import demo_questions
-from vericite.models.folder import VERIFIER
+from vericite.models.folder import EMBEDDER, RERANKER, VERIFIER
 from vericite.records import Run
 from vericite.verify import protocol_names
-from vericite.verify.judges import JUDGES
+from vericite.verify.judges.registry import JUDGES
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 
 
-def test_ask_prints_answer_sources_and_a_verdict_with_its_sentence(run_cli):
+def test_ask_prints_answer_sources_and_how_each_sentence_was_chosen(run_cli):
     printed = run_cli("ask", demo_questions()[0].text)
     assert printed.code == 0
-    for part in ("[1]", "Sources", "Citations", "supported", "“", "demo:", "sentence"):
+    for part in ("[1]", "Sources", "Quoted word for word", "answers the question", "demo:"):
         assert part in printed.out
 
 
@@ -43,7 +42,7 @@ def test_ask_takes_documents_of_ones_own_and_names_the_bad_ones(run_cli, tmp_pat
     corpus.write_text(json.dumps(good) + "\n" + json.dumps({"id": 3}) + "\n" + json.dumps(good) + "\n")
     printed = run_cli("ask", QUESTION, "--corpus", str(corpus))
     assert printed.code == 2
-    assert "mine, sentence 1" in printed.out
+    assert "mine" in printed.out
     assert "line 2, field id" in printed.err
     assert "line 3, field id" in printed.err
 
@@ -69,7 +68,7 @@ def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli, monke
     printed = run_cli("doctor", "--json")
     found = json.loads(printed.out)
     assert printed.code == 0
-    assert {model["name"] for model in found["models"]} == {"embedder-v0", "reranker-v1", VERIFIER}
+    assert {model["name"] for model in found["models"]} == {EMBEDDER, RERANKER, VERIFIER}
     for extra in found["extras"]:
         assert extra["installed"] or extra["install"] == f"pip install 'vericite[{extra['name']}]'"
     monkeypatch.setattr(extras, "find_spec", lambda module: None)
@@ -82,6 +81,21 @@ def test_doctor_knows_every_extra_that_the_package_declares():
     declared = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
     assert set(EXTRAS) | {"all"} == set(declared)
     assert declared["all"] == [f"vericite[{','.join(EXTRAS)}]"]
+
+
+def test_doctor_says_when_a_package_of_an_extra_has_another_version(run_cli, monkeypatch):
+    lines = [
+        "numpy>=1.26",
+        "pyarrow<2; extra == 'store'",
+        "lxml>999; extra == 'eval'",
+        "no-such-package>1; extra == 'hf'",
+    ]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _: lines)
+    found = {extra["name"]: extra for extra in json.loads(run_cli("doctor", "--json").out)["extras"]}
+    (wrong,) = found["eval"]["wrong_version"]
+    assert wrong.startswith("lxml ") and wrong.endswith(", where >999 is needed")
+    assert "wrong_version" not in found["hf"]
+    assert "wrong version: lxml" in run_cli("doctor").out
 
 
 def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
@@ -118,12 +132,10 @@ main()
 """
 
 
-def test_ask_needs_no_network_and_starts_cold_within_5_seconds():
-    started = time.monotonic()
+def test_ask_needs_no_network():
     done = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "citations supported" in done.stdout
-    assert time.monotonic() - started < 5
+    assert "Quoted word for word" in done.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error():
@@ -146,11 +158,29 @@ def test_protocols_lists_every_protocol_and_judges_every_judge(run_cli):
                 assert f"[{extra}] installed" in judge["needs"] or f"vericite[{extra}]" in judge["needs"]
 
 
-@pytest.mark.parametrize("step", ["mix", "score", "calibrate", "evaluate"])
-def test_a_step_of_training_has_help_of_its_own(run_cli, step):
-    printed = run_cli("train", step, "--help")
-    assert printed.code == 0
-    assert "usage:" in printed.out
+@pytest.mark.parametrize("step", ["fit", "pack", "unpack"])
+def test_a_step_of_training_has_help_without_the_extra(step):
+    """In a process of its own, in which nothing that the extra brings can be imported."""
+    extra = ("torch", "onnx", "safetensors", "transformers")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({extra}));"
+        f"sys.argv = ['vericite', 'train', {step!r}, '--help'];"
+        "from vericite.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Usage: vericite train" in done.stdout
+
+
+def test_a_step_of_training_without_the_extra_says_how_to_install_it(run_cli, monkeypatch):
+    for name in ("vericite.train.fit", "vericite.train.pack"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for name in ("torch", "onnx"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for line in ("fit --data a --base b --out c", "pack a b c d e", "unpack --model a --out b"):
+        printed = run_cli("train", *line.split())
+        assert printed.code == 1
+        assert "pip install 'vericite[train]'" in printed.err
 
 
 def test_a_step_there_is_not_is_told_which_there_are(run_cli):

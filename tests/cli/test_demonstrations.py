@@ -98,7 +98,6 @@ def test_a_pool_that_is_not_there_is_an_error(tmp_path, run):
 
 
 def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
     questions = tmp_path / "questions.jsonl"
     documents = tmp_path / "documents.jsonl"
     documents.write_text(json.dumps({"id": "5", "text": "Zinc shortened colds by 2 days in adults."}))

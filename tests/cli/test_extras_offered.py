@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import vericite
-from vericite.cli import extras
-from vericite.cli.extras import EXTRAS
+from vericite.cli import io as extras
+from vericite.cli.io import EXTRAS
 
 SOURCE = Path(vericite.__file__).parent
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.evaluate.measures.parsing import parse_measure
-from vericite.evaluate.measures.registry import ALL
+from vericite.evaluate.measures.registry import ALL, parse_measure
 from vericite.records import CheckedAnswer, Document, Provenance, Summary, Verdict
 from vericite.text import parse_answer
 
@@ -51,7 +50,7 @@ def runs(tmp_path):
 
 
 def test_the_better_run_is_said_to_be_better_in_one_sentence(run_cli, runs):
-    printed = run_cli("compare", *map(str, runs))
+    printed = run_cli("compare", *map(str, runs), "--signatures")
     assert printed.code == 0
     sentence, _, signature = printed.out.splitlines()
     assert signature.startswith("vericite=")
@@ -81,7 +80,7 @@ def test_several_measures_are_corrected_for(run_cli, runs):
 
 def test_every_figure_has_its_count_interval_and_signature(run_cli, runs, tmp_path):
     out = tmp_path / "figures.jsonl"
-    printed = run_cli("score", *map(str, runs), "-m", "SupportRate", "--out", str(out))
+    printed = run_cli("score", *map(str, runs), "-m", "SupportRate", "--signatures", "--out", str(out))
     assert printed.code == 0
     first, second = map(json.loads, out.read_text().splitlines())
     assert first["low"] < first["value"] < first["high"]
@@ -160,7 +159,7 @@ def test_verdicts_of_another_judge_are_said_to_be_no_fair_comparison(run_cli, ru
     for line in other:
         line["provenance"]["protocol"] = "fast(judge=lexical)"
     runs[1].write_text("\n".join(map(json.dumps, other)))
-    printed = run_cli("compare", *map(str, runs))
+    printed = run_cli("compare", *map(str, runs), "--signatures")
     assert "were made with another protocol" in printed.out
     assert "worse: checked-with=0, protocol=fast(judge=lexical)" in printed.out
     (found,) = json.loads(run_cli("compare", *map(str, runs), "--json").out)

@@ -41,7 +41,9 @@ def test_beside_what_cites_a_retracted_document_stands_that_it_is(run: Run):
     flagged = first.model_copy(update={"retracted": True})
     checked = check(text, [flagged, second])
     hit = run.evidence[0].model_copy(update={"document": flagged})
-    shown = printed(run.model_copy(update={"checked": checked, "evidence": (hit, run.evidence[1])}), "bm25", "bm25")
+    written = run.answer.model_copy(update={"selected": ()})
+    changed = {"answer": written, "checked": checked, "evidence": (hit, run.evidence[1])}
+    shown = printed(run.model_copy(update=changed), "bm25", "bm25")
     cited = [line for line in shown.splitlines() if " RETRACTED" in line]
     assert len(cited) == 3 and all("[2]" not in line for line in cited)
     assert cited[0].endswith(f"{first.id}  RETRACTED")

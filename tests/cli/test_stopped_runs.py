@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +36,11 @@ def answers(folder: Path) -> str:
     record = {"answer": "Statins lower LDL [1].", "documents": DOCUMENTS}
     file.write_text("".join(json.dumps({"id": f"a{number}", **record}) + "\n" for number in range(4)))
     return str(file)
+
+
+def make_folder(folder: Path) -> Path:
+    (folder / "other").mkdir()
+    return folder / "other"
 
 
 def questions(folder: Path) -> str:
@@ -82,12 +92,12 @@ def test_what_a_search_found_is_told_and_kept(run_cli, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Search, "find", until_the_second)
     arguments = ("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
-    for time in range(2):
+    for turn in range(2):
         printed = run_cli(*arguments)
         assert printed.code == 130
         told = f"vericite: what was found before is in {out}.partial"
         # The second time nothing was found before it was stopped.
-        assert (told in printed.err) == (time == 0)
+        assert (told in printed.err) == (turn == 0)
         lines = Path(f"{out}.partial").read_text().splitlines()
         assert {line.split()[0] for line in lines} == {"q0"}
     assert not out.exists()
@@ -109,3 +119,35 @@ def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_pa
     printed = run_cli("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
     assert printed.code == 2
     assert " ".join(printed.err.split()).count("expected --run to be a file that can be written") == 1
+
+
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_run_that_is_told_to_end_says_where_its_results_are(tmp_path, end: signal.Signals, code: int):
+    out, pipe = tmp_path / "out.jsonl", tmp_path / "answers.jsonl"
+    os.mkfifo(pipe)
+    arguments = [str(pipe), "--format", "vericite", "--judge", "lexical", "--no-cache", "--out", str(out)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "vericite", "check", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    record = {"id": "a", "answer": "Statins lower LDL [1].", "documents": DOCUMENTS}
+    with pipe.open("w") as answers_left_open:
+        for number in range(400):
+            answers_left_open.write(json.dumps({**record, "id": f"a{number}"}) + "\n")
+        answers_left_open.flush()
+        until = time.monotonic() + 60
+        while not (Path(f"{out}.partial").exists() and Path(f"{out}.partial").stat().st_size):
+            assert running.poll() is None and time.monotonic() < until
+            time.sleep(0.05)
+        other = subprocess.run(
+            [sys.executable, "-m", "vericite", "check", answers(make_folder(tmp_path)), *arguments[1:]],
+            capture_output=True,
+            text=True,
+        )
+        running.send_signal(end)
+        _, told = running.communicate(timeout=60)
+    assert other.returncode == 2 and "another run is writing it" in " ".join(other.stderr.split())
+    assert running.returncode == code
+    assert f"{out}.partial" in told

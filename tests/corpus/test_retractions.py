@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from vericite.corpus import retractions
 from vericite.corpus.retractions import (
     FILE,
+    RetractionReport,
     Retractions,
-    Told,
     entries,
     known_retractions,
     learn,
@@ -30,8 +30,8 @@ from vericite.records import Answer, Document
 from vericite.text.citations import parse_answer
 
 
-def told(*pmids: str, by: str = "pubmed") -> Told:
-    return Told(by, dict.fromkeys(pmids, ()))
+def told(*pmids: str, by: str = "pubmed") -> RetractionReport:
+    return RetractionReport(by, dict.fromkeys(pmids, ()))
 
 
 def document(id: str, pmid: str | None = None) -> Document:
@@ -101,21 +101,26 @@ def test_without_a_list_nothing_is_known_and_nothing_is_made():
 
 
 def test_an_update_adds_and_never_forgets():
-    assert learn([Told("pubmed", {"11": ("91",), "12": ()})]) == 2
+    assert learn([RetractionReport("pubmed", {"11": ("91",), "12": ()})]) == 2
     first = {entry.pmid: entry for entry in entries()}
-    assert learn([Told("store a", {"12": ("92",), "13": ()}), Told("pubmed", {"11": ("93", "91")})]) == 1
+    assert (
+        learn(
+            [RetractionReport("store a", {"12": ("92",), "13": ()}), RetractionReport("pubmed", {"11": ("93", "91")})]
+        )
+        == 1
+    )
     found = {entry.pmid: entry for entry in entries()}
     assert [*found] == ["11", "12", "13"]
     assert [entry.notices for entry in found.values()] == [("91", "93"), ("92",), ()]
-    assert [sorted(entry.told) for entry in found.values()] == [["pubmed"], ["pubmed", "store a"], ["store a"]]
-    assert found["11"].told["pubmed"][0] == first["11"].told["pubmed"][0]
+    assert [sorted(entry.reported) for entry in found.values()] == [["pubmed"], ["pubmed", "store a"], ["store a"]]
+    assert found["11"].reported["pubmed"][0] == first["11"].reported["pubmed"][0]
     assert known_retractions().pmids == {"11", "12", "13"}
 
 
 def test_a_list_that_is_replaced_holds_what_is_told_now():
     learn([told("11", "12")])
     assert learn([told("12", "13", by="store a")], replace=True) == 1
-    assert [(entry.pmid, list(entry.told)) for entry in entries()] == [("12", ["store a"]), ("13", ["store a"])]
+    assert [(entry.pmid, list(entry.reported)) for entry in entries()] == [("12", ["store a"]), ("13", ["store a"])]
     assert known_retractions().pmids == {"12", "13"}
     assert learn([told("11")]) == 1, "what was forgotten is news again"
     assert known_retractions().pmids == {"11", "12", "13"}
@@ -133,7 +138,10 @@ def test_days_are_those_of_the_first_and_the_last_time(monkeypatch: pytest.Monke
     learn([told("11")])
     Clock.day = "2026-03-04"
     learn([told("11", "12")])
-    assert [entry.told["pubmed"] for entry in entries()] == [("2026-01-02", "2026-03-04"), ("2026-03-04", "2026-03-04")]
+    assert [entry.reported["pubmed"] for entry in entries()] == [
+        ("2026-01-02", "2026-03-04"),
+        ("2026-03-04", "2026-03-04"),
+    ]
 
 
 def test_the_list_is_read_once_and_again_when_another_process_has_changed_it(monkeypatch: pytest.MonkeyPatch):
@@ -143,18 +151,18 @@ def test_the_list_is_read_once_and_again_when_another_process_has_changed_it(mon
     learn([told("11")])
     assert {known_retractions().pmids for _ in range(5)} == {frozenset({"11"})}
     assert len(read) == 1
-    code = "from vericite.corpus.retractions import Told, learn; learn([Told('pubmed', {'12': ()})])"
+    code = "from vericite.corpus.retractions import RetractionReport as R, learn; learn([R('pubmed', {'12': ()})])"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert known_retractions().pmids == {"11", "12"}
     assert len(read) == 2
 
 
 ALTERNATING = """
-from vericite.corpus.retractions import Told, learn
-lists = [Told("pubmed", dict.fromkeys(map(str, range(start, start + 3000)), ())) for start in (100_000, 200_000)]
+from vericite.corpus.retractions import RetractionReport, learn
+articles = [dict.fromkeys(map(str, range(start, start + 3000)), ()) for start in (100_000, 200_000)]
 while True:
-    for told in lists:
-        learn([told], replace=True)
+    for notices in articles:
+        learn([RetractionReport("pubmed", notices)], replace=True)
         print("learnt", flush=True)
 """
 

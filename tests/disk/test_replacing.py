@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from vericite.disk.replacing import Replacing
+from vericite.disk.files import Replacing
 
 
 @pytest.fixture
@@ -112,6 +112,52 @@ def test_a_file_system_that_refuses_to_set_modes_loses_no_line(place: Path, monk
     file.write(["one\n"])
     file.done()
     assert texts(place) == {"out.txt": "one\n"}
+
+
+def test_a_second_run_is_refused_before_it_begins_and_while_it_writes(place: Path):
+    first, second = Replacing(place), Replacing(place)
+    first.reserve()
+    assert texts(place)["out.txt.partial"] == "stopped\n"
+    with pytest.raises(BlockingIOError, match="another run is writing it"):
+        second.reserve()
+    first.write(["one\n"])
+    with pytest.raises(BlockingIOError, match="another run is writing it"):
+        second.write(["two\n"])
+    first.done()
+    second.write(["two\n"])
+    assert texts(place) == {"out.txt": "one\n", "out.txt.partial": "two\n"}
+    second.leave()
+
+
+def test_a_place_that_was_reserved_and_not_written_to_is_left_as_it_was(tmp_path: Path):
+    file = Replacing(tmp_path / "out.txt")
+    file.reserve()
+    file.leave()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_many_runs_at_once_each_is_whole_or_refused(tmp_path: Path):
+    place, refused = tmp_path / "out.txt", []
+
+    def run(name: int) -> None:
+        file = Replacing(place)
+        try:
+            for _ in range(20):
+                file.write([f"{name}\n"])
+            file.done()
+        except BlockingIOError:
+            refused.append(name)
+            file.leave()
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = place.read_text().splitlines()
+    assert len(lines) == 20 and len(set(lines)) == 1
+    assert not Path(f"{place}.partial").exists()
+    assert len(refused) < 16
 
 
 @pytest.fixture

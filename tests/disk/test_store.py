@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from vericite.disk.store import Form, Store
-from vericite.llm.cache import Cache, Kept, cache_key
 from vericite.llm.chat import ChatRequest
+from vericite.llm.client import Cache, Kept, cache_key
 from vericite.models import Pair
 from vericite.verify import LexicalJudge
-from vericite.verify.remembered import Remembered
+from vericite.verify.judges.cached import CachedJudge
 
 COLUMNS = "(key TEXT PRIMARY KEY, value TEXT)"
 OLD, NEW = Form("things", "thing", COLUMNS), Form("things", "thing_2", COLUMNS)
@@ -51,7 +51,7 @@ def test_replies_and_judgements_share_a_file(file: Path, caplog: pytest.LogCaptu
         return cache.get("a")
 
     def judgement() -> np.ndarray:
-        with Remembered(LexicalJudge(), file) as judge:
+        with CachedJudge(LexicalJudge(), file) as judge:
             return next(judge.judge([pair])).probabilities
 
     for use in (reply, judgement) if first == "replies" else (judgement, reply):

@@ -10,7 +10,7 @@ import pytest
 import vericite
 from vericite.errors import PluginError
 from vericite.verify import load_judge
-from vericite.verify.judges import plugins
+from vericite.verify.judges.registry import plugins
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
 LOUD = {"id": "loud", "text": "ASPIRIN PREVENTS STROKES!"}

@@ -21,10 +21,19 @@ def test_the_output_shown_in_the_docs_is_what_the_commands_print():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_readme_names_every_protocol():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_protocols_page_names_every_protocol():
+    page = (ROOT / "docs" / "protocols.md").read_text(encoding="utf-8")
     for name in protocol_names():
-        assert f"| `{name}` |" in readme
+        assert f"| `{name}` |" in page
+
+
+def test_the_readme_is_read_in_a_minute():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_api_page_is_made_from_the_docstrings():
+    done = subprocess.run([sys.executable, "docs/api.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_readme_python_example_holds():
@@ -37,11 +46,46 @@ def test_the_readme_python_example_holds():
     assert (verdict.label, verdict.evidence[0].sentence) == ("supported", 0)
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", *[f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")]],
-)
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "recipes").rglob("*.md"),
+]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a forge gives to a page's headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"(?m)^#+ (.*)$", text)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_repository_lead_somewhere(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!http)([^)#]+)", text):
-        assert ((ROOT / page).parent / target).exists(), target
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!http)([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), target
+        assert not anchor or anchor in anchors(found), target
+
+
+def test_every_page_is_reached_from_the_index():
+    docs = ROOT / "docs"
+    seen, queue = set(), [docs / "index.md"]
+    while queue:
+        page = queue.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        links = re.findall(r"\]\((?!http)([^)#\s]+\.md)", page.read_text(encoding="utf-8"))
+        queue += [(page.parent / link).resolve() for link in links]
+    assert sorted(str(p.relative_to(docs)) for p in docs.rglob("*.md") if p not in seen) == []
+
+
+def test_the_data_sets_page_names_every_set():
+    from vericite.datasets.registry import SETS
+
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    for known in SETS.values():
+        assert f"| `{known.name}` | {known.title} | {', '.join(known.gives)} |" in page

@@ -1,30 +1,91 @@
+"""Labels of a user's own, and calibration to them."""
+
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
 
 from vericite.errors import InputError
-from vericite.evaluate.calibration import CurvePoint, Judged, fit_bias, negative_log_likelihood, threshold_for_risk
-from vericite.evaluate.crossfit import FOLDS, Target, calibrate, fit
-from vericite.verify.tempering import tempered
+from vericite.evaluate.calibration import CurvePoint, JudgedPairs, fit_bias, negative_log_likelihood, threshold_for_risk
+from vericite.evaluate.crossfit import FOLDS, OwnLabel, Target, calibrate, fit, judge_labels
+from vericite.models import Pair
+from vericite.verify import Judgement
+from vericite.verify.judging import temperature_scaled
+
+NAMES = ("supported", "contradicted", "irrelevant")
+LABELS = [OwnLabel(premise=f"Trial {row}.", claim=f"Claim {row}.", label=NAMES[row % 3]) for row in range(60)]
 
 
-def drawn(count: int, seed: int = 0) -> Judged:
+class Trying:
+    """Knows no contradiction, asks for few at once, and fails at the claims it is told to fail at."""
+
+    signature = "trying"
+    pairs_at_once = 7
+
+    def __init__(self, fails: frozenset[str] = frozenset()) -> None:
+        self.fails, self.most = fails, 0
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        asked = list(pairs)
+        self.most = max(self.most, len(asked))
+        for pair in asked:
+            if pair.claim in self.fails:
+                yield Judgement.failed("too long")
+            else:
+                yield Judgement(np.array([0.25, 0.0, 0.75], dtype=np.float32), note="cut")
+
+
+def test_a_judge_without_contradiction_has_contradicted_pairs_count_as_irrelevant():
+    judge = Trying()
+    found = judge_labels(judge, LABELS)
+    assert found.without_contradiction
+    assert found.judged.gold.tolist() == [0, 2, 2] * 20
+    assert (judge.most, found.notes["cut"]) == (7, 60)
+
+
+def test_labels_that_such_a_judge_cannot_tell_apart_are_refused():
+    labels = [label.model_copy(update={"label": NAMES[1 + row % 2]}) for row, label in enumerate(LABELS)]
+    with pytest.raises(InputError, match=r"trying knows no contradiction, .* only irrelevant is left"):
+        judge_labels(Trying(), labels)
+
+
+def test_pairs_it_fails_at_are_left_out_and_counted():
+    found = judge_labels(Trying(frozenset({"Claim 0.", "Claim 4."})), LABELS)
+    assert (len(found.labels), len(found.judged.gold), found.failures["too long"]) == (58, 58, 2)
+
+
+def test_a_judge_that_fails_at_most_is_refused():
+    with pytest.raises(InputError, match=r"that trying can judge; found 20: too long \(40 pairs\)"):
+        judge_labels(Trying(frozenset(label.claim for label in LABELS[:40])), LABELS)
+
+
+def test_a_judge_whose_judgements_have_no_probabilities_is_refused():
+    class Certain(Trying):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            return (Judgement.certain(0, "1") for _ in pairs)
+
+    with pytest.raises(InputError, match="only says a label"):
+        judge_labels(Certain(), LABELS)
+
+
+def drawn(count: int, seed: int = 0) -> JudgedPairs:
     """Labels drawn from the very probabilities that are told."""
     random = np.random.default_rng(seed)
     told = random.dirichlet(np.ones(3), count)
     gold = (told.cumsum(axis=1) > random.random((count, 1))).argmax(axis=1)
-    return Judged(gold.astype(np.int64), told, np.zeros(count, dtype=np.bool_))
+    return JudgedPairs(gold.astype(np.int64), told, np.zeros(count, dtype=np.bool_))
 
 
-def alone(judged: Judged) -> list[str]:
+def alone(judged: JudgedPairs) -> list[str]:
     return [str(row) for row in range(len(judged.gold))]
 
 
 def test_a_planted_temperature_and_bias_are_found_again():
     true, planted = drawn(20_000), np.array([0.8, -0.3, -0.5])
     # What a judge would say that is twice too sure, and then leans the other way.
-    seen = true._replace(probabilities=tempered(true.probabilities, 0.5, tuple(-2 * planted)))
+    seen = true._replace(probabilities=temperature_scaled(true.probabilities, 0.5, tuple(-2 * planted)))
     temperature, bias = fit_bias(seen)
     assert temperature == pytest.approx(2, rel=0.05)
     assert bias == pytest.approx(tuple(planted), abs=0.06)
@@ -45,7 +106,7 @@ def test_the_bias_found_is_no_worse_than_its_neighbours():
 
 def test_a_label_that_separates_perfectly_does_not_run_away():
     gold = np.arange(60) % 3
-    judged = Judged(gold, np.eye(3)[gold] * 0.97 + 0.01, np.zeros(60, dtype=np.bool_))
+    judged = JudgedPairs(gold, np.eye(3)[gold] * 0.97 + 0.01, np.zeros(60, dtype=np.bool_))
     temperature, bias = fit_bias(judged)
     assert np.isfinite([temperature, *bias]).all()
     assert max(map(abs, bias)) < 5
@@ -87,7 +148,7 @@ def test_figures_are_honest_where_there_is_nothing_to_learn():
     """Probabilities that know nothing of the labels: held out, most is wrong, whatever the threshold."""
     random = np.random.default_rng(5)
     told = random.dirichlet(np.ones(3) * 0.3, 600)
-    judged = Judged(random.integers(0, 3, 600), told, np.zeros(600, dtype=np.bool_))
+    judged = JudgedPairs(random.integers(0, 3, 600), told, np.zeros(600, dtype=np.bool_))
     found = calibrate(judged, alone(judged))
     assert found.risk.value == pytest.approx(2 / 3, abs=0.08)
     assert found.log_loss.after == pytest.approx(np.log(3), abs=0.03)
@@ -126,4 +187,4 @@ def test_too_few_groups_are_refused():
 
 def test_a_label_that_a_judge_does_not_know_stays_unknown():
     told = np.array([[0.7, 0.0, 0.3], [0.2, 0.0, 0.8]])
-    assert (tempered(told, 20.0, (0.0, 5.0, 0.0))[:, 1] == 0).all()
+    assert (temperature_scaled(told, 20.0, (0.0, 5.0, 0.0))[:, 1] == 0).all()

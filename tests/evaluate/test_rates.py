@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.evaluate import CitationRates, Tally, clustered_wilson
+from vericite.evaluate import CitationRates, RateTally, clustered_wilson
 from vericite.records import Summary
 
 counts = st.integers(0, 6)
@@ -63,7 +63,7 @@ def test_the_three_labels_add_up_to_one_and_intervals_hold_their_rate(items):
 
 def test_one_citation_of_another_kind_does_not_make_the_interval_collapse():
     # 40 answers of 8 citations, none or one of which is supported.
-    none, one = Tally(), Tally()
+    none, one = RateTally(), RateTally()
     for place in range(40):
         none.add(0, 8)
         one.add(int(place == 0), 8)
@@ -73,7 +73,7 @@ def test_one_citation_of_another_kind_does_not_make_the_interval_collapse():
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30))
 def test_the_design_effect_is_the_ratio_of_the_variances_and_one_answer_more_that_is_all_alike(pairs):
-    tally = Tally()
+    tally = RateTally()
     kept = [(x, x + rest) for x, rest in pairs if x + rest]
     for count, n in kept:
         tally.add(count, n)
@@ -93,7 +93,7 @@ def test_the_design_effect_is_the_ratio_of_the_variances_and_one_answer_more_tha
 
 
 def test_citations_that_go_together_widen_the_interval():
-    together, apart = Tally(), Tally()
+    together, apart = RateTally(), RateTally()
     for index in range(20):
         together.add(5 if index % 2 else 0, 5)
         apart.add(3 if index % 2 else 2, 5)
@@ -106,7 +106,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     random = np.random.default_rng(0)
     covered = 0
     for _ in range(400):
-        tally = Tally()
+        tally = RateTally()
         for share in random.beta(2, 1, size=60):
             tally.add(int(random.binomial(8, share)), 8)
         covered += tally.rate.low <= 2 / 3 <= tally.rate.high

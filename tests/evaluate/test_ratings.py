@@ -7,8 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import vericite
 from vericite.errors import InputError
-from vericite.evaluate.gold import CitationJudgement, Labels
-from vericite.evaluate.measures.agreement import (
+from vericite.evaluate.agreement import (
     CategoryF1,
     CohenKappa,
     FleissKappa,
@@ -16,8 +15,16 @@ from vericite.evaluate.measures.agreement import (
     KrippendorffAlpha,
     Spearman,
 )
-from vericite.evaluate.rankings import rank_alike, read_scores
-from vericite.evaluate.ratings import Rating, agree, ratings_of_labels, ratings_of_verdicts, read_ratings
+from vericite.evaluate.ratings import (
+    Rating,
+    agree,
+    correlate_rankings,
+    ratings_of_labels,
+    ratings_of_verdicts,
+    read_ratings,
+    read_scores,
+)
+from vericite.records import CitationJudgement, Labels
 
 HUMAN = ["s", "s", "c", "i", "s", "c", "i", "i"]
 JUDGE = ["s", "i", "c", "i", "s", "s", "i", "c"]
@@ -114,13 +121,13 @@ def test_rankings_are_correlated_over_the_systems_that_both_have(tmp_path):
         "".join(json.dumps(dict(zip(("system", "measure", "value"), row, strict=True))) + "\n" for row in rows)
     )
     scores, problems = read_scores([path])
-    found = rank_alike(scores, [Spearman(), Kendall()], "x")
+    found = correlate_rankings(scores, [Spearman(), Kendall()], "x")
     assert not problems
     assert [(it.found.value, it.found.n, it.found.missing) for it in found] == [
         (pytest.approx(0.5), 3, 1),
         (pytest.approx(1 / 3), 3, 1),
     ]
-    tied = rank_alike({"x": {"a": 1, "b": 1}, "y": {"a": 1, "b": 2}}, [Spearman()])
+    tied = correlate_rankings({"x": {"a": 1, "b": 1}, "y": {"a": 1, "b": 2}}, [Spearman()])
     assert tied[0].record["value"] is None
 
 

@@ -8,11 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
-from vericite.evaluate.measures.citation import SupportRate
+from vericite.evaluate.measures.verdicts import SupportRate
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 
 figures = st.floats(-100, 100).map(lambda value: round(value, 3))
 samples = st.lists(figures, min_size=2, max_size=12)
+
+
+def ratios(counts, of):
+    return Bootstrap().pooled(np.stack([counts, of], axis=-1), ratio)
 
 
 def column(values) -> np.ndarray:
@@ -100,7 +104,7 @@ def test_equal_units_have_a_point_for_an_interval(method, value, count):
 def test_a_ratio_pools_and_counts_what_is_missing_and_what_is_empty():
     # 3 of 4 and 1 of 2 are 4 of 6; the third has no citations, the fourth failed.
     counts, of = column([3, 1, 0, float("nan")]), column([4, 2, 0, 5])
-    found = Bootstrap().ratios(counts, of)[0]
+    found = ratios(counts, of)[0]
     assert found.value == pytest.approx(4 / 6)
     assert (found.n, found.missing, found.empty) == (2, 1, 1)
     # Neither of the two that count is drawn in one of 2⁴ draws.
@@ -115,8 +119,8 @@ def test_a_missing_value_is_not_a_zero():
 
 
 def test_a_ratio_over_nothing_is_undefined():
-    assert Bootstrap().ratios(column([0, 0]), column([0, 0]))[0] == Estimate(None, None, None, 0, empty=2)
-    assert Bootstrap().ratios(column([1, 2]), column([0, 0]))[0].value is None
+    assert ratios(column([0, 0]), column([0, 0]))[0] == Estimate(None, None, None, 0, empty=2)
+    assert ratios(column([1, 2]), column([0, 0]))[0].value is None
 
 
 def test_a_figure_undefined_in_most_draws_has_no_interval():
@@ -194,10 +198,10 @@ def test_many_systems_and_measures_at_once_get_what_each_gets_by_itself():
     generator = np.random.default_rng(0)
     of = generator.integers(0, 9, (40, 30 * 60)).astype(np.float64)
     counts = generator.binomial(of.astype(np.int64), 0.7).astype(np.float64)
-    found = Bootstrap().ratios(counts, of)
+    found = ratios(counts, of)
     assert len(found) == 1800
     for place in (0, 1, 899, 1799):
-        (alone,) = Bootstrap().ratios(counts[:, [place]], of[:, [place]])
+        (alone,) = ratios(counts[:, [place]], of[:, [place]])
         together = found[place]
         assert (together.value, together.low, together.high) == pytest.approx((alone.value, alone.low, alone.high))
         assert (together.n, together.missing, together.empty) == (alone.n, alone.missing, alone.empty)

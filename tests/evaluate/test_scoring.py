@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from vericite.evaluate.gold import Gold, Labels, ModelScores
-from vericite.evaluate.items import Features, Item, joined
-from vericite.evaluate.measures.answer_closed import YesNoAccuracy
-from vericite.evaluate.measures.answer_exact import ExactMatch
-from vericite.evaluate.measures.answer_text import AnsweredRate, Length
-from vericite.evaluate.measures.biogen import CitationSupportRate
-from vericite.evaluate.measures.citation import DanglingRate, UncitedRate
-from vericite.evaluate.measures.mauve import MAUVE
-from vericite.evaluate.measures.model_scores import BERTScore
+from vericite.evaluate.items import Features, Item
+from vericite.evaluate.measures.answer_exact import ExactMatch, YesNoAccuracy
+from vericite.evaluate.measures.answer_text import MAUVE, AnsweredRate, BERTScore, Length, RougeL
+from vericite.evaluate.measures.citation_gold import CitationSupportRate
+from vericite.evaluate.measures.retrieval import MRR
+from vericite.evaluate.measures.verdicts import AlceF1, DanglingRate, UncitedRate
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
+from vericite.records import Gold, Labels
 from vericite.text import CITATIONS, SPLITTER, parse_answer
 
 FEW = Bootstrap(draws=200)
@@ -77,8 +76,7 @@ def test_the_interval_of_a_difference_of_mauves_is_about_its_figure():
 
 def test_a_figure_says_what_made_it_and_which_way_is_better():
     labelled = Item("a", labels=Labels(id="a", citations=(), by="assessor 1"))
-    scores = {"a": ModelScores(id="a", scores={"bertscore_f1": 0.9}, made_by="roberta-large, rescaled")}
-    items = joined([labelled], scores=scores)
+    items = [replace(labelled, scores={"bertscore_f1": 0.9}, scored_by="roberta-large, rescaled")]
     measures = [BERTScore(), CitationSupportRate(), UncitedRate(), CitationSupportRate(by="pair")]
     bert, support, uncited, pooled = (it.signature for it in score_systems([System("s", tuple(items))], measures, FEW))
     assert "scores-by=roberta-large, rescaled" in bert and "wilson at 0 and 1" in bert
@@ -95,12 +93,56 @@ def test_a_figure_that_may_be_read_from_a_text_says_how_the_text_was_read(kind):
     assert f"splitter={SPLITTER}" in told and f"citations={CITATIONS}" in told
 
 
-def test_scores_without_a_name_are_taken_as_they_are():
-    (item,) = joined([Item("a")], scores={"a": ModelScores(id="a", scores={"x": 1.0})})
-    assert (item.scores, item.scored_by) == ({"x": 1.0}, None)
-
-
 def test_of_one_question_a_rate_has_no_interval():
     (figure,) = score_systems([answered("a", ["It is. It was."])], [UncitedRate()], FEW)
     found = figure.estimate
     assert (found.value, found.low, found.high, found.n) == (1.0, None, None, 1)
+
+
+def test_a_figure_of_four_sums_over_no_common_question_is_undefined():
+    systems = [answered(name, ["It is."]) for name in ("x", "y")]
+    (found,) = compare_systems(*systems, [AlceF1(by="pair")], FEW)
+    assert (found.values, found.difference.value, found.p) == ((None, None), None, None)
+
+
+def test_a_missing_topic_is_left_out_or_counts_0_as_in_trec_evals_c():
+    relevant = {"a": 1.0}
+    items = (
+        Item("1", ranked=("a",), gold=Gold(id="1", documents=relevant)),
+        Item("2", gold=Gold(id="2", documents=relevant)),
+        # Nothing to find: no topic of trec_eval's at all.
+        Item("3", gold=Gold(id="3", documents={"a": 0.0})),
+        Item("4", gold=Gold(id="4", exact=(("x",),))),
+    )
+    system = System("run", items)
+    for missing, value, left in (("out", 1.0, 3), ("zero", 0.5, 1)):
+        (figure,) = score_systems([system], [MRR()], FEW, missing=missing)
+        assert (figure.estimate.value, figure.estimate.missing) == (value, left)
+        assert figure.signature.endswith("|missing=0") == (missing == "zero")
+
+
+def test_a_refusal_and_no_answer_count_0_in_measures_against_gold_alone():
+    def asked(id: str, text: str | None, type: str, exact: str) -> Item:
+        answer = None if text is None else parse_answer(id, text, ())
+        return Item(id, answer, gold=Gold(id=id, type=type, exact=((exact,),), ideal=("Zinc helps.",)))
+
+    refused = asked("3", "The sources do not say.", "yesno", "no")
+    refused = replace(refused, answer=refused.answer.model_copy(update={"insufficient": True}))
+    system = System("s", (asked("1", "Yes.", "yesno", "yes"), asked("2", None, "yesno", "no"), refused))
+    measures = [YesNoAccuracy(), RougeL(), Length(), AnsweredRate()]
+    out = score_systems([system], measures, FEW)
+    zero = score_systems([system], measures, FEW, missing="zero")
+    assert [figure.estimate.missing for figure in out] == [2, 2, 2, 0]
+    assert [figure.estimate.missing for figure in zero] == [0, 0, 2, 0]
+    assert (out[0].estimate.value, zero[0].estimate.value) == (1.0, pytest.approx(1 / 3))
+    assert zero[1].estimate.value == pytest.approx(out[1].estimate.value / 3)
+    assert out[2:] == zero[2:]
+
+
+def test_two_systems_are_compared_over_missing_topics_too():
+    gold = [Gold(id=str(n), documents={"a": 1.0}) for n in range(12)]
+    whole = System("whole", tuple(Item(it.id, ranked=("a",), gold=it) for it in gold))
+    half = System("half", tuple(Item(it.id, ranked=("a",) if int(it.id) % 2 else None, gold=it) for it in gold))
+    (out,) = compare_systems(whole, half, [MRR()], FEW)
+    (zero,) = compare_systems(whole, half, [MRR()], FEW, missing="zero")
+    assert (out.difference.value, zero.difference.value) == (0.0, 0.5)

@@ -8,25 +8,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
-from vericite.evaluate.comparison import Comparison, Effect, Test, Wording, shown_p
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import (
     EMPTY,
-    Part,
+    Comparison,
+    DifferencePhrase,
+    Effect,
+    RatePart,
     Scored,
+    Test,
     compare,
     corrected,
     holm,
     match,
     permutation_test,
+    shown_p,
 )
 
-SUPPORTED = Wording("supported citations", "supports", "more citations")
-ROUGE = Wording("ROUGE-L")
+SUPPORTED = DifferencePhrase("supported citations", "supports", "more citations")
+ROUGE = DifferencePhrase("ROUGE-L")
 
 score_pairs = st.lists(st.tuples(*[st.integers(0, 8).map(lambda eighths: eighths / 8)] * 2), min_size=1, max_size=18)
 part_pairs = st.lists(
-    st.tuples(*[st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda it: Part(min(it), max(it)))] * 2),
+    st.tuples(*[st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda it: RatePart(min(it), max(it)))] * 2),
     min_size=1,
     max_size=18,
 )
@@ -36,7 +40,7 @@ def system(name: str, scores) -> Scored:
     return Scored(name, {f"q{place:04}": score for place, score in enumerate(scores)})
 
 
-def compared(first, second, wording: Wording = ROUGE, **options) -> Comparison:
+def compared(first, second, wording: DifferencePhrase = ROUGE, **options) -> Comparison:
     return compare(system("A", first), system("B", second), wording, **options)
 
 
@@ -73,7 +77,7 @@ def test_the_drawn_test_agrees_with_scipy():
 
 def test_rates_are_pooled_and_swapped_as_wholes():
     # 3/4 and 1/1 against 1/4 and 0/2: 4/5 - 1/6. Swapping only the second: 3/6 - 2/5.
-    found = compared([Part(3, 4), Part(1, 1)], [Part(1, 4), Part(0, 2)])
+    found = compared([RatePart(3, 4), RatePart(1, 1)], [RatePart(1, 4), RatePart(0, 2)])
     assert found.values == pytest.approx((4 / 5, 1 / 6))
     assert found.difference.value == pytest.approx(4 / 5 - 1 / 6)
     assert found.test == (0.5, True)
@@ -83,12 +87,12 @@ def test_effect_sizes_agree_with_worked_examples():
     # Differences 1, 2, 3: mean 2, standard deviation 1.
     assert compared([1, 2, 3], [0, 0, 0]).effect == ("d_z", pytest.approx(2))
     # 2 asin(sqrt(0.75)) - 2 asin(sqrt(0.25)) is a third of pi.
-    assert compared([Part(3, 4)], [Part(1, 4)]).effect == ("h", pytest.approx(np.pi / 3))
+    assert compared([RatePart(3, 4)], [RatePart(1, 4)]).effect == ("h", pytest.approx(np.pi / 3))
     assert compared([1, 1], [0, 0]).effect.value is None
     assert compared([1, 1], [1, 1]).effect.value == 0
 
 
-def told(value: float, low: float, high: float, p: float, wording: Wording = SUPPORTED) -> Comparison:
+def told(value: float, low: float, high: float, p: float, wording: DifferencePhrase = SUPPORTED) -> Comparison:
     estimate, test = Estimate(value, low, high, 421), Test(p, exact=False)
     return Comparison("A", "B", wording, (0.5, 0.5), estimate, test, Effect("h", 0.1), 421, 0, 0, identical=False)
 
@@ -100,7 +104,7 @@ def test_a_difference_is_said_in_one_sentence():
     assert told(-0.041, -0.07, -0.012, 0.0064).sentence == (
         "B supports 4.1 points more citations than A (95 % interval 1.2 to 7.0, p = 0.006, n = 421 questions)."
     )
-    words = Wording("length", "writes", "more", "words", scale=1, decimals=0)
+    words = DifferencePhrase("length", "writes", "more", "words", scale=1, decimals=0)
     assert told(12.3, 4.6, 20.4, 0.0001, words).sentence == (
         "A writes 12 words more than B (95 % interval 5 to 20, p < 0.001, n = 421 questions)."
     )
@@ -113,7 +117,7 @@ def test_what_is_no_more_than_chance_is_said_to_be_no_difference():
     )
 
 
-@pytest.mark.parametrize("answers", [[0.1, 0.7, 0.3] * 20, [Part(1, 3), Part(0, 0), Part(2, 7)] * 20])
+@pytest.mark.parametrize("answers", [[0.1, 0.7, 0.3] * 20, [RatePart(1, 3), RatePart(0, 0), RatePart(2, 7)] * 20])
 def test_the_same_answers_make_no_difference(answers):
     found = compared(answers, answers)
     assert (found.difference.value, found.difference.low, found.difference.high, found.p) == (0, None, None, 1)
@@ -144,7 +148,7 @@ def test_systems_without_a_question_in_common_cannot_be_compared():
 
 
 def test_a_system_without_anything_to_count_cannot_be_compared():
-    found = compared([Part(0, 0), Part(0, 0)], [Part(1, 2), Part(0, 0)])
+    found = compared([RatePart(0, 0), RatePart(0, 0)], [RatePart(1, 2), RatePart(0, 0)])
     assert (found.p, found.effect.value, found.values) == (None, None, (None, 0.5))
     assert "one of the two has nothing to count (n = 1 question; left out: 1 with nothing to count)" in found.sentence
 
@@ -188,7 +192,7 @@ def test_h_is_of_rates_alone():
         for name, side in (("A", sums), ("B", other))
     ]
     assert compare(*scored, ROUGE).effect == ("h", None)
-    assert compared([Part(0.5, 1), Part(1, 1)], [Part(0, 1), Part(1, 1)]).effect.value is None
+    assert compared([RatePart(0.5, 1), RatePart(1, 1)], [RatePart(0, 1), RatePart(1, 1)]).effect.value is None
 
 
 def test_the_seed_is_that_of_the_bootstrap():
@@ -200,7 +204,7 @@ def test_the_seed_is_that_of_the_bootstrap():
 
 def test_scores_beside_parts_of_a_rate_are_refused():
     with pytest.raises(InputError, match="expected scores of one kind from A and B"):
-        compared([0.5], [Part(1, 2)])
+        compared([0.5], [RatePart(1, 2)])
 
 
 def test_holm_agrees_with_a_worked_example():
@@ -287,7 +291,7 @@ def test_questions_on_which_both_score_the_same_leave_p_as_it_is(pairs, ties):
 def test_a_share_of_ones_is_compared_as_its_scores_are(pairs):
     # A rate whose questions all count out of 1 is the mean of scores.
     scores = [list(side) for side in zip(*pairs, strict=True)]
-    parts = [[Part(value, 1) for value in side] for side in scores]
+    parts = [[RatePart(value, 1) for value in side] for side in scores]
     options = {"bootstrap": Bootstrap(draws=200), "permutations": 500}
     by_score, by_part = compared(*scores, **options), compared(*parts, **options)
     assert by_part.p == by_score.p
@@ -306,7 +310,7 @@ def test_false_alarms_are_as_many_as_the_level_says(kind):
         else:
             of = generator.integers(0, 7, (2, 100))
             counts = generator.binomial(of, ease)
-            sides = [[Part(*pair) for pair in zip(counts[side], of[side], strict=True)] for side in (0, 1)]
+            sides = [[RatePart(*pair) for pair in zip(counts[side], of[side], strict=True)] for side in (0, 1)]
         test = permutation_test(match(system("A", sides[0]), system("B", sides[1])), permutations=500)
         alarms += test.p < 0.05
     assert 0.03 <= alarms / 1000 <= 0.07
@@ -317,7 +321,7 @@ def test_two_made_systems_five_points_apart_are_told_apart():
     of = np.full(421, 6)
     ease = np.clip(generator.beta(6, 2, 421), 0, 0.95)
     better, worse = generator.binomial(of, ease + 0.05), generator.binomial(of, ease)
-    sides = [[Part(count, 6) for count in side.tolist()] for side in (better, worse)]
+    sides = [[RatePart(count, 6) for count in side.tolist()] for side in (better, worse)]
     found = compared(sides[0], sides[1], SUPPORTED)
     assert found.differs
     assert found.difference.low < 0.05 < found.difference.high

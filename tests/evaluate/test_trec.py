@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import ir_measures
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from vericite.evaluate.measures.registry import MEASURES, parse_measure
+from vericite.evaluate.systems import read_systems
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 
 
@@ -25,7 +30,34 @@ def test_the_tag_of_a_run_may_have_spaces(tmp_path):
     path, problems = tmp_path / "run", []
     path.write_text("t Q0 a 1 2.5 my own run\nt Q0 b 2 3.5 my own run\n")
     assert is_run(path)
-    assert (read_run(path, problems), problems) == ({"t": ("b", "a")}, [])
+    assert (read_run(path, problems), problems) == ({"t": {"b": 3.5, "a": 2.5}}, [])
+
+
+def run_of(folder, scores):
+    path = folder / "run"
+    path.write_text("".join(f"t Q0 {id} {rank} {score!r} tag\n" for rank, (id, score) in enumerate(scores.items(), 1)))
+    return path
+
+
+TIED = st.sampled_from([1.0, 0.5, 0.5 + 1e-9, 16777216.0, 16777217.0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["2", "17", "28", "9", "100", "a"]), TIED, min_size=1),
+    st.sets(st.sampled_from(["2", "17", "28", "9"]), min_size=1),
+)
+@pytest.mark.parametrize("measure", ["MRR", "MRR@2", "MRR@10", "MAP", "nDCG@3", "Recall@2"])
+def test_ties_are_ordered_as_ir_measures_orders_them(tmp_path_factory, measure, scores, relevant):
+    path = run_of(tmp_path_factory.mktemp("run"), scores)
+    gold = path.with_name("qrels")
+    gold.write_text("".join(f"t 0 {id} 1\n" for id in sorted(relevant)))
+    (system,) = read_systems([path], [], gold).systems
+    theirs = ir_measures.parse_measure(measure)
+    expected = ir_measures.calc_aggregate(
+        [theirs], ir_measures.read_trec_qrels(str(gold)), ir_measures.read_trec_run(str(path))
+    )
+    assert parse_measure(measure, MEASURES).parts(system.items[0])[0] == pytest.approx(expected[theirs], abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from vericite.corpus import load_documents
 from vericite.errors import InputError, RecordError
 from vericite.formats import answers_in
-from vericite.formats.questions import number_questions
+from vericite.formats.registry import number_questions
 from vericite.records import Document
 
 RECORDS = [{"id": "a", "text": "Aspirin works [1].", "documents": []}, {"id": "b", "text": "Zinc."}]

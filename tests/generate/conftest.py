@@ -23,7 +23,6 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def llm(server: ScriptedServer) -> Callable[..., LLM]:
     """A client of the scripted service; settings by name."""
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
     def make(**settings: object) -> LLM:
         chosen = {"cache": None, "backoff": 0.01, "timeout": 5.0, "deadline": 20.0, **settings}

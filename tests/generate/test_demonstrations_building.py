@@ -15,8 +15,8 @@ from worked import REVIEW, TRIAL, is_reading, question_in, reasoner, yes_no
 
 from vericite.errors import InputError, LLMAccessError
 from vericite.generate.demonstrations import Pool, RationaleWriter, build_pool
-from vericite.generate.demonstrations.attribution import attributed
-from vericite.generate.demonstrations.rationales import comes_to
+from vericite.generate.demonstrations.building import comes_to
+from vericite.generate.demonstrations.pool import attributed
 from vericite.records import Document, Question
 
 DOCUMENTS = {document.id: document for document in (TRIAL, REVIEW)}

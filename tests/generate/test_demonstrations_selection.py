@@ -247,7 +247,7 @@ def test_the_signature_tells_apart_what_chooses_differently():
     found = [PoolSelector(Pool.of(items), each, vectors=vectors()).signature for each in selections]
     found.append(PoolSelector(cleaned, Selection(), vectors=vectors()).signature)
     assert len(set(found)) == len(found)
-    assert "-1 for 1 questions: 1 id, 0 article, 0 text, 0 near(words.v1>=0.85)" in found[-1]
+    assert "-1 for 1 questions: 1 id, 0 article, 0 text, 0 near(words.v1>=0.9)" in found[-1]
     selector: Selector = PoolSelector(Pool.of(items), Selection())
     assert selector.signature == found[0]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.generate.final_answer import read_final_answer
+from vericite.generate.reply import read_final_answer
 
 OPTIONS = {"A": "yes", "B": "no", "C": "maybe"}
 

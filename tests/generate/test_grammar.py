@@ -9,12 +9,12 @@ from gbnf import Gbnf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.generate.grammar import answer_grammar, broken_off, joined, upright
+from vericite.generate.grammar import answer_grammar, citations_before_stops, is_truncated, separate_sentences
 from vericite.generate.prompt import PROMPTS, load_prompt
-from vericite.generate.reading import read_reply
+from vericite.generate.reply import read_reply
 from vericite.records import Document, Question
 from vericite.text.citations import parse_answer
-from vericite.text.markers import parse_markers
+from vericite.text.references import parse_markers
 
 QUESTION = Question(id="q", text="Does it help?")
 DOCUMENTS = tuple(Document.from_text(f"d{number}", "Text.") for number in range(1, 13))
@@ -31,7 +31,7 @@ WORDS = [word.replace("_", " ") for word in WORDS.split()]
 
 
 def sentences(text: str) -> list[str]:
-    return re.split(r"(?<=\]\.) ", upright(text))
+    return re.split(r"(?<=\]\.) ", citations_before_stops(text))
 
 
 def _bare(sentence: str) -> str:
@@ -45,7 +45,7 @@ def holds(reply: str, numbers: tuple[int, ...]) -> None:
     all_of_it = sentences(reply)
     plain = [_bare(it).casefold() for it in all_of_it]
     written = [
-        it for place, it in enumerate(all_of_it) if not broken_off(_bare(it)) and plain[place] not in plain[:place]
+        it for place, it in enumerate(all_of_it) if not is_truncated(_bare(it)) and plain[place] not in plain[:place]
     ]
     assert (read.notes == ()) == (len(written) == len(all_of_it))
     assert (answer.failed is None) == bool(written)
@@ -199,7 +199,7 @@ def test_what_repeats_and_what_breaks_off_is_told_by_what_the_rules_count():
     reply = f"It was {'found by Smith et al. in E. coli ' * 8}and men [1]."
     assert one(reply)
     assert read_reply(prompt, QUESTION, DOCUMENTS, reply, constrained=True).notes == ()
-    assert not broken_off(_bare(reply)) and broken_off("so " * 60)
+    assert not is_truncated(_bare(reply)) and is_truncated("so " * 60)
 
 
 def test_a_final_answer_outlives_reasons_that_come_to_no_end():
@@ -225,7 +225,7 @@ def test_a_sentence_ends_even_where_a_reader_would_read_on():
         "It fell within 3 d [1]. It rose as in Smith et al [3]. Metformin was given for (5 [1]. It fell at 5) h [3]."
     )
     holds(reply, (1, 3))
-    text = joined(reply)
+    text = separate_sentences(reply)
     assert parse_answer("a", text, DOCUMENTS).claims[0].text == "It fell within 3 d."
     assert len(parse_answer("a", text, DOCUMENTS).claims) == 4
 

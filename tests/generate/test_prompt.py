@@ -12,7 +12,8 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.prompt import FOLDER, NOTICE, PROMPTS, Demonstration, Shown, load_prompt
 from vericite.records import Document, Question
-from vericite.text.citations import parse_answer, parse_markers
+from vericite.text.citations import parse_answer
+from vericite.text.references import parse_markers
 
 QUESTION = Question(id="q", text="Does it help?")
 DOCUMENT = Document.from_text("d", "It helped 12 of 20 patients.", "A trial.")

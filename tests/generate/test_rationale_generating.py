@@ -14,8 +14,7 @@ from server import ScriptedServer, reply, status
 from vericite.generate import GeneratesMany, Generator
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.prompt import Demonstration
-from vericite.generate.quotation import bare_quotation, find_quotation, folded
-from vericite.generate.rationale import PROMPT, RationaleGenerator, stated
+from vericite.generate.rationale import PROMPT, RationaleGenerator, bare_quotation, find_quotation, folded, stated
 from vericite.llm import LLM, Price
 from vericite.records import Document, Evidence, Question, Rationale, RationaleStep
 from vericite.text.citations import parse_answer
@@ -123,8 +122,8 @@ def test_documents_that_the_model_was_not_shown_are_left_out_and_told(server: Sc
 def test_numbers_in_a_statement_are_citations_and_no_part_of_it(server: ScriptedServer, llm: Callable[..., LLM]):
     server.default = reply(said(step("1. Zinc shortened colds [1, 2], by 3 on a scale [0-10]!")))
     answer = RationaleGenerator(llm()).generate(QUESTION, FOUND)
-    assert answer.text == "Zinc shortened colds, by 3 on a scale (0-10) [1][2]!"
-    assert answer.claims[0].text == "Zinc shortened colds, by 3 on a scale (0-10)!"
+    assert answer.text == "Zinc shortened colds, by 3 on a scale [0-10] [1][2]!"
+    assert answer.claims[0].text == "Zinc shortened colds, by 3 on a scale [0-10]!"
     assert [citation.document for citation in answer.claims[0].citations] == ["d1", "d2"]
 
 

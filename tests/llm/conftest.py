@@ -28,7 +28,6 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def ask(server: ScriptedServer) -> Callable[..., LLM]:
     """A client of the scripted service; settings by name."""
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
     def make(**settings: object) -> LLM:
         return LLM(server.spec, replace(FAST, **settings))

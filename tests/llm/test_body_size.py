@@ -10,11 +10,9 @@ import pytest
 import server as served
 from server import Answering, Arrival, Behaviour, ScriptedServer, body_of
 
+import vericite.llm.service as carrier
+from vericite.errors import LLMStreamError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Reply
-
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
-
-from vericite.llm import carrier
 
 MakeLLM = Callable[..., LLM]
 SMALL = 20_000
@@ -71,6 +69,23 @@ def test_a_response_without_end_is_left(server: ScriptedServer, ask: MakeLLM, na
     assert len(server.arrivals) == 1
     server.default = served.reply()
     assert isinstance(complete(ask()), Completion)
+
+
+def test_a_reply_that_does_not_keep_to_its_limit_is_left(server: ScriptedServer, ask: MakeLLM, monkeypatch):
+    monkeypatch.setattr(carrier, "MOST_READ", 8 * 2**20)
+    reason = "expected a reply of at most 400,000 characters"
+    server.default = served.reply("x" * 400_001)
+    found = complete(ask())
+    assert isinstance(found, CallFailure) and reason in found.reason
+    assert found.attempts == 1
+
+    async def read() -> None:
+        async for _ in ask().stream(HELLO):
+            pass
+
+    server.default = served.stream(["x" * 100_000] * 5)
+    with pytest.raises(LLMStreamError, match=reason):
+        asyncio.run(read())
 
 
 def test_a_stream_without_end_is_left(server: ScriptedServer, ask: MakeLLM):

@@ -18,8 +18,6 @@ from server import Answering, Arrival, ScriptedServer, reply, status
 
 from vericite.records import CheckedAnswer, read_jsonl
 
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
-
 KEY = "sk-planted-0123456789abcdef"
 SUPPORT = json.dumps({"label": "support"})
 

@@ -13,9 +13,7 @@ from server import Answering, Arrival, Behaviour, ScriptedServer
 
 from vericite.errors import LLMAccessError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, ModelSpec, Parsed, Reply
-from vericite.llm.concessions import refused_options
-
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
+from vericite.llm.retry import refused_options
 
 MakeLLM = Callable[..., LLM]
 SCHEMA = FrozenSchema.of({"type": "object"})

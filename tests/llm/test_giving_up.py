@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,8 +9,6 @@ import server as served
 from server import Answering, Arrival, Behaviour, ScriptedServer
 
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Reply
-
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
 MakeLLM = Callable[..., LLM]
 
@@ -51,6 +50,18 @@ def test_what_lies_in_the_requests_themselves_does_not_count(server: ScriptedSer
     server.default = served.status(400, {"code": "context_length_exceeded", "message": "x"})
     ask_all(ask(), 40)
     assert len(server.arrivals) == 40
+
+
+def test_a_server_that_hangs_is_left_after_two_waits_of_two_calls(server: ScriptedServer, ask: MakeLLM):
+    server.default = served.silence
+    llm = ask(timeout=0.2, concurrency=1)
+    replies = list(llm.map(ChatRequest.ask(str(number)) for number in range(30)))
+    assert all(isinstance(reply, CallFailure) for reply in replies)
+    assert "did not answer within 0.2 s; if the model needs longer, raise the timeout" in replies[0].reason
+    assert "(after 2 attempts)" in replies[0].reason
+    assert re.match(r"not asked: the last [23] calls failed: ", replies[-1].reason)
+    # A call that was begun meanwhile is waited for as well.
+    assert len(server.arrivals) <= 6
 
 
 def test_a_stream_is_not_asked_for_ever_either(server: ScriptedServer, ask: MakeLLM):

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.llm.limits import Limiter, Pace, Slot
+from vericite.network.pacing import Limiter, Pace, Slot
 
 
 class SimulatedClock:

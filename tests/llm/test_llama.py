@@ -61,7 +61,6 @@ sys.stdin.read()
 @pytest.fixture(scope="module")
 def address(gguf: Path) -> Iterator[str]:
     """llama.cpp's own server, in a process of its own."""
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
     child = subprocess.Popen(
         [sys.executable, "-c", SERVER, str(gguf)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

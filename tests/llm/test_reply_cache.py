@@ -21,9 +21,7 @@ from server import ScriptedServer
 
 from vericite.disk.store import Store
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Message
-from vericite.llm.cache import Cache, Kept, cache_key
-
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
+from vericite.llm.client import Cache, Kept, cache_key
 
 MakeLLM = Callable[..., LLM]
 HELLO = ChatRequest.ask("hello")
@@ -31,7 +29,7 @@ KEPT = Kept("text", "stop", 3, 4)
 
 
 def with_store(monkeypatch: pytest.MonkeyPatch, **changed: float) -> None:
-    monkeypatch.setattr("vericite.llm.cache.Store", partial(Store, **changed))
+    monkeypatch.setattr("vericite.llm.client.Store", partial(Store, **changed))
 
 
 def complete(llm: LLM, request: ChatRequest = HELLO) -> Completion:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.llm import Settings
-from vericite.llm.backend import BackendError
-from vericite.llm.retry import Breaker, Trip, seconds_asked
+from vericite.llm.retry import BackendError, Breaker, Trip
+from vericite.network.pacing import seconds_asked
 
 NOW = 1_800_000_000.0
 
@@ -104,6 +104,20 @@ def test_after_twenty_refusals_alike_no_more_calls_are_made_until_one_finds_out(
     assert breaker.refusal is not None, "and only one"
     breaker.succeeded()
     assert breaker.refusal is None
+
+
+def test_a_server_that_hangs_is_left_after_two_calls_and_a_slow_one_is_not():
+    breaker = Breaker(lambda: 0.0)
+    for between in (breaker.answered, breaker.succeeded):
+        breaker.unanswered("did not answer", silent=True)
+        between()
+        breaker.unanswered("did not answer", silent=True)
+        assert breaker.refusal is None, "it answered in between"
+        between()
+    for _ in range(2):
+        assert breaker.refusal is None
+        breaker.unanswered("did not answer", silent=True)
+    assert breaker.refusal is not None
 
 
 def test_after_twenty_unanswered_calls_no_more_are_made_until_one_finds_out():

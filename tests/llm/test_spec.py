@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import vericite.llm
-from vericite.disk.folder import default_cache_folder
+from vericite.disk.files import default_cache_folder
 from vericite.errors import InputError, MissingExtraError, UnknownNameError
 from vericite.llm import LLM, ChatRequest, FrozenSchema, Message, ModelSpec, Settings
 from vericite.llm.spec import PROVIDERS
@@ -162,13 +162,6 @@ def test_the_values_alone_load_nothing_heavy():
     heavy = ("asyncio", "openai", "xllamacpp", "httpx2", "sqlite3")
     code = f"import sys, vericite.llm; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-@pytest.mark.parametrize("package", ["openai", "httpx2"])
-def test_without_its_package_a_service_says_what_to_install(monkeypatch: pytest.MonkeyPatch, package: str):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=r"vericite\[llm\]"):
-        LLM("ollama:llama3.2")
 
 
 def test_without_its_package_a_file_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

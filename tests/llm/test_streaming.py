@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -13,8 +14,6 @@ from server import Behaviour, ScriptedServer
 
 from vericite.errors import LLMAccessError, LLMStreamError
 from vericite.llm import LLM, ChatRequest, Completion
-
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
 WORDS = ChatRequest.ask("one two three four")
 PIECES = ["one ", "two ", "three ", "four"]
@@ -80,6 +79,13 @@ def test_what_breaks_off_later_is_not_begun_again(server: ScriptedServer, ask: M
         asyncio.run(read())
     assert (shown, len(server.arrivals), llm.ledger.failures) == (["one ", "two "], 1, 1)
     assert asyncio.run(pieces(llm)) == PIECES, "what broke off is not in the cache"
+
+
+def test_a_service_that_does_not_stream_is_read_all_the_same(server: ScriptedServer, ask: MakeLLM):
+    server.default = lambda answering, _: answering.send(200, json.dumps(served.body_of("hello world")))
+    llm = ask()
+    assert asyncio.run(pieces(llm)) == ["hello world"]
+    assert (llm.ledger.failures, llm.ledger.attempts) == (0, 1)
 
 
 def test_a_stalled_stream_is_left(server: ScriptedServer, ask: MakeLLM):

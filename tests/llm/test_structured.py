@@ -9,12 +9,12 @@ import pytest
 import server as served
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 from server import ScriptedServer
 
 from vericite.llm import LLM, CallFailure, ChatRequest, Parsed
+from vericite.llm.replies import parse, schema_of
 from vericite.llm.service import closed
-from vericite.llm.structured import parse, schema_of
 
 MakeLLM = Callable[..., LLM]
 
@@ -166,3 +166,9 @@ def test_both_replies_are_remembered(server: ScriptedServer, parsed: Callable[..
     first, second = parsed(cache=tmp_path), parsed(cache=tmp_path)
     assert len(server.arrivals) == 2
     assert first.value == second.value and second.completion.cached
+
+
+def test_of_many_problems_of_a_reply_the_rest_is_counted():
+    kind = create_model("Many", **{f"field{number}": (int, ...) for number in range(9)})
+    with pytest.raises(ValueError, match="; and 4 more"):
+        parse("{}", kind)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, islice, repeat
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 import vericite.models.engine as engine_module
 from vericite.models import Embedder, Encoded, Engine, ModelFolder, Pair
 from vericite.models.engine import WINDOW, available_cores
-from vericite.models.folder import VERIFIER
+from vericite.models.folder import EMBEDDER, VERIFIER
 
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
+ENCODER = Engine(ModelFolder.bundled(VERIFIER)).encoder
 
 PREMISES = [
     "Aspirin reduced stroke.",
@@ -84,7 +86,7 @@ def verifier() -> Engine:
 
 @pytest.fixture(scope="module")
 def embedder() -> Engine:
-    return Engine(ModelFolder.bundled("embedder-v0"))
+    return Engine(ModelFolder.bundled(EMBEDDER))
 
 
 @pytest.fixture(scope="module", params=["verifier", "embedder"])
@@ -365,3 +367,18 @@ def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pyt
     monkeypatch.setattr(engine_module, "bytes_overflow", lambda: True)
     careful = Engine(verifier.folder)
     same(values_of(careful, PAIRS[:20]), values_of(verifier, PAIRS[:20]))
+
+
+@pytest.mark.parametrize("letters", [26, 50, 2000])
+def test_words_of_over_100_letters_are_told_apart(letters: int, verifier: Engine):
+    one, other = "gatc" * letters, "ttag" * letters
+    first, second = verifier.encoder.encode([one, other])
+    assert first.ids != second.ids
+    same, different = verifier.run([Pair(one, one), Pair(one, other)])
+    assert not np.array_equal(same.values, different.values)
+
+
+@given(st.text(st.sampled_from("ab1_ \u0301-."), max_size=400))
+def test_no_word_however_long_is_an_unknown_token(text: str):
+    unknown = ENCODER._special("[UNK]", Path())
+    assert unknown not in ENCODER.encode([text * 9])[0].ids

@@ -9,14 +9,14 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from vericite.llm import LLM, ChatRequest, Settings, Usage
-from vericite.llm.backend import RawReply
+from vericite.llm.retry import RawReply
 from vericite.models import Pair
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.pipeline.repair import Repairer, Rewriter
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question, Repaired
 from vericite.text.citations import parse_answer
 from vericite.verify import Judgement, get_protocol
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 LIPIDS = Document.from_text("lipids", "We measured lipids in adults. Statins lower LDL.")
 COLDS = Document.from_text("colds", "Colds were followed for years. Zinc shortens colds. Tea is warm.")

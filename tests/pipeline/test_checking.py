@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.formats import answers_in
 from vericite.models.folder import VERIFIER
-from vericite.pipeline import answers_to_check, check, check_async, check_many, judge
+from vericite.pipeline import check, check_async, check_many, judge
 from vericite.records import Answer, CheckedAnswer, Document, parse_record, to_json
 from vericite.text.citations import parse_answer
 from vericite.verify import Protocol
@@ -166,17 +167,16 @@ def test_a_file_of_answers_is_read_line_by_line_and_a_bad_line_stops_nothing(tmp
         "[1, 2]",
         {**GOOD, "id": "q6", "score": 1},
     )
-    found = list(answers_to_check(path))
+    found = list(answers_in(path, "vericite"))
     answers = [item for item in found if isinstance(item, Answer)]
     errors = [item for item in found if isinstance(item, RecordError)]
-    assert [item.id for item in answers] == ["q1", "q5"]
+    assert [item.id for item in answers] == ["q1", "q5", "q6"]
     assert [(item.line, item.field) for item in errors] == [
         (2, None),
         (4, "documents"),
         (5, "documents.0.text"),
         (6, None),
         (8, None),
-        (9, "score"),
     ]
     assert all(item.path == str(path) for item in errors)
     assert "'a'" in errors[3].problem
@@ -187,4 +187,4 @@ def test_a_file_of_answers_is_read_line_by_line_and_a_bad_line_stops_nothing(tmp
 
 def test_a_file_that_is_not_there_is_an_input_error(tmp_path: Path):
     with pytest.raises(InputError, match="expected a readable file"):
-        list(answers_to_check(tmp_path / "none.jsonl"))
+        list(answers_in(tmp_path / "none.jsonl", "vericite"))

@@ -12,7 +12,7 @@ from vericite.errors import InputError
 from vericite.pipeline.search import Rewrite, Search
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.rerank import Rerank
-from vericite.retrieve.trigger import Trigger
+from vericite.retrieve.rewrite import Trigger
 
 ASPIRIN = Question(id="q", text="Does aspirin prevent stroke?")
 

@@ -19,10 +19,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 from server import Answering, Arrival, ScriptedServer, reply
 
 from vericite.corpus import demo_questions
-from vericite.pipeline.runs import MANIFEST, RUNS
+from vericite.disk.jobs import MANIFEST
+from vericite.pipeline.runs import RUNS
 from vericite.records import Run, read_jsonl
 
-pytest.importorskip("openai", reason="the extra [llm] is not installed")
 pytestmark = pytest.mark.slow
 
 COUNT, CONCURRENCY, KILLS = 100, 4, 6

@@ -17,8 +17,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 from server import Answering, Arrival, Behaviour, ScriptedServer, reply, status
 
 from vericite.errors import InputError
-from vericite.evaluate.measures.rationale import CategoryShare, Faith
-from vericite.evaluate.reading import read_systems
+from vericite.evaluate.measures.verdicts import CategoryShare, Faith
+from vericite.evaluate.systems import read_systems
 from vericite.generate.rationale import stated
 from vericite.llm import LLM, Settings
 from vericite.models import Pair
@@ -37,9 +37,8 @@ from vericite.records import (
     write_jsonl,
 )
 from vericite.verify import CATEGORIES, Judgement
-from vericite.verify.faithful import UNREACHABLE
-from vericite.verify.judges.llm import LlmJudge
-from vericite.verify.judges.prompts import PROMPTS
+from vericite.verify.aggregators import UNREACHABLE
+from vericite.verify.judges.llm import PROMPTS, LlmJudge
 
 QUESTION = Question(id="q", text="Does zinc shorten colds?", type="yesno")
 TEXTS = ("Zinc shortened colds in adults.", "Vitamin C did not prevent colds.", "Sleep was not recorded.")
@@ -80,7 +79,6 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def llm(server: ScriptedServer) -> Callable[..., LLM]:
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
 
     def make(**settings: object) -> LLM:
         return LLM(
@@ -283,6 +281,6 @@ def test_runs_get_their_rationale_judged_and_score_reads_its_faith(tmp_path: Pat
         write_jsonl(rationale_verdicts(runs), file)
     (system,) = read_systems([path], problems := []).systems
     assert not problems
-    assert [Faith().of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]
+    assert [Faith()._of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]
     # Of a statement without a category nothing is known, and nothing of the share either.
-    assert [CategoryShare().of_verdicts(item) for item in system.items] == [None, (1, 1)]
+    assert [CategoryShare()._of_verdicts(item) for item in system.items] == [None, (1, 1)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.pipeline.repair.editing import Edit, edited, is_orderly, stands_alone
+from vericite.pipeline.repair.proposals import Edit, edited, is_orderly, stands_alone
 from vericite.records import Answer, Claim, Document, Span
 from vericite.text.citations import parse_answer
 

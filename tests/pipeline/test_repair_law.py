@@ -15,9 +15,9 @@ from repair_scripts import (
 )
 
 from vericite.pipeline.repair import Repairer
-from vericite.pipeline.repair.condition import conditions
+from vericite.pipeline.repair.proposals import diagnoses
 from vericite.records import Answer, Repaired
-from vericite.records.repair import support
+from vericite.records.values import support
 from vericite.text.citations import parse_answer
 from vericite.verify import get_protocol
 
@@ -74,7 +74,7 @@ def test_supported_sentences_are_not_touched_and_what_is_mended_stays_so(sentenc
     mender = repairer()
     checked = next(mender.verifier.verify([answer]))
     found = mender.repair(answer, checked)
-    sound = [item.number for item in conditions(answer, checked) if item.state == "sound"]
+    sound = [item.number for item in diagnoses(answer, checked) if item.state == "sound"]
     assert not set(sound) & set(found.actions)
     left = iter(found.answer.claims)
     for number in sound:

@@ -22,7 +22,7 @@ from vericite.pipeline import check
 from vericite.pipeline.repair import Repairer
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question
-from vericite.records.repair import support
+from vericite.records.values import support
 from vericite.text.citations import parse_answer
 from vericite.verify import Verifier, get_protocol
 
@@ -60,12 +60,6 @@ def test_a_sentence_is_given_the_document_that_does_support_it():
     assert support(found.before) == (0, 2)
     assert support(found.checked.summary) == (2, 2)
     assert found.content == (2, 2)
-
-
-def test_two_documents_that_only_together_support_a_sentence_are_both_cited():
-    found = repaired("Statins lower LDL, and zinc shortens colds [3].")
-    assert found.answer.text == "Statins lower LDL, and zinc shortens colds [1][2]."
-    assert actions(found) == [(0, "re-cited")]
 
 
 def test_documents_that_are_found_for_a_sentence_are_appended():

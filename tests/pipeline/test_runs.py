@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vericite.disk.jobs import MANIFEST
 from vericite.errors import EntrezAccessError, InputError
 from vericite.llm import Ledger
 from vericite.pipeline import Pipeline
-from vericite.pipeline.runs import FAILED, MANIFEST, RUNS, RunFolder
+from vericite.pipeline.runs import FAILED, RUNS, RunFolder
 from vericite.records import Answer, Document, Evidence, Question, Run, Spent
 from vericite.text.citations import parse_answer
 
@@ -140,7 +141,7 @@ def test_questions_that_failed_are_asked_again(tmp_path: Path):
 
 def test_a_folder_takes_runs_of_one_kind_only(tmp_path: Path):
     carried_out(RunFolder(tmp_path / "run", SETTINGS), pipeline())
-    with pytest.raises(InputError, match=r"found another k: 2 there, 3 now\. Name another folder"):
+    with pytest.raises(InputError, match=r"found another k: 2 there, 3 now\. Name another place"):
         carried_out(RunFolder(tmp_path / "run", {**SETTINGS, "k": 3}), pipeline())
 
 
@@ -154,9 +155,9 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b"[]", "JSON without the settings of a run"),
-        (b"{}", "JSON without the settings of a run"),
-        (b'{"settings": 1}', "JSON without the settings of a run"),
+        (b"[]", "JSON without the settings of a job"),
+        (b"{}", "JSON without the settings of a job"),
+        (b'{"settings": 1}', "JSON without the settings of a job"),
         (b'{"settings": {}', "no JSON at line 1, column 16"),
         (b"", "no JSON at line 1, column 1"),
         (b"\xff", "text that is no UTF-8"),

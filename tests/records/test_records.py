@@ -18,11 +18,18 @@ from vericite.records import (
     CheckedAnswer,
     CheckedRationale,
     Citation,
+    CitationJudgement,
     Claim,
     Document,
     Evidence,
     EvidenceSpan,
+    Gold,
+    GoldNugget,
+    GoldSentence,
     Label,
+    LabelledCitation,
+    Labels,
+    NuggetMatch,
     Provenance,
     Question,
     QuestionType,
@@ -33,7 +40,9 @@ from vericite.records import (
     Rewriting,
     Run,
     Section,
+    Selected,
     Sentence,
+    SourceStance,
     SourceText,
     Span,
     Spent,
@@ -281,6 +290,14 @@ REPAIRED = Repaired(
     words_kept=1,
     left=("Stroke fell.: abstained",),
 )
+GOLD_SENTENCE, GOLD_NUGGET = GoldSentence(sentence=0, documents=("d1",)), GoldNugget(id="n1", text="Fever falls.")
+GOLD = Gold(id="q", type="yesno", documents={"d1": 1.0}, citations=(GOLD_SENTENCE,), nuggets=(GOLD_NUGGET,))
+LABELS = Labels(
+    id="q",
+    citations=(CitationJudgement(sentence=0, document="d1", label="supports"),),
+    nuggets=1,
+    matches=(NuggetMatch(answer=0, gold="n1"),),
+)
 EXAMPLES: list[Record] = [
     ASPIRIN,
     ASPIRIN.sections[0],
@@ -309,6 +326,17 @@ EXAMPLES: list[Record] = [
     CHANGE,
     REPAIRED,
     RUN,
+    Selected(answers=0.9, role="conclusion", contradicted_by=("d2",)),
+    SourceStance(yes=("d1",), no=("d2",), probability=0.6),
+    GOLD,
+    GOLD_SENTENCE,
+    GOLD_NUGGET,
+    LABELS,
+    LABELS.citations[0],
+    LABELS.matches[0],
+    LabelledCitation(
+        id="c1", claim="It rains.", premise="Rain fell.", label="supported", documents=("d1",), evidence=(0,)
+    ),
 ]
 each_record = pytest.mark.parametrize("record", EXAMPLES, ids=lambda record: type(record).__name__)
 
@@ -439,13 +467,13 @@ def test_a_record_that_can_be_made_can_be_written():
         (Document, changed(ASPIRIN, "sections", 1, "lable", value="x"), "sections.1.lable", "unknown"),
         (Document, '{"title": "x"}', "id", "found none"),
         (Document, '{"id": ""}', "id", "at least 1 character"),
-        (Document, '{"id": 7}', "id", "string; found 7"),
-        (Document, '{"id": null}', "id", "string; found null"),
-        (Document, '{"id": "a", "year": "2020"}', "year", 'integer; found "2020"'),
-        (Document, '{"id": "a", "year": 2020.0}', "year", "integer; found 2020.0"),
-        (Document, '{"id": "a", "retracted": 0}', "retracted", "boolean; found 0"),
+        (Document, '{"id": 7}', "id", "a text; found 7"),
+        (Document, '{"id": null}', "id", "a text; found null"),
+        (Document, '{"id": "a", "year": "2020"}', "year", 'a whole number; found "2020"'),
+        (Document, '{"id": "a", "year": 2020.0}', "year", "a whole number; found 2020.0"),
+        (Document, '{"id": "a", "retracted": 0}', "retracted", "true or false; found 0"),
         (Document, '{"id": "a", "authors": "Ménière"}', "authors", 'found "Ménière"'),
-        (Document, '{"id": "a", "mesh": ["x", 1]}', "mesh.1", "string; found 1"),
+        (Document, '{"id": "a", "mesh": ["x", 1]}', "mesh.1", "a text; found 1"),
         (Document, changed(ASPIRIN, "sections", 1, "text", value=3), "sections.1.text", "found 3"),
         (Question, '{"id": "q", "text": "x", "type": "essay"}', "type", "'yesno'"),
         (Evidence, changed(FOUND, "rank", value=0), "rank", "greater than or equal to 1; found 0"),

@@ -12,8 +12,8 @@ from retracted_records import ANSWERS, RECORDS, RETRACTED, SOUND
 from typer.testing import CliRunner
 
 import vericite
-from vericite.cli.retractions import retractions
-from vericite.corpus.retractions import Told, known_retractions, learn, pmid_of_document
+from vericite.cli.corpus import retractions
+from vericite.corpus.retractions import RetractionReport, known_retractions, learn, pmid_of_document
 from vericite.errors import InputError
 from vericite.formats import answers_in
 from vericite.records import Answer, CheckedAnswer, Run, read_jsonl
@@ -32,7 +32,7 @@ def store(run_cli, tmp_path: Path) -> str:
 
 @pytest.fixture
 def listed() -> None:
-    learn([Told("pubmed", dict.fromkeys(RETRACTED, ()))])
+    learn([RetractionReport("pubmed", dict.fromkeys(RETRACTED, ()))])
 
 
 def answers() -> list[Answer]:
@@ -156,6 +156,6 @@ def test_options_that_need_a_source_say_so(arguments: list[str]):
 
 @pytest.mark.usefixtures("listed")
 def test_a_store_may_replace_the_list(store: str):
-    learn([Told("pubmed", {"99999999": ()})])
+    learn([RetractionReport("pubmed", {"99999999": ()})])
     assert CliRunner().invoke(app, ["--store", store, "--replace"]).exit_code == 0
     assert known_retractions().pmids == RETRACTED

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.fusion import Fused, fused
+from vericite.retrieve.retriever import Fused, fused
 
 IDS = [f"d{number}" for number in range(8)]
 RANKINGS = st.lists(st.permutations(IDS).flatmap(lambda ids: st.integers(0, 8).map(lambda n: ids[:n])), max_size=4)

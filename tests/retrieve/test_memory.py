@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve import MemoryRetriever
-from vericite.retrieve.bm25 import BM25, K1, B, terms
-from vericite.retrieve.memory import RRF
+from vericite.retrieve.memory import BM25, K1, B, MemoryRetriever
+from vericite.retrieve.retriever import RRF
+from vericite.text.terms import terms
 
 
 @pytest.fixture(scope="module")

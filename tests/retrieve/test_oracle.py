@@ -6,10 +6,11 @@ import pytest
 from entrez_server import Article, EntrezServer, page
 
 from vericite.corpus.entrez import Entrez, EntrezSettings
+from vericite.corpus.sources.entry import pmid_of
 from vericite.errors import EntrezError, InputError
 from vericite.records import Document, Question
-from vericite.retrieve import Retriever
-from vericite.retrieve.oracle import Oracle, pmid_of
+from vericite.retrieve.oracle import Oracle
+from vericite.retrieve.retriever import Retriever
 
 OWN = [
     Document.from_text("demo:1", "Melatonin shortened jet lag.", "Melatonin"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.errors import EntrezAccessError, EntrezError, InputError
 from vericite.records import Evidence, Question
-from vericite.retrieve import Retriever
 from vericite.retrieve.pubmed import MOST_WORDS, PubMedRetriever, is_complete, searches
+from vericite.retrieve.retriever import Retriever
 
 JET_LAG = Article("11", "Melatonin in jet lag.", "Melatonin shortened jet lag. Melatonin was safe.")
 ARTICLES = [

@@ -4,20 +4,15 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from server import Behaviour, ScriptedServer, page, reply, status
 
-from vericite.corpus.mesh import MeshTerms
-from vericite.corpus.query import LONGEST_QUERY
+from vericite.corpus.store.contract import LONGEST_QUERY
 from vericite.errors import InputError, LLMAccessError
 from vericite.llm import LLM, Settings
 from vericite.records import Document
-from vericite.retrieve.rewrite import Expansion, LanguageModelRewriter
-from vericite.retrieve.rewriter import Rewriter
+from vericite.retrieve.rewrite import LanguageModelRewriter, Rewriter
 
 MESH = """*NEWRECORD
 RECTYPE = D
@@ -40,13 +35,6 @@ def documents(*texts: str) -> list[Document]:
     return [Document.from_text(str(number), text) for number, text in enumerate(texts)]
 
 
-@pytest.fixture
-def mesh(tmp_path: Path) -> MeshTerms:
-    path = tmp_path / "d.bin"
-    path.write_text(MESH)
-    return MeshTerms.load(path, None)
-
-
 EVIDENCE = documents(
     "Chronic obstructive pulmonary disease (COPD) is common.",
     "Effects of central obesity in pregnancy and diet (COPD) were small. Heart failure (HF) was not.",
@@ -55,111 +43,8 @@ EVIDENCE = documents(
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "added"),
-    [
-        ("Is COPD treatable?", "Chronic obstructive pulmonary disease"),
-        ("is copd treatable?", "Chronic obstructive pulmonary disease"),
-        ("COPD", "Chronic obstructive pulmonary disease"),
-        ("Is chronic obstructive pulmonary disease treatable?", "COPD"),
-        ("Are Chronic Obstructive Pulmonary Diseases treatable?", "COPD"),
-        ("What does TNF-α do?", "tumour necrosis factor alpha"),
-        ("What does TNF α do?", "tumour necrosis factor alpha"),
-        ("Which IL is meant?", "interleukins"),
-        ("Which ILs are meant?", "interleukins"),
-        ("Which interleukin is meant?", "IL"),
-        ("What is an OR?", "odds ratio"),
-    ],
-)
-def test_the_other_form_of_an_abbreviation_is_added_from_the_evidence(question: str, added: str):
-    assert Expansion().rewrite(question, EVIDENCE) == f"{question} {added}"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Is aspirin safe?",
-        "",
-        "Do cats or dogs help?",
-        "Does a cat help?",  # CAT is another
-        "IS A DOG OR A HORSE BETTER?",
-        "What is COPDX or XCOPD?",
-        "What is COPD, chronic obstructive pulmonary disease?",
-        "What is the odds ratio?",  # OR is a stopword, and would be looked up by nobody
-    ],
-)
-def test_where_nothing_can_be_added_there_are_no_other_words(question: str):
-    assert Expansion().rewrite(question, EVIDENCE) is None
-
-
-def test_without_evidence_or_mesh_nothing_is_known():
-    assert Expansion().rewrite("Is COPD treatable?", []) is None
-
-
-def test_the_commonest_long_form_is_taken_whatever_its_case_and_number():
-    rare, often = "central obesity pregnancy diets (COPD)", "chronic obstructive pulmonary disease (COPD)"
-    found = Expansion().rewrite("COPD?", documents(rare, often, often.replace("chronic", "Chronic")))
-    assert found == "COPD? chronic obstructive pulmonary disease"
-
-
-def test_the_parts_of_a_long_form_are_not_abbreviated_too():
-    nested = documents("Heart failure (HF) and chronic heart failure (CHF).")
-    assert Expansion().rewrite("Is chronic heart failure common?", nested) == "Is chronic heart failure common? CHF"
-
-
-def test_terms_of_mesh_are_added_up_to_a_few_a_heading(mesh: MeshTerms):
-    question = "Does aspirin help in type 2 diabetes mellitus?"
-    found = Expansion(mesh).rewrite(question, [])
-    assert found == f"{question} NIDDM Adult-Onset Diabetes Stable Diabetes Mellitus Acetylsalicylic Acid"
-    assert Expansion(mesh, most=1).rewrite(question, []) == f"{question} NIDDM Acetylsalicylic Acid"
-
-
-def test_a_heading_named_by_an_entry_term_brings_its_name(mesh: MeshTerms):
-    assert Expansion(mesh).rewrite("acetylsalicylic acid?", []) == "acetylsalicylic acid? Aspirin"
-
-
-def test_the_title_of_a_document_is_evidence_too():
-    titled = Document.from_text("1", "No more.", "Heart failure (HF): a review")
-    assert Expansion().rewrite("HF?", [titled]) == "HF? Heart failure"
-
-
-@given(
-    st.text(alphabet="COPDHFcat ?-", max_size=60),
-    st.lists(st.sampled_from([document.text for document in EVIDENCE]), max_size=4),
-)
-def test_expansion_keeps_the_questions_words_and_adds_others(question: str, texts: list[str]):
-    found = Expansion().rewrite(question, documents(*texts))
-    if found is not None:
-        assert found.startswith(f"{question} ")
-        assert found[len(question) :].strip()
-
-
-@pytest.mark.parametrize("spare", [-5, 0, 1, 20, 21, 40, 80])
-def test_a_query_is_never_longer_than_a_store_reads(mesh: MeshTerms, spare: int):
-    question = "x" * (LONGEST_QUERY - spare - 16) + " NIDDM, aspirin?"
-    found = Expansion(mesh).rewrite(question, [])
-    if spare <= 20:  # of what could be added, the shortest has 20 characters
-        assert found is None
-    else:
-        assert found is not None
-        assert found.startswith(question)
-        assert len(found) <= LONGEST_QUERY
-
-
-def test_signatures_say_what_is_known(mesh: MeshTerms):
-    assert Expansion().signature == "expansion.v1(acronyms.v1)"
-    assert mesh.signature in Expansion(mesh).signature
-    assert Expansion(mesh).signature != Expansion(mesh, most=1).signature
-
-
-def test_a_bound_of_nothing_is_refused(mesh: MeshTerms):
-    with pytest.raises(InputError, match="at least 1"):
-        Expansion(mesh, most=0)
-
-
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    pytest.importorskip("openai", reason="the extra [llm] is not installed")
     with ScriptedServer() as running:
         yield running
 

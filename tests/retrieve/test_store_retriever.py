@@ -77,7 +77,9 @@ def test_the_filters_hold_for_vectors_too(vectors: Store):
 
 @pytest.mark.parametrize("by", ["dense", "hybrid"])
 def test_vectors_that_are_not_there_are_an_error_with_the_way_out(words: Store, by):
-    with pytest.raises(InputError, match=r"found none\. Build it with --vectors, or rank by bm25"):
+    with pytest.raises(
+        InputError, match=r"found none\. Build it again in another place with --vectors, or rank by bm25"
+    ):
         StoreRetriever(words, by=by)
 
 
@@ -88,10 +90,18 @@ class Other:
         return np.ones((len(list(texts)), 384), dtype=np.float32)
 
 
-def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store):
+def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store, caplog: pytest.LogCaptureFixture):
     assert StoreRetriever(vectors, embedder=Other()).by == "bm25"
-    with pytest.raises(InputError, match=r"found those of embedder"):
+    assert "found those of embedder-" in caplog.text
+    assert "by their words alone. Build it again in another place with --vectors." in caplog.text
+    with pytest.raises(InputError, match=r"found those of embedder.*Build it again in another place with --vectors"):
         StoreRetriever(vectors, by="dense", embedder=Other())
+
+
+def test_words_alone_are_ranked_without_a_warning(words: Store, vectors: Store, caplog: pytest.LogCaptureFixture):
+    assert StoreRetriever(words, embedder=Other()).by == "bm25"
+    assert StoreRetriever(vectors, by="bm25", embedder=Other()).by == "bm25"
+    assert not caplog.text
 
 
 def test_the_signature_says_what_ranked(words: Store, vectors: Store):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
-from vericite.retrieve.trigger import Trigger, coverage, question_words, relevance
+from vericite.retrieve.rewrite import Trigger, coverage, question_words, relevance
 
 QUESTION = "Does aspirin lower the risk of stroke in adults?"  # aspirin, lower, risk, stroke, adults
 UNIT = st.floats(0, 1)

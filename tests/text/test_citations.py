@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vericite.records import Answer, Document
 from vericite.text.citations import CITATIONS, parse_answer
-from vericite.text.markers import MarkerGroup, parse_markers, render, render_markers, segments
+from vericite.text.references import parse_markers, render_markers
 
 DOCUMENTS = tuple(Document.from_text(f"doc{number}", "Aspirin lowers LDL.") for number in range(1, 6))
 
@@ -19,8 +19,8 @@ PIECES = st.sampled_from(
 ANSWERS = st.lists(PIECES, max_size=25).map("".join) | st.text()
 
 
-def answer(text: str) -> Answer:
-    return parse_answer("a", text, DOCUMENTS)
+def answer(text: str, documents=DOCUMENTS) -> Answer:
+    return parse_answer("a", text, documents)
 
 
 def claims(text: str) -> list[tuple[str, list[int]]]:
@@ -53,7 +53,7 @@ MARKERS = {
     "[1](http://example.org)": [1],
     "p<0.001 [3].": [3],
     "1.5 mg [2].": [2],
-    "a score of [0-10]": list(range(11)),  # an interval, but of the form of a citation
+    "a score of [0-10]": [],  # no source is number 0
     "[1, 2, and 3]": [1, 2, 3],
     "[1, 2 and 3]": [1, 2, 3],
     "[1 and 2]": [1, 2],
@@ -285,10 +285,12 @@ def test_half_a_surrogate_pair_is_replaced():
 
 
 @given(ANSWERS)
-def test_segments_render_to_the_text(text: str):
-    parts = segments(text)
-    assert render(parts) == text
-    assert [isinstance(part, MarkerGroup) for part in parts] == [i % 2 == 1 for i in range(len(parts))]
+def test_markers_stand_where_they_say_in_order(text: str):
+    end = 0
+    for group in parse_markers(text):
+        assert end <= group.span.start < group.span.end
+        assert text[group.span.slice] == group.text
+        end = group.span.end
 
 
 @given(st.lists(st.integers(0, 999)))
@@ -338,4 +340,124 @@ def test_a_stop_behind_a_marker_ends_a_sentence_whatever_letter_is_before_it(beh
 
 
 def test_the_rules_have_a_signature():
-    assert CITATIONS == "citations.v5"
+    assert CITATIONS == "citations.v6"
+
+
+# markers in other forms
+
+
+def marked(text: str, documents=DOCUMENTS) -> tuple[list[tuple[str, list[int], bool]], list[str]]:
+    found = answer(text, documents)
+    claims = [(c.text, [it.marker for it in c.citations], any(it.dangling for it in c.citations)) for c in found.claims]
+    return claims, [text[span.slice] for span in found.unread]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("LDL fell [Doc 1].", [1]),
+        ("LDL fell [source: 1].", [1]),
+        ("LDL fell [Document 1, Document 2].", [1, 2]),
+        ("LDL fell [citation:2].", [2]),
+        ("LDL fell (Source 2).", [2]),
+        ("LDL fell (ref. 1, 2).", [1, 2]),
+        ("LDL fell (1).", [1]),
+        ("LDL fell (1, 2).", [1, 2]),
+        ("LDL fell¹.", [1]),
+        ("LDL fell.¹", [1]),
+        ("LDL fell.¹,²", [1, 2]),
+        ("LDL fell<sup>1,2</sup>.", [1, 2]),
+        ("LDL fell 【Doc 2】.", [2]),
+    ],
+)
+def test_markers_in_other_forms_are_read(text: str, numbers: list[int]):
+    assert marked(text) == ([("LDL fell.", numbers, False)], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LDL fell by 3 mg/cm².",
+        "The dose was 5 mmol/L (type 2).",
+        "It fell in two men (n = 2).",
+        "Serum Ca²⁺ and ¹³C rose over 40 metres².",
+        "LDL (1) fell and (2) rose.",
+        "A score of [0-10] was used.",
+        "The pain scale ranged from [1-10] here.",
+        "The median was 30, IQR [12-45].",
+        "It fell (95% CI [2, 3]) at last.",
+        "It was so in [2019].",
+        "It was given in May (May, 2019).",
+        "See [the table](#table) there.",
+    ],
+)
+def test_other_numbers_are_no_markers(text: str):
+    claims, unread = marked(text)
+    assert [numbers for _, numbers, _ in claims] == [[]]
+    assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        ("LDL fell [-1].", "[-1]"),
+        ("LDL fell [5-1].", "[5-1]"),
+        ("LDL fell [1000].", "[1000]"),
+        ("LDL fell [12345678].", "[12345678]"),
+        ("LDL fell [Doc A].", "[Doc A]"),
+        ("LDL fell [citation needed].", "[citation needed]"),
+        ("LDL fell [@smith2020].", "[@smith2020]"),
+        ("LDL fell \\cite{smith}.", "\\cite{smith}"),
+        ("LDL fell (Smith et al., 2020).", "(Smith et al., 2020)"),
+        ("LDL fell (Smith & Doe, 2020; Roe, 2021).", "(Smith & Doe, 2020; Roe, 2021)"),
+    ],
+)
+def test_markers_that_point_nowhere_are_counted(text: str, marker: str):
+    claims, unread = marked(text)
+    assert [numbers for _, numbers, _ in claims] == [[]]
+    assert unread == [marker]
+
+
+def test_names_of_documents_in_brackets_are_citations():
+    documents = [
+        Document.from_text("12345678", "a"),
+        Document.from_text("PMC99", "b"),
+        Document.from_text("smith", "c"),
+    ]
+    found = answer("LDL fell [12345678]. HDL rose [23456789]. So [PMC99, smith].", documents)
+    cited = [[citation.document for citation in claim.citations] for claim in found.claims]
+    assert cited == [["12345678"], [None], ["PMC99", "smith"]]
+    assert found.unread == ()
+
+
+def test_numbers_in_parentheses_are_citations_only_where_there_are_no_others():
+    assert marked("LDL fell [1]. HDL rose in some (2).")[0][1] == ("HDL rose in some (2).", [], False)
+
+
+def test_a_superscript_beyond_the_sources_dangles():
+    assert marked("LDL fell.⁹")[0] == [("LDL fell.", [9], True)]
+
+
+def test_rows_of_a_table_are_claims_without_pipes_and_its_head_is_none():
+    text = "Effects:\n\n| Drug | Effect |\n|---|:---:|\n| Aspirin | lowers LDL [1] |\n|Zinc|does not [2]|\n\nSo it is."
+    assert marked(text)[0] == [
+        ("Aspirin lowers LDL", [1], False),
+        ("Zinc does not", [2], False),
+        ("So it is.", [], False),
+    ]
+
+
+@given(st.text(alphabet="|-: \na1[]").map(lambda text: f"| a | b |\n|---|---|\n{text}"))
+def test_any_table_is_read(text: str):
+    found = answer(text)
+    for claim in found.claims:
+        assert 0 <= claim.span.start <= claim.span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["[Doc 1] ", "x.¹ ", "| a |\n", "|---|\n", "(Smith ", "[source", "(1), ", "[1-", "[a, "]
+)
+def test_other_markers_take_linear_time(unit: str):
+    start = time.perf_counter()
+    answer(unit * 20_000)
+    assert time.perf_counter() - start < 20  # quadratic would be minutes

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,16 +21,14 @@ from safetensors.numpy import load_file
 
 from vericite.errors import InputError
 from vericite.models import Encoder
+from vericite.models.contracts import COLUMNS
+from vericite.models.hf import torch_device
 from vericite.train import fit as fitting
-from vericite.train.batching import Plan, size
-from vericite.train.checkpoint import latest_checkpoint, save_checkpoint
-from vericite.train.config import FitConfig
-from vericite.train.fit import TOKENIZER, Run, prepare
+from vericite.train.data import FitConfig, Plan, size
+from vericite.train.fit import Run, label_losses, latest_checkpoint, margin_losses, prepare, save_checkpoint, support
 from vericite.train.int8_graph import build
-from vericite.train.losses import label_losses, margin_losses, support
-from vericite.train.network import CrossEncoder, Shape, load_network, logits_of
+from vericite.train.network import TOKENIZER, CrossEncoder, Shape, load_network, logits_of
 from vericite.train.pack import read_safetensors
-from vericite.verify.judging import COLUMNS
 
 SMALL = Shape(30522, 16, 2, 2, 32, 64)
 DRUGS = ("aspirin", "warfarin", "insulin", "metformin", "statins", "zinc")
@@ -136,7 +135,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, data: Path, base: Path) -> None:
 
     def command(out: Path, *more: str) -> list[str]:
         places = ["--data", str(data), "--base", str(base), "--out", str(out), "--config", str(config)]
-        return [sys.executable, "-m", "vericite.train.fit", *places, "--checkpoint-minutes", "0", *more]
+        return [sys.executable, "-m", "vericite", "train", "fit", *places, "--checkpoint-minutes", "0", *more]
 
     out, environment = tmp_path / "killed", {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
     process = subprocess.Popen(command(out, "--examples", "4000"), env=environment, stderr=subprocess.DEVNULL)
@@ -156,23 +155,57 @@ def test_a_killed_run_goes_on(tmp_path: Path, data: Path, base: Path) -> None:
     assert len(started) == 2
 
 
-def test_resuming_with_another_config_is_refused(
-    tmp_path: Path, data: Path, base: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
+def test_resuming_with_another_config_is_refused(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+    places = ["train", "fit", "--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
     config = tmp_path / "config.yaml"
     config.write_text("batch_examples: 8\nmax_tokens: 64\n", encoding="utf-8")
-    assert fitting.main([*places, "--config", str(config), "--examples", "16"]) == 0
-    assert fitting.main([*places, "--config", str(config), "--examples", "16"]) == 2
-    assert "Add --resume" in capsys.readouterr().err
-    assert fitting.main([*places, "--resume"]) == 2
-    assert "finished" in capsys.readouterr().err
+    assert run_cli(*places, "--config", str(config), "--examples", "16").code == 0
+    printed = run_cli(*places, "--config", str(config), "--examples", "16")
+    assert (printed.code, "Add --resume" in printed.err) == (2, True)
+    printed = run_cli(*places, "--resume")
+    assert (printed.code, "finished" in printed.err) == (2, True)
     manifest = tmp_path / "out" / "manifest.json"
     held = json.loads(manifest.read_text(encoding="utf-8"))
     del held["finished"]
     manifest.write_text(json.dumps(held), encoding="utf-8")
-    assert fitting.main([*places, "--resume"]) == 2
-    assert "expected the run's own config" in capsys.readouterr().err
+    printed = run_cli(*places, "--resume")
+    assert (printed.code, "expected the run's own config" in printed.err) == (2, True)
+
+
+def test_a_run_has_one_length(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+    places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
+    printed = run_cli("train", "fit", *places, "--examples", "16", "--epochs", "2")
+    assert printed.code == 2
+    assert "expected one length of the run; found --examples and --epochs" in printed.err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_device_that_is_not_there_is_refused_before_any_work(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+    places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
+    printed = run_cli("train", "fit", *places, "--device", "cuda")
+    assert printed.code == 2
+    assert "expected a device of torch such as cpu, cuda" in printed.err
+
+
+def test_auto_computes_where_it_can(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+    (tmp_path / "config.json").write_text(small_config().model_dump_json())
+    places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
+    words = [*places, "--config", str(tmp_path / "config.json"), "--examples", "16", "--device", "auto"]
+    printed = run_cli("train", "fit", *words)
+    assert printed.code == 0, printed.err
+    found = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))["device"]
+    assert found == torch_device("auto").type
+
+
+@pytest.mark.parametrize("buckets", [0, 32])
+def test_on_another_device_nothing_is_left_on_the_processor(monkeypatch: pytest.MonkeyPatch, buckets: int) -> None:
+    """A tensor of the wrong device is an error in torch, also on its device for shapes alone."""
+    # Which has no 16 bits to switch off.
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())
+    network = CrossEncoder(Shape(200, 16, 2, 2, 32, 64, 0 if buckets else 2, 1e-12, buckets), dropout=0.1).to("meta")
+    ids = torch.zeros(2, 5, dtype=torch.int64)
+    found = network.train()(ids, ids, torch.tensor([5, 3]))
+    assert (found.device.type, tuple(found.shape)) == ("meta", (2, 3))
 
 
 def test_a_config_that_names_what_there_is_not_is_refused(tmp_path: Path) -> None:
@@ -238,11 +271,11 @@ def test_long_pairs_come_less_often(data: Path, base: Path) -> None:
     assert halved.plan.epoch_examples() == round(short + (len(run.pairs) - short) / 2)
 
 
-def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base: Path) -> None:
+def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     (tmp_path / "config.json").write_text(small_config(seed=1).model_dump_json())
-    told = ["--data", str(data), "--base", str(base), "--config", str(tmp_path / "config.json"), "--examples", "16"]
-    assert fitting.main([*told, "--out", str(tmp_path / "own")]) == 0
-    assert fitting.main([*told, "--out", str(tmp_path / "other"), "--seed", "2"]) == 0
+    words = ["train", "fit", "--data", str(data), "--base", str(base), "--config", str(tmp_path / "config.json")]
+    assert run_cli(*words, "--examples", "16", "--out", str(tmp_path / "own")).code == 0
+    assert run_cli(*words, "--examples", "16", "--out", str(tmp_path / "other"), "--seed", "2").code == 0
     files = [load_file(tmp_path / name / "model" / "model.safetensors") for name in ("own", "other")]
     assert not same(*files)
     assert json.loads((tmp_path / "other" / "manifest.json").read_text())["config"]["seed"] == 2

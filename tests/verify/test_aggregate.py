@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.verify import AnyEntails, Sheet
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 RULE = AnyEntails()
 NAMES = ("supported", "contradicted", "irrelevant")

@@ -13,7 +13,7 @@ from vericite.models import Pair
 from vericite.records import Document
 from vericite.text.citations import parse_answer
 from vericite.verify import Judgement, Protocol, Verifier
-from vericite.verify.asking import ask
+from vericite.verify.judging import ask
 
 PAIRS = [Pair("Aspirin lowered fever.", "Aspirin helps."), Pair("It was cheap.", "Aspirin helps.")]
 

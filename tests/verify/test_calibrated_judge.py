@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import vericite
 from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
+from vericite.models.contracts import Inquiring, Limited, Slow
 from vericite.verify import BundledJudge, Judgement, LexicalJudge, Protocol, load_judge
-from vericite.verify.judges import usual_bar
-from vericite.verify.judges.calibrated import CalibratedJudge, StaleCalibrationWarning
-from vericite.verify.judges.stored import (
+from vericite.verify.judges.calibrated import (
+    CalibratedJudge,
     Figures,
     Shift,
+    StaleCalibrationWarning,
     StoredCalibration,
     home,
     make_folder,
@@ -29,7 +30,7 @@ from vericite.verify.judges.stored import (
     stored_path,
     write_stored,
 )
-from vericite.verify.judging import Inquiring, Limited, Slow
+from vericite.verify.judges.registry import usual_bar
 
 SHIFT = Shift(before=0.5, after=0.25)
 FIGURES = Figures(
@@ -179,11 +180,10 @@ def test_a_file_comes_back_as_it_was(tmp_path_factory, temperature, bias, bar, n
     assert json.loads(path.read_text(encoding="utf-8"))["schema"] == "vericite.calibrated-judge.v1"
 
 
-def test_a_file_is_its_owners_alone_and_written_whole(own: Path):
+def test_the_folder_is_its_owners_alone_and_a_file_is_written_whole(own: Path):
     path = stored_path("mine")
     write_stored(stored(), path)
     write_stored(stored(n=300), path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [file.name for file in path.parent.iterdir()] == ["mine.json"]
     assert read_stored(path).n == 300

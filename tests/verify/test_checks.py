@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import vericite
 from vericite.text import split_sentences
 from vericite.verify.checks import Finding, Kind, findings
-from vericite.verify.checks.plain import plain
+from vericite.verify.checks.words import plain
 
 CORPUS = Path(vericite.__file__).parent / "corpus" / "demo" / "documents.jsonl"
 DOCUMENTS = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from vericite import check
 from vericite.models import Pair
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.verify import (
     PRESETS,
     Assembly,
@@ -24,7 +25,6 @@ from vericite.verify import (
     Windows,
     get_protocol,
 )
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 FOR, AGAINST, OPEN = (0.9, 0.05, 0.05), (0.05, 0.9, 0.05), (0.05, 0.05, 0.9)
 SENTENCE = Role("sentence", 0)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from vericite.errors import ModelCardError, UnknownNameError, VeriCiteError
 from vericite.models import ModelFolder, Pair
-from vericite.models.folder import VERIFIER, WEIGHTS
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.models.folder import EMBEDDER, VERIFIER, WEIGHTS
 from vericite.verify import BundledJudge, LexicalJudge, load_judge
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 ENTAILED = [
     ("Smoking increases the risk of lung cancer.", "Smoking raises lung cancer risk."),
@@ -136,7 +136,7 @@ def test_a_model_with_other_labels_is_no_judge(tmp_path: Path, labels: list[str]
 
 def test_an_embedder_is_no_judge():
     with pytest.raises(ModelCardError, match="found none"):
-        BundledJudge(ModelFolder.bundled("embedder-v0"))
+        BundledJudge(ModelFolder.bundled(EMBEDDER))
 
 
 def test_judges_are_found_by_name_and_a_wrong_one_is_told_which_there_are():

@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.llm import LLM, ChatRequest, Settings, Usage
-from vericite.llm.backend import RawReply
+from vericite.llm.retry import RawReply
 from vericite.models import Pair
+from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 from vericite.text.citations import parse_answer
 from vericite.verify import CATEGORIES, Protocol, Verifier, get_protocol
-from vericite.verify.judges.llm import LlmJudge
-from vericite.verify.judges.prompts import PROMPTS, Prompt, Wording
-from vericite.verify.judging import COLUMNS, ENTAILS, NEUTRAL
+from vericite.verify.judges.llm import PROMPTS, JudgePrompt, LabelMeaning, LlmJudge
 
 PAIR = Pair("Aspirin lowered the risk of stroke.", "Aspirin prevents strokes.")
 
@@ -77,7 +76,7 @@ def test_the_labels_mean_what_the_papers_say():
         "supports": "entails",
         "contradicts": "contradicts",
         "not relevant": "neutral",
-        **{name: COLUMNS[category.column] for name, category in CATEGORIES.items()},
+        **{name: COLUMNS[column] for name, column in CATEGORIES.items()},
     }
 
 
@@ -121,11 +120,12 @@ def test_verdicts_keep_the_models_label_and_the_prompts_version_and_hash():
 
 
 def test_a_prompt_with_other_words_has_another_signature():
-    columns = {"yes": ENTAILS, "no": NEUTRAL}
-    one = Prompt("p.v1", Wording("Decide.", {"yes": "it does", "no": "it does not"}), columns)
-    other = Prompt("p.v1", Wording("Decide!", {"yes": "it does", "no": "it does not"}), columns)
-    assert one.signature != other.signature
-    assert one.signature == Prompt("p.v1", one.wording, columns).signature
+    def prompt(system: str, meaning: str = "it does") -> JudgePrompt:
+        labels = {"yes": LabelMeaning("entails", meaning), "no": LabelMeaning("neutral", "it does not")}
+        return JudgePrompt("p.v1", "a test", system + " {labels}", "{reference} {claim}", labels=labels)
+
+    assert prompt("Decide.").signature == prompt("Decide.").signature
+    assert len({prompt("Decide.").signature, prompt("Decide!").signature, prompt("Decide.", "so").signature}) == 3
     assert len({prompt.signature for prompt in PROMPTS.values()}) == len(PROMPTS)
 
 

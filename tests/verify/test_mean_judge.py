@@ -7,9 +7,9 @@ import pytest
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
-from vericite.verify.judges import is_kept, load_judge
-from vericite.verify.judges.mean import MeanJudge
-from vericite.verify.judging import Judgement, Limited, Slow
+from vericite.models.contracts import Judgement, Limited, Slow
+from vericite.verify.judges.bundled import MeanJudge
+from vericite.verify.judges.registry import is_kept, load_judge
 
 PAIRS = [
     Pair("Zinc shortens colds.", "Zinc prolongs colds."),

@@ -155,7 +155,7 @@ SENTENCES = ("Alpha rose.", "Beta fell.", "Gamma stayed.", "Delta was lost.", "E
 def test_windows_are_runs_of_sentences_and_the_whole_where_there_are_too_few(size: int, expected: list[str]):
     source = document("d", *SENTENCES)
     parsed = answer(f"{CLAIM} [1]", source)
-    (case,) = Windows(size).cases(parsed.claims[0], Sources(parsed))
+    (case,) = Windows(size).cases(parsed.claims[0], Sources(parsed.documents))
     assert [premise.text for premise in case.premises] == expected
     for index, premise in enumerate(case.premises):
         (passage,) = premise.passages
@@ -172,7 +172,7 @@ def test_windows_keep_the_text_of_a_document_with_sections_as_it_stands():
         ),
     )
     parsed = answer(f"{CLAIM} [1]", source)
-    (case,) = Windows(2).cases(parsed.claims[0], Sources(parsed))
+    (case,) = Windows(2).cases(parsed.claims[0], Sources(parsed.documents))
     assert [premise.text for premise in case.premises] == ["Alpha rose.  Beta fell.", "Beta fell.\nGamma stayed."]
     assert [source.text[p.passages[0].start : p.passages[0].end] for p in case.premises] == [
         premise.text for premise in case.premises

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from vericite.evaluate import CitationRates
 from vericite.models import Pair
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.models.folder import EMBEDDER
 from vericite.records import Answer, CheckedAnswer, Document
 from vericite.text.citations import parse_answer
 from vericite.verify import (
     CATEGORIES,
-    Faithful,
+    Faithfulness,
     Joint,
     Judgement,
     LeaveOneOut,
@@ -24,7 +26,6 @@ from vericite.verify import (
     Verifier,
     get_protocol,
 )
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL
 
 CLAIM = "Aspirin lowers the risk of stroke."
 
@@ -170,7 +171,7 @@ class Toy:
 def test_maxsim_judges_the_one_sentence_most_like_the_claim():
     document = Document.from_text("d", "Aspirin and fever. Stroke risk fell with aspirin. The risk of age. Age.")
     answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
-    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer))
+    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer.documents))
     assert [premise.text for premise in case.premises] == ["Stroke risk fell with aspirin."]
     assert case.premises[0].passages[0].sentence == 1
 
@@ -178,7 +179,7 @@ def test_maxsim_judges_the_one_sentence_most_like_the_claim():
 def test_maxsim_takes_the_first_of_two_that_are_as_like():
     document = Document.from_text("d", "Age. Aspirin stroke risk one. Aspirin stroke risk two.")
     answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
-    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer))
+    (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer.documents))
     assert [premise.text for premise in case.premises] == ["Aspirin stroke risk one."]
 
 
@@ -190,7 +191,7 @@ def test_maxsim_with_the_bundled_embedder_through_the_whole_protocol():
     protocol = Protocol(premise=MostSimilar(), judge="lexical", name="bioace-maxsim")
     found = next(Verifier(protocol).verify([answer]))
     assert [span.sentence for span in found.verdicts[0].evidence] == [1]
-    assert "embedder-v0@" in (found.provenance.protocol or "")
+    assert f"{EMBEDDER}@" in (found.provenance.protocol or "")
 
 
 class Labelling:
@@ -207,7 +208,7 @@ class Labelling:
         for pair in pairs:
             self.asked.append(pair)
             category = next(name for word, name in self.categories.items() if word in pair.claim)
-            yield Judgement.certain(CATEGORIES[category].column, category)
+            yield Judgement.certain(CATEGORIES[category], category)
 
 
 def reasoned(text: str, judge: Labelling) -> CheckedAnswer:
@@ -279,7 +280,7 @@ def test_what_is_abstained_from_counts_nowhere_else(name: str):
 
 def test_a_judge_without_categories_counts_what_it_finds_entailed():
     scores = np.array([[(0.8, 0.1, 0.1)], [(0.1, 0.1, 0.8)]], dtype=np.float32)
-    outcome = Faithful().decide(Sheet.filled(scores))
+    outcome = Faithfulness().decide(Sheet.filled(scores))
     assert outcome is not None
     assert (outcome.native, outcome.label) == ("INCORRECT", "irrelevant")
     assert [item.holds for item in outcome.statements] == [True, False]
@@ -287,8 +288,8 @@ def test_a_judge_without_categories_counts_what_it_finds_entailed():
 
 def test_the_eight_categories_are_those_of_the_paper():
     assert len(CATEGORIES) == 8
-    assert [name for name, category in CATEGORIES.items() if category.column == ENTAILS] == [
+    assert [name for name, column in CATEGORIES.items() if column == ENTAILS] == [
         "CORRECT-EXPLICIT",
         "CORRECT-IMPLICIT",
     ]
-    assert [name for name, category in CATEGORIES.items() if category.column == CONTRADICTS] == ["INCORRECT-FALSE"]
+    assert [name for name, column in CATEGORIES.items() if column == CONTRADICTS] == ["INCORRECT-FALSE"]

@@ -136,6 +136,15 @@ def test_a_claim_in_german_is_abstained_from_with_the_reason_and_not_counted():
     assert found.summary.irrelevant == 0
 
 
+@pytest.mark.parametrize("protocol", ["default", "vericite"])
+def test_a_word_of_over_100_letters_is_not_supported_by_another(protocol: str):
+    document = source("d", f"The sequence {'gatc' * 30} was found in the patients.")
+    claim = f"The sequence {'ttag' * 30} was found in the patients [1]."
+    (one,) = next(Verifier(get_protocol(protocol)).verify([answer(claim, document)])).verdicts
+    assert (one.abstained, one.label) == (True, "irrelevant")
+    assert "a word of 120 letters" in one.reasons[0]
+
+
 def test_a_document_in_russian_is_abstained_from_and_the_other_is_judged():
     found = check(f"{ASPIRIN} [1][2]", source("ru", RUSSIAN), source("en", ASPIRIN))
     russian, english = found.verdicts
@@ -464,7 +473,7 @@ def test_an_order_quoted_word_for_word_is_judged_and_found_no_evidence():
 def test_what_is_left_of_a_source_is_found_where_it_stands_in_it(premise: PremisePlan):
     document = with_an_order()
     told = answer(f"{SNOW} [1]", document)
-    premises = [item for case in premise.cases(told.claims[0], Sources(told)) for item in case.premises]
+    premises = [item for case in premise.cases(told.claims[0], Sources(told.documents)) for item in case.premises]
     # Of the second section the order has its first sentence, as nothing else follows it in its own.
     for item in premises:
         assert item.text == "\n".join(document.text[span.start : span.end] for span in item.passages)
@@ -476,7 +485,7 @@ def test_what_is_left_of_a_source_is_found_where_it_stands_in_it(premise: Premis
 @given(st.lists(st.sampled_from([ASPIRIN, STATINS, RAIN, SNOW, "\n\n"]), max_size=9), st.integers(1, 4))
 def test_a_source_without_orders_is_read_whole(parts: list[str], size: int):
     document = source("d", " ".join(parts))
-    sources = Sources(answer(f"{ASPIRIN} [1]", document))
+    sources = Sources(answer(f"{ASPIRIN} [1]", document).documents)
     sentences = document_sentences(document)
     assert sources.sentences(document) == sentences
     assert not sources.instruct(document)

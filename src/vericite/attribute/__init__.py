@@ -1,19 +1,22 @@
 """Attribution after generation: citations for answers that have none."""
 
-from vericite.attribute.attribution import Attribution, SentenceSources
-from vericite.attribute.attributor import Attributor, Found
-from vericite.attribute.baselines import CosineAttributor, RandomAttributor
-from vericite.attribute.citing import MOST_DOCUMENTS, cited, uncited
-from vericite.attribute.likeliest import LikeliestAttributor
-from vericite.attribute.multilabel import MultiLabelAttributor
-from vericite.attribute.prompted import LlmAttributor
-from vericite.attribute.registry import USUAL, WAYS, load_attributor
-from vericite.attribute.verified import VerifierAttributor
+from vericite.attribute.attributor import (
+    MOST_DOCUMENTS,
+    Attribution,
+    Attributor,
+    Found,
+    SentenceSources,
+    cited,
+    uncited,
+)
+from vericite.attribute.baselines import CosineAttributor, LlmAttributor, MultiLabelAttributor, RandomAttributor
+from vericite.attribute.registry import ATTRIBUTORS, DEFAULT, load_attributor
+from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
 
 __all__ = [
+    "ATTRIBUTORS",
+    "DEFAULT",
     "MOST_DOCUMENTS",
-    "USUAL",
-    "WAYS",
     "Attribution",
     "Attributor",
     "CosineAttributor",

@@ -2,16 +2,206 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Literal, Self
 
-from vericite.attribute.attribution import Attribution, How, SentenceSources, recited
-from vericite.attribute.citing import uncited
+from pydantic import Field, model_validator
+
 from vericite.errors import InputError
-from vericite.records import Answer, Claim, Document
+from vericite.records import Answer, Citation, Claim, Document, Record, Span
 from vericite.text.citations import parse_answer
+from vericite.text.references import render_markers
+
+_STOP = re.compile(r"[.!?…:;]+[\"'”’)\]]*\Z")
+MOST_DOCUMENTS = 999
+"""Markers have three digits at most."""
+
+
+def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
+    """The answer without its citations: a sentence that has some is left with its words alone.
+
+    Bold signs in such a sentence go with its markers; a heading, a list's bullets and a reference list stay.
+
+    Args:
+        answer: The answer.
+        only: The claims to take citations from, by number; None for all.
+    """
+    loose = range(len(answer.claims)) if only is None else only
+    pieces = [
+        _bare(answer.text[claim.span.slice], claim) if index in loose and claim.citations else None
+        for index, claim in enumerate(answer.claims)
+    ]
+    return _rewritten(answer, pieces, {index: () for index, piece in enumerate(pieces) if piece is not None})
+
+
+def cited(answer: Answer, markers: Mapping[int, Sequence[int]]) -> Answer:
+    """The answer with markers before the full stop of its sentences.
+
+    Args:
+        answer: The answer; the claims that get markers have none.
+        markers: The numbers of the documents that each claim, by number, shall cite.
+
+    Raises:
+        InputError: The answer has more documents than markers can count.
+    """
+    if len(answer.documents) > MOST_DOCUMENTS:
+        raise InputError(
+            f"expected at most {MOST_DOCUMENTS} documents, as many as markers can count; "
+            f"found {len(answer.documents)}. Give the likeliest ones alone."
+        )
+    pieces = [
+        _marked(answer.text[claim.span.slice], markers.get(index, ())) if markers.get(index) else None
+        for index, claim in enumerate(answer.claims)
+    ]
+    return _rewritten(answer, pieces, {index: numbers for index, numbers in markers.items() if numbers})
+
+
+def _bare(piece: str, claim: Claim) -> tuple[str, int, int]:
+    """A sentence without its citations, after the line end where its marker stood on a line before."""
+    first = claim.text.split()[0] if claim.text.split() else ""
+    lead = piece[: max(piece.find(first), 0)]
+    kept = lead[lead.rfind("\n") :] if "\n" in lead else ""
+    return kept + claim.text, len(kept), 0
+
+
+def _marked(piece: str, numbers: Sequence[int]) -> tuple[str, int, int]:
+    """A sentence with its markers, and where these begin."""
+    stop = _STOP.search(piece)
+    body, end = (piece[: stop.start()], stop[0]) if stop else (piece, "")
+    body = body.rstrip()
+    return f"{body} {render_markers(numbers)}{end}", 0, len(body) + 1
+
+
+def _rewritten(
+    answer: Answer, pieces: Sequence[tuple[str, int, int] | None], markers: Mapping[int, Sequence[int]]
+) -> Answer:
+    """The answer with some claims' stretches of text replaced; the others move along."""
+    texts: list[str] = []
+    claims: list[Claim] = []
+    position = moved = 0
+    for index, (claim, piece) in enumerate(zip(answer.claims, pieces, strict=True)):
+        if piece is None:
+            claims.append(_shifted(claim, moved))
+            continue
+        text, lead, mark = piece
+        texts += [answer.text[position : claim.span.start], text]
+        start = claim.span.start + moved
+        span = Span(start=start + lead, end=start + len(text))
+        position = claim.span.end
+        moved += len(text) - (claim.span.end - claim.span.start)
+        claims.append(_citing(claim, span, answer, markers[index], start + mark))
+    whole = "".join([*texts, answer.text[position:]])
+    return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
+
+
+def _citing(claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], start: int) -> Claim:
+    """The claim in its new place, citing these documents one marker after the other."""
+    citations: list[Citation] = []
+    for number in numbers:
+        end = start + len(render_markers([number]))
+        document = answer.documents[number - 1].id
+        citations.append(Citation(marker=number, span=Span(start=start, end=end), document=document))
+        start = end
+    return Claim(text=claim.text, span=span, citations=tuple(citations))
+
+
+def _shifted(claim: Claim, by: int) -> Claim:
+    if not by:
+        return claim
+    citations = tuple(citation.model_copy(update={"span": citation.span.shifted(by)}) for citation in claim.citations)
+    return Claim(text=claim.text, span=claim.span.shifted(by), citations=citations)
+
+
+How = Literal["alone", "likeliest", "kept", "none", "failed"]
+"""Each source supports the sentence by itself; not all were found to, but stand out; the
+citations were there before; nothing supports it; it could not be judged whether anything does."""
+
+
+class SentenceSources(Record):
+    """A sentence and its sources.
+
+    ``scores`` has a number for each document of the answer: a probability of support, for ``cosine`` a cosine, for
+    ``random`` a draw. It is None where there is none: the source was not judged, its judgement failed, it has the
+    sentence word for word, or whoever judged only says yes or no. ``cited`` are the markers of what supports the
+    sentence or stands out. ``reasons`` say what failed, was abstained from or left out.
+    """
+
+    text: str
+    scores: tuple[float | None, ...]
+    cited: tuple[int, ...] = ()
+    how: How = "none"
+    reasons: tuple[str, ...] = ()
+
+
+class Attribution(Record):
+    """An answer cited after it was written: ``sentences`` are those of ``answer.claims``, ``by`` found the sources."""
+
+    answer: Answer
+    sentences: tuple[SentenceSources, ...]
+    by: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if len(self.sentences) != len(self.answer.claims):
+            raise ValueError(
+                f"expected a sentence for each of the answer's {len(self.answer.claims)} claims; "
+                f"found {len(self.sentences)}"
+            )
+        return self
+
+    @property
+    def uncited(self) -> tuple[SentenceSources, ...]:
+        """The sentences that no source supports."""
+        return tuple(sentence for sentence in self.sentences if sentence.how == "none")
+
+    @property
+    def likeliest(self) -> tuple[SentenceSources, ...]:
+        """The sentences that cite sources which stand out, though they were not found to support them."""
+        return tuple(sentence for sentence in self.sentences if sentence.how == "likeliest")
+
+    @property
+    def failed(self) -> tuple[SentenceSources, ...]:
+        """The sentences of which it could not be told."""
+        return tuple(sentence for sentence in self.sentences if sentence.how == "failed")
+
+    def above(self, threshold: float) -> Attribution:
+        """The same scores, with another bar: a source is cited if it has a score of at least ``threshold``.
+
+        What has no score stays as it is, and so do citations that were there before. Sources that only
+        stand out are kept where no source reaches the bar. Retracted sources are still not cited.
+        """
+        sentences = tuple(self._above(sentence, threshold) for sentence in self.sentences)
+        return Attribution(answer=recited(self.answer, sentences), sentences=sentences, by=self.by)
+
+    def _above(self, sentence: SentenceSources, threshold: float) -> SentenceSources:
+        if sentence.how in ("kept", "failed"):
+            return sentence
+        pairs = enumerate(zip(sentence.scores, self.answer.documents, strict=True), start=1)
+        reached = {
+            number for number, (score, document) in pairs if _reaches(score, threshold) and not document.retracted
+        }
+        unscored = {number for number in sentence.cited if sentence.scores[number - 1] is None}
+        chosen = reached | unscored
+        if not chosen and sentence.how == "likeliest":
+            return sentence
+        changes = {"cited": tuple(sorted(chosen)), "how": "alone" if chosen else "none"}
+        return sentence.model_copy(update=changes)
+
+
+def _reaches(score: float | None, threshold: float) -> bool:
+    return score is not None and score >= threshold
+
+
+def recited(answer: Answer, sentences: tuple[SentenceSources, ...]) -> Answer:
+    """The answer with the citations of these sentences in place of its own; those that were kept stay."""
+    loose = {index for index, sentence in enumerate(sentences) if sentence.how != "kept"}
+    bare = uncited(answer, loose)
+    return cited(bare, {index: sentences[index].cited for index in loose})
+
 
 ANSWERS_AT_ONCE = 64
 """Answers judged together: enough to fill batches and to find what they share, few enough to see them come."""
@@ -24,7 +214,6 @@ class Found:
     Attributes:
         scores: A number for each document asked about; None where there is none.
         chosen: The documents that support it, by their place.
-        together: Those of them that do so only as a set.
         reasons: What a reader should know: failures, abstentions.
         failed: Whether it could not be told.
         likeliest: Whether one of those chosen, or all, only stand out among the documents.
@@ -32,7 +221,6 @@ class Found:
 
     scores: tuple[float | None, ...]
     chosen: tuple[int, ...] = ()
-    together: tuple[int, ...] = ()
     reasons: tuple[str, ...] = field(default=())
     failed: bool = False
     likeliest: bool = False
@@ -63,7 +251,7 @@ class Attributor(ABC):
     def attribution(
         self, answer: Answer | str, documents: Sequence[Document] = (), *, keep: bool = False
     ) -> Attribution:
-        """The answer with its citations and what each source was worth to each sentence.
+        """The answer with its citations and what each source says of each sentence.
 
         Raises:
             InputError: Documents are given beside an answer that has its own.
@@ -84,12 +272,12 @@ class Attributor(ABC):
         source = iter(answers)
         while batch := list(islice(source, self.answers_at_once)):
             bare = [answer if keep else uncited(answer) for answer in batch]
-            asked = [_asked(answer) for answer in bare]
+            asked = [_without_cited(answer) for answer in bare]
             for answer, found in zip(bare, self.find(asked), strict=True):
                 yield _attribution(answer, found, self.signature)
 
 
-def _asked(answer: Answer) -> Answer:
+def _without_cited(answer: Answer) -> Answer:
     """What an attributor sees: the sentences that cite nothing, and the sources that may be cited."""
     sound = tuple(document for document in answer.documents if not document.retracted)
     return answer.model_copy(update={"claims": _open(answer), "documents": sound})
@@ -103,7 +291,7 @@ def _attribution(answer: Answer, found: Sequence[Found], by: str) -> Attribution
     given = iter(found)
     markers = [number for number, document in enumerate(answer.documents, start=1) if not document.retracted]
     sentences = tuple(
-        _kept(claim, len(answer.documents)) if claim.citations else _told(claim, next(given), markers, answer)
+        _kept(claim, len(answer.documents)) if claim.citations else _sources_of(claim, next(given), markers, answer)
         for claim in answer.claims
     )
     return Attribution(answer=recited(answer, sentences), sentences=sentences, by=by)
@@ -117,10 +305,10 @@ def _kept(claim: Claim, documents: int) -> SentenceSources:
 def _how(found: Found) -> How:
     if found.failed or not found.chosen:
         return "failed" if found.failed else "none"
-    return "likeliest" if found.likeliest else "together" if found.together else "alone"
+    return "likeliest" if found.likeliest else "alone"
 
 
-def _told(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) -> SentenceSources:
+def _sources_of(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) -> SentenceSources:
     """What was found, by markers of the whole answer in place of what was asked about."""
     scores: list[float | None] = [None] * len(answer.documents)
     for marker, score in zip(markers, found.scores, strict=True):
@@ -136,6 +324,5 @@ def _told(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) ->
         scores=tuple(scores),
         cited=chosen,
         how=_how(found),
-        together=tuple(sorted(markers[place] for place in found.together)),
         reasons=(*found.reasons, *left_out),
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 from vericite.attribute.attributor import Attributor
 from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Settings
-from vericite.verify import Protocol
+from vericite.verify.protocol import Protocol
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way to find sources: what it does, how it is made, and what its name takes behind a colon."""
+class Kind:
+    """An attributor: what it does, how it is made, and what its name takes behind a colon."""
 
     summary: str
     make: Callable[[str, Protocol | None, Settings], Attributor]
@@ -27,21 +27,15 @@ def _verifier(rest: str, protocol: Protocol | None, settings: Settings) -> Attri
     return VerifierAttributor(protocol)
 
 
-def _joint(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.verified import VerifierAttributor
-
-    return VerifierAttributor(protocol, joint=True)
-
-
 def _likeliest(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.likeliest import LikeliestAttributor
+    from vericite.attribute.verified import LikeliestAttributor
 
     return LikeliestAttributor(protocol)
 
 
 def _cosine(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
     from vericite.attribute.baselines import CosineAttributor
-    from vericite.models import Embedder
+    from vericite.models.embedder import Embedder
 
     return CosineAttributor(Embedder.shared())
 
@@ -53,35 +47,34 @@ def _random(rest: str, protocol: Protocol | None, settings: Settings) -> Attribu
 
 
 def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.multilabel import MultiLabelAttributor
-    from vericite.models import ModelFolder
+    from vericite.attribute.baselines import MultiLabelAttributor
+    from vericite.models.folder import ModelFolder
 
     return MultiLabelAttributor(ModelFolder.open(Path(rest)))
 
 
 def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.prompted import LlmAttributor
+    from vericite.attribute.baselines import LlmAttributor
     from vericite.llm import LLM
 
     return LlmAttributor(LLM(rest, settings))
 
 
-WAYS: dict[str, Way] = {
-    "verifier": Way("each source that the protocol finds to support the sentence", _verifier),
-    "verifier-joint": Way("the same, and the smallest set of sources that support it only together", _joint),
-    "likeliest": Way("as verifier, and what stands out, one or two sources a sentence in all: to look at", _likeliest),
-    "cosine": Way("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
-    "random": Way("by chance, for comparison", _random),
-    "multi-label": Way("a classifier over several sources at once; no weights are shipped", _multi_label, "FOLDER"),
-    "llm": Way("the sources that a language model names", _llm, "MODEL"),
+ATTRIBUTORS: dict[str, Kind] = {
+    "verifier": Kind("each source that the protocol finds to support the sentence", _verifier),
+    "likeliest": Kind("as verifier, and what stands out, one or two sources a sentence in all: to look at", _likeliest),
+    "cosine": Kind("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
+    "random": Kind("by chance, for comparison", _random),
+    "multi-label": Kind("a classifier over several sources at once; no weights are shipped", _multi_label, "FOLDER"),
+    "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
-"""The ways there are."""
+"""Every attributor by name."""
 
-USUAL = "verifier-joint"
+DEFAULT = "verifier"
 
 
 def load_attributor(name: str, protocol: Protocol | None = None, settings: Settings | None = None) -> Attributor:
-    """The attributor of this name, as in ``verifier-joint`` or ``llm:MODEL``.
+    """The attributor of this name, as in ``likeliest`` or ``llm:MODEL``.
 
     Args:
         name: A name, and for some a colon and what they take.
@@ -94,10 +87,10 @@ def load_attributor(name: str, protocol: Protocol | None = None, settings: Setti
         ModelError: There is no usable model in the folder named.
     """
     kind, colon, rest = name.partition(":")
-    way = WAYS.get(kind)
-    if way is None:
-        raise UnknownNameError("way to attribute", kind, WAYS)
-    if bool(rest) != bool(way.takes) or (colon and not rest):
-        expected = f"{kind}:{way.takes}" if way.takes else kind
-        raise InputError(f"expected {expected}; found {name!r}. {way.summary[:1].upper()}{way.summary[1:]}.")
-    return way.make(rest, protocol, settings or Settings())
+    found = ATTRIBUTORS.get(kind)
+    if found is None:
+        raise UnknownNameError("way to attribute", kind, ATTRIBUTORS)
+    if bool(rest) != bool(found.takes) or (colon and not rest):
+        expected = f"{kind}:{found.takes}" if found.takes else kind
+        raise InputError(f"expected {expected}; found {name!r}. {found.summary[:1].upper()}{found.summary[1:]}.")
+    return found.make(rest, protocol, settings or Settings())

@@ -1,199 +1,243 @@
-"""Sources found by a verifier: each by itself, and where none suffices the smallest set that does."""
+"""Sources that a verifier finds to support a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from math import log
+from typing import NamedTuple
 
-import numpy as np
-
-from vericite.attribute.asking import Asked, Said, ask_verifier
 from vericite.attribute.attributor import Attributor, Found
-from vericite.attribute.once import OnceJudge
-from vericite.attribute.together import Candidate, candidates, covering, parts_of
 from vericite.errors import InputError
-from vericite.models import Pair
-from vericite.records import Answer
-from vericite.text.instructions import evidence_sentences
-from vericite.verify import Context, Judgement, Protocol, Verifier, get_protocol, load_judge
-from vericite.verify.asking import ask
-from vericite.verify.checks import findings
-from vericite.verify.fitting import room_for
-from vericite.verify.judging import ENTAILS, NEUTRAL
-
-LARGEST_SET = 3
-NEUTRAL_AT_MOST = 0.3
-"""How neutral the judge may be on what the sources of a set say one after the other."""
-
-
-@dataclass
-class _Sentence:
-    """A sentence on its way: what each source says of it alone, and the set that says it together."""
-
-    text: str
-    alone: list[Said]
-    parts: list[list[float | None]] = field(default_factory=list[list[float | None]])
-    set: tuple[int, ...] = ()
-    tried: list[Candidate] = field(default_factory=list[Candidate])
-
-    @property
-    def supporting(self) -> tuple[int, ...]:
-        return tuple(place for place, said in enumerate(self.alone) if said.supported)
-
-    @property
-    def found(self) -> Found:
-        reasons = dict.fromkeys(said.reason for said in self.alone if said.reason)
-        chosen = tuple(sorted({*self.supporting, *self.set}))
-        failed = not chosen and any(said.failed for said in self.alone)
-        scores = tuple(said.probability for said in self.alone)
-        return Found(scores, chosen, self.set, tuple(reasons), failed)
+from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair
+from vericite.records import Answer, Document, Verdict, VerificationFailure
+from vericite.text.instructions import evidence_sentences, instructs
+from vericite.verify.judges.registry import load_judge
+from vericite.verify.judging import ask
+from vericite.verify.premises import Context, fits_budget
+from vericite.verify.protocol import Protocol, get_protocol
+from vericite.verify.verifier import ClaimsToJudge, Verifier
 
 
 class VerifierAttributor(Attributor):
-    """Cites each source that a protocol finds to support the sentence.
-
-    With ``joint``, a sentence that no source supports is given the smallest set of sources that do so together: one
-    source supports one statement of the sentence and another the other; or they complete each other's words, and the
-    protocol finds that they support it, or the judge so reads the sentences that they give. One that a source supports
-    is given another beside it where that one completes its words by far (``together.MORE``). No source of a set can be
-    left out: without it the others lack a statement, or words, of the sentence.
+    """Cites each source that a protocol finds to support the sentence by itself.
 
     Args:
         protocol: The protocol; it must judge the documents that a claim cites. The default one if None.
-        joint: See above.
 
     Raises:
         InputError: The protocol judges whatever was retrieved.
     """
 
-    def __init__(self, protocol: Protocol | None = None, *, joint: bool = False) -> None:
+    def __init__(self, protocol: Protocol | None = None) -> None:
         protocol = protocol or get_protocol("default")
         if isinstance(protocol.premise, Context):
             raise InputError(
                 f"expected a protocol that judges what is cited; found {protocol.name}, which reads all documents at "
                 "once. Use default."
             )
-        self._judge = OnceJudge(load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge)
-        self._verifier = Verifier(replace(protocol, judge=self._judge))
-        self._checks = protocol.checks
-        self.joint = joint
+        self._verifier = Verifier(protocol)
 
     @property
     def signature(self) -> str:
         """The protocol and its judge."""
-        parts = self._verifier.provenance
-        kind = "verifier-joint.v1" if self.joint else "verifier.v1"
-        return f"{kind}({parts.protocol})"
+        return f"verifier.v1({self._verifier.provenance.protocol})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
-        """Each distinct pair of all the answers is judged once."""
-        try:
-            states = self._alone(answers)
-            if self.joint:
-                self._parts(answers, states)
-                for size in range(2, LARGEST_SET + 1):
-                    self._together(answers, states, size)
-        finally:
-            self._judge.forget()
-        for sentences in states:
-            yield [sentence.found for sentence in sentences]
-
-    def _alone(self, answers: Sequence[Answer]) -> list[list[_Sentence]]:
-        asked = [
-            [Asked(claim.text, (place,)) for claim in answer.claims for place in range(len(answer.documents))]
+        """Each sentence against each source; each distinct pair of all the answers is judged once."""
+        batches = [
+            ClaimsToJudge(
+                answer.documents,
+                tuple((claim.text, (place,)) for claim in answer.claims for place in range(len(answer.documents))),
+                answer.question,
+            )
             for answer in answers
         ]
-        states: list[list[_Sentence]] = []
-        for answer, said in zip(answers, ask_verifier(self._verifier, answers, asked), strict=True):
-            places = range(len(answer.documents))
-            states.append(
-                [
-                    _Sentence(claim.text, [said[Asked(claim.text, (place,))] for place in places])
-                    for claim in answer.claims
-                ]
-            )
-        return states
+        for answer, results in zip(answers, self._verifier.judge_claims(batches), strict=True):
+            count = len(answer.documents)
+            yield [_found(results[row * count : (row + 1) * count]) for row in range(len(answer.claims))]
 
-    def _together(self, answers: Sequence[Answer], states: Sequence[list[_Sentence]], size: int) -> None:
-        """Give sentences the best set of this size, where one supports them."""
-        for answer, sentences in zip(answers, states, strict=True):
-            texts = [evidence_sentences(document) for document in answer.documents]
-            for sentence in sentences:
-                sentence.set = sentence.set or self._covering(sentence, size)
-                sentence.tried = list(self._tried(sentence, texts, size))
-        asked = [[Asked(it.text, one.sources) for it in sentences for one in it.tried] for sentences in states]
-        read = self._read([sentence for sentences in states for sentence in sentences])
-        for sentences, said in zip(states, ask_verifier(self._verifier, answers, asked), strict=True):
-            for it in sentences:
-                if it.set:
-                    continue
-                held = [
-                    (one.covered, read[it.text, one], one.sources)
-                    for one in it.tried
-                    if said[Asked(it.text, one.sources)].supported or read[it.text, one] > 0
-                ]
-                it.set = max(held)[2] if held else it.set
 
-    def _parts(self, answers: Sequence[Answer], states: Sequence[list[_Sentence]]) -> None:
-        """What each source says alone of each part of the sentences that have several."""
-        asked = [
-            [Asked(part, (place,)) for it in sentences for part in parts_of(it.text) for place in range(len(it.alone))]
-            for sentences in states
+def _found(by_source: Sequence[Sequence[Verdict | VerificationFailure]]) -> Found:
+    """What the results of one sentence, source by source, come to."""
+    results = [of_source[-1] for of_source in by_source]
+    judged = [item if isinstance(item, Verdict) and not item.abstained else None for item in results]
+    chosen = tuple(place for place, item in enumerate(judged) if item is not None and item.label == "supported")
+    reasons = dict.fromkeys(_reason(item) for item, usable in zip(results, judged, strict=True) if usable is None)
+    return Found(
+        scores=tuple(None if item is None else item.probabilities.get("supported") for item in judged),
+        chosen=chosen,
+        reasons=tuple(reasons),
+        failed=not chosen and any(isinstance(item, VerificationFailure) for item in results),
+    )
+
+
+def _reason(result: Verdict | VerificationFailure) -> str:
+    if isinstance(result, VerificationFailure):
+        return result.reason
+    return result.reasons[0] if result.reasons else "abstained"
+
+
+FLOOR = 0.08
+"""Less than this is what the judge says of most texts on another matter (the bundled one: 0.02)."""
+
+LOSS = 0.6
+"""What the logit of two sources together may lie below that of the likelier one alone: more, and that one is cited."""
+
+BESIDE = 0.05
+"""How likely another source must be that is cited beside one that seems to suffice: a small verifier takes half of a
+sentence for the whole."""
+
+_SOURCES, _PASSAGES = 6, 2
+"""Sources that are paired, and passages of each."""
+
+_LEAST = 1e-3
+REASON = "the likeliest of the sources; they were not found to support it"
+REASON_BESIDE = "one source was found to support it; the other stands out beside it"
+
+
+class _Sentence(NamedTuple):
+    """A sentence, and the question where the judge reads it."""
+
+    sentence: str
+    question: str | None
+
+
+class _Sources(NamedTuple):
+    """One or two sources by their places, how likely they entail the sentence, and how likely each of them does."""
+
+    sources: tuple[int, ...]
+    entailed: float
+    alone: tuple[float, ...]
+
+    @property
+    def score(self) -> float:
+        """By which sets of two are compared: what they say together, and each of them."""
+        return sum(map(_logit, (self.entailed, *self.alone)))
+
+
+class LikeliestAttributor(Attributor):
+    """Cites each source that the verifier finds to support a sentence; where there is none, those that stand out.
+
+    One that stands out, too, is cited beside a single one that was found. It asks the judge of hundreds of pairs a
+    sentence, and one that says a label and no more of nothing beyond what the verifier asks.
+
+    Args:
+        protocol: As for ``VerifierAttributor``.
+    """
+
+    def __init__(self, protocol: Protocol | None = None) -> None:
+        protocol = protocol or get_protocol("default")
+        judge: Judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
+        self._judge = judge
+        self._asks_question = isinstance(judge, Inquiring) and judge.reads_question
+        self._sure = VerifierAttributor(replace(protocol, judge=judge))
+
+    @property
+    def signature(self) -> str:
+        """What the sure ones were found by."""
+        return f"likeliest.v2({self._sure.signature})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+        """Of sentences that have two sources and more, or failed, nothing else is asked."""
+        for answer, found in zip(answers, self._sure.find(answers), strict=True):
+            yield list(self._likeliest(answer, found))
+
+    def _likeliest(self, answer: Answer, found: Sequence[Found]) -> Iterator[Found]:
+        sources = [_passages(document) for document in answer.documents]
+        for claim, sure in zip(answer.claims, found, strict=True):
+            asked = _Sentence(claim.text, answer.question if self._asks_question else None)
+            best = None if sure.failed or len(sure.chosen) > 1 else self._best(asked, sources, sure.chosen)
+            if best is None:
+                yield sure
+            else:
+                reason = REASON_BESIDE if sure.chosen else REASON
+                yield replace(sure, chosen=best.sources, likeliest=True, reasons=(*sure.reasons, reason))
+
+    def _best(self, asked: _Sentence, sources: Sequence[_Passages], sure: tuple[int, ...]) -> _Sources | None:
+        """What stands out, with ``sure`` in it."""
+        entailed_by = self._probabilities(asked, (text for own in sources for text in own.all))
+        alone = [max((entailed_by[text] for text in own.all), default=0.0) for own in sources]
+        if not alone:
+            return None
+        first = sure[0] if sure else max(range(len(alone)), key=lambda place: alone[place])
+        likely = sorted(range(len(alone)), key=lambda place: -alone[place])[:_SOURCES]
+        pairs = [
+            pair
+            for pair in combinations(sorted(likely), 2)
+            if not sure or (first in pair and min(alone[place] for place in pair) >= BESIDE)
         ]
-        for sentences, said in zip(states, ask_verifier(self._verifier, answers, asked), strict=True):
-            for it in sentences:
-                it.parts = [
-                    [_held(said[Asked(part, (place,))]) for part in parts_of(it.text)] for place in range(len(it.alone))
-                ]
+        sets = self._sets(asked, pairs, [own.parts for own in sources], entailed_by, alone)
+        best = max((one for one in sets if one.entailed >= FLOOR), key=lambda one: one.score, default=None)
+        if best and _logit(best.entailed) >= _logit(alone[first]) - LOSS:
+            return best
+        return _Sources((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
 
-    def _covering(self, sentence: _Sentence, size: int) -> tuple[int, ...]:
-        """The sources that each support a part; none where one that supports the sentence supports every part."""
-        supporting = sentence.supporting
-        if (size > 2 and supporting) or any(None not in sentence.parts[place] for place in supporting):
-            return ()
-        return covering(sentence.parts, size, supporting)
-
-    def _tried(self, sentence: _Sentence, texts: Sequence[Sequence[str]], size: int) -> Iterator[Candidate]:
-        """The sets worth judging. Sources that were abstained from or failed are in none."""
-        heard = [() if said.reason else tuple(own) for said, own in zip(sentence.alone, texts, strict=True)]
-        if not sentence.set and not (size > 2 and sentence.supporting):
-            yield from candidates(sentence.text, heard, size, sentence.supporting)
-
-    def _read(self, sentences: Sequence[_Sentence]) -> dict[tuple[str, Candidate], float]:
-        """How surely what the sources of each set give, read on end, entails the sentence; 0 where it does not."""
-        pairs = {
-            (sentence.text, one): [Pair(text, sentence.text) for text in _orders(one)]
-            for sentence in sentences
-            for one in sentence.tried
+    def _sets(
+        self,
+        asked: _Sentence,
+        pairs: Sequence[tuple[int, int]],
+        passages: Sequence[Sequence[str]],
+        entailed_by: Mapping[str, float],
+        alone: Sequence[float],
+    ) -> Iterator[_Sources]:
+        """These pairs of sources, each source with the passages that say most."""
+        most = {
+            place: sorted(passages[place], key=lambda text: -entailed_by[text])[:_PASSAGES]
+            for pair in pairs
+            for place in pair
         }
-        asked = list(dict.fromkeys(pair for found in pairs.values() for pair in found if self._fits(pair)))
-        said = dict(zip(asked, ask(self._judge, asked), strict=True))
-        return {
-            key: self._entailed([said[pair] for pair in found], found[0])
-            if all(pair in said for pair in found)
-            else 0.0
-            for key, found in pairs.items()
-        }
+        groups = {pair: list(product(most[pair[0]], most[pair[1]])) for pair in pairs}
+        read = self._probabilities(
+            asked, (text for group in groups.values() for both in group for text in _orders(both))
+        )
+        for pair, group in groups.items():
+            entailed = max((sum(read[text] for text in _orders(both)) / 2 for both in group), default=0.0)
+            yield _Sources(pair, entailed, (alone[pair[0]], alone[pair[1]]))
 
-    def _fits(self, pair: Pair) -> bool:
-        return room_for((pair.claim,), self._judge)(pair.premise)
-
-    def _entailed(self, judgements: Sequence[Judgement], pair: Pair) -> float:
-        """The mean over the orders that the passages were read in; what the checks find speaks against it."""
-        if any(judgement.failure is not None for judgement in judgements):
-            return 0.0
-        mean = np.mean([judgement.probabilities for judgement in judgements], axis=0)
-        if mean.argmax() != ENTAILS or mean[NEUTRAL] > NEUTRAL_AT_MOST:
-            return 0.0
-        if self._checks and findings(pair.claim, pair.premise):
-            return 0.0
-        return float(mean[ENTAILS])
+    def _probabilities(self, asked: _Sentence, texts: Iterable[str]) -> dict[str, float]:
+        """How likely each text entails the sentence; 0 where that could not be judged."""
+        pairs = {text: Pair(text, asked.sentence, asked.question) for text in texts}
+        fits = fits_budget((asked.sentence,), self._judge)
+        short = [text for text in pairs if fits(text)]
+        judged = zip(short, ask(self._judge, [pairs[text] for text in short]), strict=True)
+        found = {text: _entailed(judgement) for text, judgement in judged}
+        return {text: found.get(text, 0.0) for text in pairs}
 
 
-def _held(said: Said) -> float | None:
-    """How likely it is, where it is supported; a quotation is certain."""
-    return (1.0 if said.probability is None else said.probability) if said.supported else None
+def _entailed(judgement: Judgement) -> float:
+    # A label and no more has no order to go by.
+    if judgement.failure is not None or not judgement.graded:
+        return 0.0
+    return float(judgement.probabilities[ENTAILS])
 
 
-def _orders(candidate: Candidate) -> tuple[str, str]:
-    return " ".join(candidate.passages), " ".join(reversed(candidate.passages))
+class _Passages(NamedTuple):
+    """Parts of a document that may be put together with those of another, and what is evidence in it as a whole."""
+
+    parts: tuple[str, ...]
+    whole: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.parts, self.whole) if self.whole else self.parts
+
+
+def _passages(document: Document) -> _Passages:
+    """Its sentences, each two that follow each other, with the title before them and without."""
+    texts = evidence_sentences(document)
+    spans = [*texts, *(f"{one} {other}" for one, other in pairwise(texts))]
+    title = "" if instructs(document.title) else document.title.rstrip(".")
+    # A sentence of its own: read on into the text, a title takes half of what the judge finds in it.
+    titled = [f"{title}. {text}" for text in (*spans, " ".join(texts))] if title and texts else []
+    return _Passages((*spans, *titled[:-1]), titled[-1] if titled else " ".join(texts))
+
+
+def _orders(both: tuple[str, str]) -> tuple[str, str]:
+    return f"{both[0]} {both[1]}", f"{both[1]} {both[0]}"
+
+
+def _logit(probability: float) -> float:
+    clipped = min(max(probability, _LEAST), 1 - _LEAST)
+    return log(clipped / (1 - clipped))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import codecs
 import os
+import signal
 import sys
+import threading
 import warnings
 from io import TextIOWrapper
 
-from vericite.cli.remarks import remark
+from vericite.cli.io import remark
 from vericite.errors import InputError, VeriCiteError
 
-_READER_GONE = 141
+_READER_GONE, _TERMINATED = 141, 143
 """What a shell makes of a program that is ended so; it is no error of ours."""
 
 
@@ -22,6 +24,7 @@ def main() -> None:
     # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     _print_anything()
+    _end_as_by_ctrl_c()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
@@ -42,6 +45,17 @@ def main() -> None:
         _stop(VeriCiteError(f"expected to be able to write the output; found: {error.strerror or error}"), 1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Have a run that is told to end say where its results are, as one that is stopped by Ctrl-C does."""
+
+    def end(*_: object) -> None:
+        sys.exit(_TERMINATED)
+
+    # Only the main thread may, and who ignores the signal means it.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
 
 
 def _print_anything() -> None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
-from vericite.cli.agree import agree, rankings
 from vericite.cli.ask import ask
 from vericite.cli.attribute import attribute
 from vericite.cli.calibrate import calibrate
-from vericite.cli.catalogue import judges, measures, protocols
 from vericite.cli.check import check
+from vericite.cli.convert import convert
 from vericite.cli.corpus import corpus
+from vericite.cli.datasets import datasets
 from vericite.cli.demonstrations import demonstrations
-from vericite.cli.doctor import doctor
-from vericite.cli.judge import judge
+from vericite.cli.info import doctor, judge, judges, measures, protocols, split
+from vericite.cli.io import set_quiet
 from vericite.cli.repair import repair
-from vericite.cli.score import compare, score
+from vericite.cli.report import report
+from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
-from vericite.cli.split import split
 from vericite.cli.train import train
 from vericite.version import __version__
 
@@ -28,7 +29,6 @@ app = typer.Typer(
     name="vericite",
     help="Answer biomedical questions with a citation on every sentence, and check every citation.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -64,10 +64,12 @@ for command in (
     repair,
     score,
     compare,
+    report,
     agree,
     rankings,
     judge,
     calibrate,
+    convert,
     split,
     protocols,
     judges,
@@ -76,8 +78,41 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(corpus)
+app.add_typer(datasets)
 app.add_typer(demonstrations)
-# Its steps have options of their own, and their own help.
-app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-)(train)
+app.add_typer(train)
+
+
+def _quiet_option() -> TyperOption:
+    """``--quiet``, as typer makes it."""
+    maker = typer.Typer(add_completion=False)
+
+    @maker.command()
+    def _any(  # pyright: ignore[reportUnusedFunction]
+        quiet: Annotated[
+            bool, typer.Option("--quiet", "-q", help="Leave out progress and remarks; say only what is wrong.")
+        ] = False,
+    ) -> None:
+        pass
+
+    option = next(param for param in typer.main.get_command(maker).params if isinstance(param, TyperOption))
+    option.expose_value = False
+    option.callback = _take_quiet
+    return option
+
+
+def _take_quiet(_context: object, _option: object, value: object) -> None:
+    set_quiet(bool(value))
+
+
+class Command(TyperCommand):
+    """A command with the options that all commands have."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.params.append(_quiet_option())
+
+
+for group in (app, *(info.typer_instance for info in app.registered_groups)):
+    for info in group.registered_commands if group else ():
+        info.cls = Command

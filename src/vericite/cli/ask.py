@@ -3,70 +3,62 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.answering import (
-    Answering,
+from vericite.cli.io import is_quiet, remark, remark_leakage, say, show_embedding
+from vericite.cli.options import (
+    BATCH,
+    AbstainOption,
+    AidsOption,
+    AnswerAtOption,
+    BatchOption,
+    ByOption,
+    CacheOption,
+    CandidatesOption,
+    ChecksOption,
+    ConcurrencyOption,
     ContextOption,
+    CorpusOption,
+    CoverageOption,
+    EvidenceOption,
     GrammarOption,
+    JudgeOption,
+    KeepOption,
     LLMOption,
+    PlanOption,
+    PlanOutOption,
     PoolOption,
+    PriceOption,
     PromptOption,
+    ProtocolOption,
     RationaleOption,
+    RelevanceOption,
     RepairOption,
+    RequestsOption,
+    RerankOption,
+    RewriteOption,
     SeedOption,
     SelectOption,
     ShotsOption,
-)
-from vericite.cli.finding import (
-    BATCH,
-    BatchOption,
-    ByOption,
-    CandidatesOption,
-    CorpusOption,
-    CoverageOption,
-    KeepOption,
-    MeshOption,
-    PlanOption,
-    RelevanceOption,
-    RerankOption,
-    RewriteOption,
-    expect_either,
-    plan_of,
-)
-from vericite.cli.options import (
-    AbstainOption,
-    CacheOption,
-    ChecksOption,
-    ConcurrencyOption,
-    JudgeOption,
-    PriceOption,
-    ProtocolOption,
-    RequestsOption,
     TimeoutOption,
     TokensOption,
-    chosen,
-    llm_settings,
+    expect_either,
+    plan_of,
     report,
 )
-from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
-    from vericite.llm import LLM
     from vericite.pipeline import Pipeline
-    from vericite.pipeline.clock import Told
-    from vericite.pipeline.repair import Repairer
-    from vericite.pipeline.search import Search
-    from vericite.records import Question
-    from vericite.verify import Verifier
+    from vericite.pipeline.plan import Plan
+    from vericite.pipeline.search import OnStage
+    from vericite.records import Question, Run
 
-_REPLY_TOKENS = 512
 _STAGES = {
     "retrieve": ("searching", "searched"),
     "rerank": ("ranking again", "ranked again"),
@@ -79,6 +71,7 @@ _STAGES = {
 
 
 def ask(
+    ctx: typer.Context,
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
     k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
     llm: LLMOption = None,
@@ -91,17 +84,20 @@ def ask(
     shots: ShotsOption = None,
     select: SelectOption = None,
     seed: SeedOption = None,
+    answer_at: AnswerAtOption = None,
+    evidence: EvidenceOption = "abstracts",
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
     checks: ChecksOption = None,
+    aids: AidsOption = None,
     corpus: CorpusOption = "demo",
-    plan: PlanOption = "default",
+    plan: PlanOption = None,
+    plan_out: PlanOutOption = None,
     by: ByOption = None,
     rerank: RerankOption = None,
     candidates: CandidatesOption = None,
     rewrite: RewriteOption = None,
-    mesh_file: MeshOption = None,
     coverage: CoverageOption = None,
     relevance: RelevanceOption = None,
     keep: KeepOption = None,
@@ -131,40 +127,25 @@ def ask(
     """
     _expect_some(k)
     questions, refused = _questions(question, batch, kept=save is not None)
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, _REPLY_TOKENS, cache)
-    chosen_plan = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep)
+    remark_leakage(batch)
+    chosen = plan_of(ctx, "ask", plan, plan_out)
 
     from vericite.cli.show import show_ledger
-    from vericite.llm import LLM
-    from vericite.pipeline import Pipeline
-    from vericite.pipeline.check import verifier_for
-    from vericite.pipeline.opening import open_search
-    from vericite.verify import load_judge
+    from vericite.pipeline.build import build
 
-    search, problems = open_search(corpus, chosen_plan, settings)
-    answering = Answering(prompt, grammar, rationale, context, pool, shots, select, seed)
-    model = None if llm is None else LLM(llm, settings)
-    generator = answering.generator(model, questions, refused)
-    judged_by = None if judge is None else load_judge(judge, settings)
-    verifier = verifier_for(chosen(protocol, judged_by, abstain_below, checks))
-    made = Pipeline(
-        search,
-        generator,
-        verifier.protocol,
-        rationales=answering.checker(judge, judged_by),
-        repairer=_repairer(verifier, search, model) if repair else None,
-    )
+    problems: list[RecordError] = []
+    made = build(chosen, questions, problems, show_embedding)
     try:
         if save is not None:
-            failed = _ask_into(save, made, questions, k, corpus, as_json)
+            outcomes = _ask_into(save, made, questions, chosen, as_json, batch)
         else:
-            failed = _ask_here(made, questions, k, as_json)
+            outcomes = _ask_here(made, questions, chosen.search.k, as_json)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(made.ledger)
-    _tell_failed(failed, len(questions))
+    outcomes.show(len(questions))
     report([*problems, *refused])
-    if failed:
+    if outcomes.failed:
         raise typer.Exit(1)
 
 
@@ -177,7 +158,7 @@ def _expect_some(k: int) -> None:
 
 def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[list[Question], list[RecordError]]:
     from vericite.errors import InputError
-    from vericite.formats.questions import read_questions
+    from vericite.formats.registry import read_questions
     from vericite.records import Question
 
     expect_either(question, batch)
@@ -191,97 +172,108 @@ def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[li
     return [Question(id=id, text=text)], []
 
 
-def _repairer(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
-    from dataclasses import replace
-
-    from vericite.pipeline.repair import Repairer, Rewriter
-
-    return Repairer(verifier, search=replace(search, rewrite=None), rewriter=None if model is None else Rewriter(model))
-
-
-def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> list[str]:
-    """Why those failed that did."""
-    from rich.console import Console
-
+def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bool) -> _Outcomes:
     from vericite.cli.show import show_run
+    from vericite.cli.terminal import Terminal
     from vericite.records import to_json
 
-    console = Console(highlight=False)
-    with _progress() as told:
-        # One question is shown stage by stage; of many a language model is asked about several at a time.
-        runs = [made.run(questions[0], k, told)] if len(questions) == 1 else made.run_many(questions, k)
-    failed: list[str] = []
-    for number, run in enumerate(runs):
-        failed += [] if run.answer.failed is None else [run.answer.failed]
+    console = Terminal()
+    outcomes = _Outcomes()
+    for number, run in enumerate(_runs(made, questions, k)):
+        outcomes.add(run)
         if as_json:
             typer.echo(to_json(run))
         else:
             console.print("\n" if number else "", end="")
             show_run(console, run)
-    return failed
+    return outcomes
+
+
+def _runs(made: Pipeline, questions: Sequence[Question], k: int) -> Iterator[Run]:
+    """One question is shown stage by stage; of many a language model is asked about several at a time."""
+    from vericite.cli.terminal import Progress
+
+    if len(questions) == 1:
+        with _progress() as on_stage:
+            run = made.run(questions[0], k, on_stage)
+        yield run
+        return
+    with Progress("asking", "questions", len(questions)).running() as progress:
+        for number, run in enumerate(made.run_many(questions, k), start=1):
+            progress.update(number)
+            yield run
 
 
 def _ask_into(
-    folder: Path, made: Pipeline, questions: Sequence[Question], k: int, corpus: str, as_json: bool
-) -> list[str]:
-    """Why those failed that did."""
-    from rich.console import Console
-
+    folder: Path, made: Pipeline, questions: Sequence[Question], plan: Plan, as_json: bool, batch: Path | None
+) -> _Outcomes:
+    from vericite.cli.terminal import Progress
+    from vericite.datasets.registry import data_of
+    from vericite.pipeline.build import fingerprint
     from vericite.pipeline.runs import RunFolder
     from vericite.records import to_json
 
-    parts = {**made.parts, "protocol": made.verifier.protocol.signature, "judge": made.verifier.judge.signature}
-    settings = {"corpus": corpus, **_fingerprint(corpus), "k": k, "parts": parts}
-    kept = RunFolder(folder, settings, lambda: made.ledger)
-    failed: list[str] = []
-    with kept.open(questions) as left, Console(stderr=True).status("asking") as status:
+    kept = RunFolder(folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(), data_of(batch))
+    outcomes = _Outcomes()
+    with kept.open(questions) as left, Progress("asking", "questions", len(left)).running() as progress:
         done = len(questions) - len(left)
-        for number, run in enumerate(made.run_many(left, k), start=done + 1):
+        for number, run in enumerate(made.run_many(left, plan.search.k), start=1):
             kept.add(run)
-            failed += [] if run.answer.failed is None else [run.answer.failed]
-            status.update(f"asking, {number} of {len(questions)} questions done, {len(failed)} failed")
+            outcomes.add(run)
+            progress.update(number, f"{len(outcomes.failed)} failed" if outcomes.failed else "")
     if as_json:
         # Those answered before, too: what is printed does not depend on whether the run was stopped in between.
         asked = {question.id for question in questions}
         for run in kept.runs():
             if run.question.id in asked:
                 typer.echo(to_json(run))
-    told = f", {done} of them before" if done else ""
-    typer.echo(f"{folder}: {len(questions) - len(failed)} of {len(questions)} questions answered{told}", err=as_json)
-    return failed
+    before = f", {done} of them before" if done else ""
+    answered = f"{len(questions) - len(outcomes.failed)} of {len(questions)} questions answered{before}"
+    say(f"{folder}: {answered}", err=as_json)
+    return outcomes
 
 
-def _fingerprint(corpus: str) -> dict[str, str]:
-    """Of a corpus that is a file, which may hold other documents the next time."""
-    path = Path(corpus)
-    if corpus in ("demo", "pubmed") or not path.is_file():
-        return {}
-    with path.open("rb") as file:
-        return {"corpus_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+class _Outcomes:
+    """Why questions failed, and how many answers lost their end."""
 
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+        self._cut_off = 0
 
-def _tell_failed(failed: Sequence[str], questions: int) -> None:
-    if failed:
-        others = " (the first of them)" if len(failed) > 1 else ""
-        remark(f"{len(failed)} of {questions} questions failed: {failed[0]}{others}")
+    def add(self, run: Run) -> None:
+        """Count a run."""
+        self.failed += [] if run.answer.failed is None else [run.answer.failed]
+        self._cut_off += run.answer.cut_off
+
+    def show(self, questions: int) -> None:
+        """Say what a reader of the answers should know."""
+        if self.failed:
+            others = " (the first of them)" if len(self.failed) > 1 else ""
+            remark(f"{len(self.failed)} of {questions} questions failed: {self.failed[0]}{others}")
+        if self._cut_off:
+            remark(
+                f"{self._cut_off} of {questions} answers reached max_tokens and are without their unfinished last "
+                "sentence. Raise max_tokens in a prompt's file of your own (--prompt FILE.toml)"
+            )
 
 
 @contextmanager
-def _progress() -> Generator[Told | None]:
+def _progress() -> Generator[OnStage | None]:
     """On a terminal, what is being done, and what each stage took; nothing where that goes into a file."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
+    from vericite.cli.terminal import Terminal
+
+    console = Terminal(stderr=True)
+    if is_quiet() or not console.is_terminal:
         yield None
         return
-    with console.status("searching") as status:
+    with console.status(Text("searching")) as status:
 
         def tell(stage: str, seconds: float | None) -> None:
             doing, done = _STAGES[stage]
             if seconds is None:
-                status.update(doing)
+                status.update(Text(doing))
             else:
                 console.print(Text(f"{done} in {seconds:.2f} s", style="dim"))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.io import clean, count_lines
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
@@ -19,18 +20,18 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    chosen,
     llm_settings,
     refuse_same,
     refuse_unwritable,
     report,
 )
-from vericite.cli.remarks import clean
+from vericite.pipeline.build import protocol_of
+from vericite.pipeline.plan import CheckPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.attribute import Attribution
+    from vericite.attribute.attributor import Attribution
     from vericite.errors import RecordError
     from vericite.records import Answer, Document
 
@@ -50,11 +51,10 @@ def attribute(
     by: Annotated[
         str,
         typer.Option(
-            help="Who finds the sources: verifier, verifier-joint, likeliest, cosine, random, multi-label:FOLDER, "
-            "llm:MODEL.",
+            help="Who finds the sources: verifier, likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
-    ] = "verifier-joint",
+    ] = "verifier",
     keep: Annotated[bool, typer.Option("--keep", help="Leave sentences that cite something as they are.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
@@ -75,21 +75,25 @@ def attribute(
     without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
     then 2.
     """
-    from vericite.attribute import load_attributor
+    from vericite.attribute.registry import load_attributor
+    from vericite.cli.io import output
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.cli.writing import output
+    from vericite.cli.terminal import Progress
     from vericite.formats import AnswerToCheck
-    from vericite.verify import load_judge
+    from vericite.verify.judges.registry import load_judge
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
     problems: list[RecordError] = []
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
-    attributor = load_attributor(by, chosen(protocol, judged_by, None, None), settings)
+    attributor = load_attributor(by, protocol_of(CheckPlan(protocol=protocol), judged_by), settings)
     try:
-        with output(out, "stopped; {} cited answers are in") as written:
-            for found in attributor.attributions(_answers(file, format, documents, problems), keep=keep):
+        progress = Progress("attributing", "answers", count_lines(file))
+        with progress.running(), output(out, "stopped; {} cited answers are in") as written:
+            answers = _answers(file, format, documents, problems)
+            for number, found in enumerate(attributor.attributions(answers, keep=keep), start=1):
+                progress.update(number)
                 _show(found, as_json)
                 if written is not None:
                     written.add([AnswerToCheck.of(found.answer)])
@@ -102,11 +106,11 @@ def attribute(
 
 def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
     """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
-    from vericite.cli.reading import usable
+    from vericite.cli.io import usable, watched
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
 
-    items = _records(file, format, documents, problems)
+    items = watched(_records(file, format, documents, problems), file, documents is not None)
     sourced = (
         item if isinstance(item, RecordError) else _unusable(item, file, number) or item
         for number, item in enumerate(items, start=1)
@@ -117,10 +121,10 @@ def _answers(file: Path, format: str, documents: Path | None, problems: list[Rec
 def _records(
     file: Path, format: str, documents: Path | None, problems: list[RecordError]
 ) -> Iterator[Answer | RecordError]:
-    from vericite.cli.reading import read_library
+    from vericite.cli.io import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
-    from vericite.formats.raw import TEXT_FILES
+    from vericite.formats.files import TEXT_FILES
 
     library = read_library(documents, problems)
     if file.suffix.lower() in TEXT_FILES and format == "auto":
@@ -155,7 +159,7 @@ def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:
 
 
 def _unusable(answer: Answer, file: Path, number: int) -> RecordError | None:
-    from vericite.attribute import MOST_DOCUMENTS
+    from vericite.attribute.attributor import MOST_DOCUMENTS
     from vericite.errors import RecordError
 
     count = len(answer.documents)
@@ -166,15 +170,15 @@ def _unusable(answer: Answer, file: Path, number: int) -> RecordError | None:
 
 
 def _show(found: Attribution, as_json: bool) -> None:
-    from rich.console import Console
     from rich.text import Text
 
+    from vericite.cli.terminal import Terminal
     from vericite.records import to_json
 
     if as_json:
         typer.echo(to_json(found))
         return
-    console = Console(highlight=False)
+    console = Terminal()
     console.print(Text(found.answer.id, style="bold"))
     for line in found.answer.text.splitlines():
         console.print(Text(clean(line)))
@@ -183,6 +187,6 @@ def _show(found: Attribution, as_json: bool) -> None:
     console.print(Text(f"{len(found.sentences)} sentences, {lacking}", style="dim"))
     for sentence in (*found.likeliest, *found.uncited, *found.failed):
         style, label = _LACKING[sentence.how]
-        told = f"  ({sentence.reasons[0]})" if sentence.reasons else ""
-        console.print(Text.assemble((label, style), "  ", clean(sentence.text), (clean(told), "dim")))
+        reason = f"  ({sentence.reasons[0]})" if sentence.reasons else ""
+        console.print(Text.assemble((label, style), "  ", clean(sentence.text), (clean(reason), "dim")))
     console.print()

@@ -2,60 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vericite.cli.io import clean, count_lines, note, remark, say
 from vericite.cli.options import (
     AbstainOption,
+    AidsOption,
     CacheOption,
     ChecksOption,
+    ColumnsOption,
     ConcurrencyOption,
     DocumentsOption,
     JudgeOption,
+    PlanFileOption,
+    PlanOutOption,
     PriceOption,
     ProtocolOption,
     ReplyOption,
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    chosen,
-    llm_settings,
+    plan_of,
+    refuse_both,
     refuse_same,
     refuse_unwritable,
     report,
 )
-from vericite.cli.remarks import remark
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from vericite.cli.show import Row
+    from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
-    from vericite.evaluate import CitationRates
-    from vericite.records import Answer
-    from vericite.verify import Protocol
+    from vericite.evaluate.rates import CitationRates
+    from vericite.records import Answer, CheckedAnswer
+    from vericite.verify.protocol import Protocol
 
 
 def check(
+    ctx: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(
-            help='JSONL: {"id", "question"?, "answer": "text with [1]", "documents": [{"id", "title"?, "text"}]}, '
-            "or another format"
+            help='JSONL: {"id"?, "question"?, "answer": "text with [1]", "documents": [{"id"?, "title"?, "text"}]}; '
+            "another format, a CSV, TSV, Excel or Parquet file, a .gz of one, or - for the standard input"
         ),
     ],
     format: Annotated[
         str,
         typer.Option(
-            help="vericite, biogen, ragas, langchain, spans or markdown (docs/formats.md); auto goes by the fields of "
-            "the first record.",
+            help="vericite, markdown, spans, openai, gemini, perplexity, ragas, langchain, llamaindex, haystack, alce, "
+            "biogen, trec-rag or medaesqa (docs/formats.md), or a data set with answers (docs/datasets.md); auto goes "
+            "by the fields of the first records.",
             metavar="NAME",
         ),
     ] = "auto",
+    columns: ColumnsOption = None,
     documents: DocumentsOption = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
     protocol: ProtocolOption = "default",
@@ -71,6 +81,7 @@ def check(
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
     checks: ChecksOption = None,
+    aids: AidsOption = None,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,
@@ -78,69 +89,158 @@ def check(
     price: PriceOption = None,
     reply_tokens: ReplyOption = 256,
     cache: CacheOption = True,
+    plan: PlanFileOption = None,
+    plan_out: PlanOutOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
     A record that cannot be used is reported and costs itself alone; the exit code is then 2.
     """
-    from rich.console import Console
-
-    from vericite.cli.reading import read_answers
+    from vericite.cli.io import read_answers
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.verify import load_judge
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
-    console = Console(highlight=False)
+    refuse_both(as_json, as_csv)
     refuse_same(out, file, documents)
     refuse_unwritable(out)
     problems: list[RecordError] = []
-    answers = read_answers(file, format, documents, problems, _tell_format)
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
-    judged_by = None if judge is None else load_judge(judge, settings)
+    answers = read_answers(file, format, documents, problems, _show_format, columns)
+    chosen = plan_of(ctx, "check", plan, plan_out)
+    judged_by = judge_of(chosen.check, settings_of(chosen.llm))
     before = ledger_of(judged_by)
+    table = _Table(0 if as_json or as_csv else rows, is_kept=out is not None)
     try:
-        rates = _check_all(answers, chosen(protocol, judged_by, abstain_below, checks), out, console, rows, cache)
+        with closing(_checked(answers, protocol_of(chosen.check, judged_by), out, chosen.llm.cache)) as checked:
+            rates = _pooled(checked, table, count_lines(file))
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))
-    passed = (fail_under is None or _gate(rates, fail_under)) and _any_judged(rates)
+    gate = None if fail_under is None else _Gate.of(rates, fail_under)
+    if as_json or as_csv:
+        _print_figures(rates, gate, as_json)
+    else:
+        table.end(rates)
+        if gate is not None:
+            say(gate.line)
+    passed = (gate is None or gate.passed) and _any_judged(rates)
     report(problems)
     if not passed:
         raise typer.Exit(1)
 
 
-def _check_all(
-    answers: Iterator[Answer], protocol: Protocol, out: Path | None, console: Console, limit: int, cache: bool
-) -> CitationRates:
-    from rich.console import Console
+@dataclass
+class _Ahead:
+    """An answer that was checked, and how many the verifier has read by then: they are judged in batches."""
 
-    from vericite.cli.show import retracted_citations, show_rates, verdict_rows
-    from vericite.cli.writing import output
-    from vericite.evaluate import CitationRates
+    checked: CheckedAnswer
+    read: int
+
+
+def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, cache: bool) -> Generator[_Ahead]:
+    """The answers as they are checked, and kept with the source sentences where a file is asked for."""
+    from vericite.cli.io import output
     from vericite.pipeline import check_many
 
-    rates = CitationRates()
-    rows: list[Row] = []
-    progress = Console(stderr=True)
-    told = "stopped; the verdicts on {} answers are in"
-    with output(out, told) as written, progress.status("checking") as status:
-        for checked in check_many(answers, protocol, cache=cache):
-            rates.add(checked.summary)
-            status.update(f"{rates.answers} answers, {rates.summary.citations} citations checked")
-            rows += islice(map(_claim_told, verdict_rows(checked)), limit - len(rows))
+    read = 0
+
+    def counted() -> Iterator[Answer]:
+        nonlocal read
+        for answer in answers:
+            read += 1
+            yield answer
+
+    with output(out, "stopped; the verdicts on {} answers are in") as written:
+        for checked in check_many(counted(), protocol, cache=cache, quote=written is not None):
             if written is not None:
                 written.add([checked])
-    if rows:
-        _list_rows(console, rows)
-    listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
-    if listed > len(rows):
-        more = f"... and {listed - len(rows)} more" + ("" if out else " (--out FILE keeps them all)")
-        console.print(more, style="dim")
-    console.print()
-    # In a narrower terminal its lines run over, which is better than figures cut short.
-    show_rates(Console(highlight=False, width=max(console.width, _RATES_WIDTH)), rates)
-    if rates.summary.retracted:
-        console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
+            yield _Ahead(checked, read)
+
+
+def _pooled(found: Iterator[_Ahead], table: _Table, total: int | None) -> CitationRates:
+    from vericite.cli.terminal import Progress
+    from vericite.evaluate.rates import CitationRates
+
+    rates = CitationRates()
+    with Progress("checking", "answers", total).running() as progress:
+        for one in found:
+            rates.add(one.checked.summary)
+            table.add(one.checked)
+            progress.update(rates.answers, f"{rates.summary.citations:,} citations", one.read)
     return rates
+
+
+class _Table:
+    """The verdicts that are listed, which are shown as soon as there are as many as are wanted; then the rates."""
+
+    def __init__(self, limit: int, is_kept: bool) -> None:
+        from vericite.cli.terminal import Terminal
+
+        self._console, self._limit, self._is_kept = Terminal(), limit, is_kept
+        self._rows: list[Row] = []
+        self._unread: Counter[str] = Counter()
+        self._is_shown = False
+
+    def add(self, checked: CheckedAnswer) -> None:
+        """Take an answer's verdicts, as long as there is room."""
+        from vericite.cli.show import verdict_rows
+
+        self._unread.update(islice(checked.unread, _UNREAD_SHOWN))
+        if self._is_shown or not self._limit:
+            return
+        self._rows += islice(map(_with_claim, verdict_rows(checked)), self._limit - len(self._rows))
+        if len(self._rows) >= self._limit:
+            self._show()
+
+    def _show(self) -> None:
+        self._is_shown = True
+        if self._rows:
+            _list_rows(self._console, self._rows)
+
+    def end(self, rates: CitationRates) -> None:
+        """Show what is not shown yet, how much more there is, what the words mean, and the rates."""
+        from vericite.cli.show import retracted_citations, show_legend, show_rates
+        from vericite.cli.terminal import Terminal
+
+        if not self._is_shown:
+            self._show()
+        listed = rates.summary.cases + rates.summary.dangling + rates.summary.uncited
+        if listed > len(self._rows):
+            more = f"... and {listed - len(self._rows)} more" + (
+                "" if self._is_kept else " (--out FILE keeps them all)"
+            )
+            self._console.print(more, style="dim")
+        self._console.print()
+        show_legend(self._console, self._rows)
+        if self._rows:
+            self._console.print()
+        # In a narrower terminal its lines run over, which is better than figures cut short.
+        show_rates(Terminal(width=max(self._console.width, _RATES_WIDTH)), rates)
+        if rates.summary.retracted:
+            self._console.print(f"{retracted_citations(rates.summary)}.", style="bold red")
+        if rates.summary.unread:
+            self._show_unread(rates.summary.unread)
+
+    def _show_unread(self, count: int) -> None:
+        """How many markers point at nothing that is known, and the most frequent of them."""
+        shown = ", ".join(clean(marker[:40]) for marker, _ in self._unread.most_common(_UNREAD_SHOWN))
+        more = ", ..." if len(self._unread) > _UNREAD_SHOWN else ""
+        markers = f"{count} marker{'s' if count > 1 else ''} not read: {shown}{more}"
+        self._console.print(f"{markers}. They point at no document that is known.", style="yellow")
+
+
+_UNREAD_SHOWN = 3
+
+
+def _print_figures(rates: CitationRates, gate: _Gate | None, as_json: bool) -> None:
+    from vericite.cli.figures import print_csv
+
+    if not as_json:
+        print_csv(rates.records)
+        return
+    figures = {"answers": rates.answers, "counts": rates.summary.model_dump(mode="json"), "rates": rates.records}
+    typer.echo(json.dumps({**figures, "gate": None if gate is None else gate.record}, indent=2, ensure_ascii=False))
 
 
 _RATES_WIDTH = 80
@@ -151,7 +251,7 @@ _LEAST_CLAIM, _MOST_CLAIM = 12, 24
 address makes the table too wide."""
 
 
-def _claim_told(row: Row) -> Row:
+def _with_claim(row: Row) -> Row:
     """A marker that stands beside no words has no claim; an empty cell would not say so."""
     from rich.text import Text
 
@@ -159,7 +259,7 @@ def _claim_told(row: Row) -> Row:
     return row if str(claim) else (*rest, Text("(no text beside the citation)", "dim"))
 
 
-def _list_rows(console: Console, rows: Sequence[Row]) -> None:
+def _list_rows(console: Terminal, rows: Sequence[Row]) -> None:
     """As a table, where the terminal is wide enough for one; else each verdict on a line, and under it its claim."""
     from rich.padding import Padding
     from rich.text import Text
@@ -169,8 +269,8 @@ def _list_rows(console: Console, rows: Sequence[Row]) -> None:
     if _table_width(rows) <= console.width:
         show_rows(console, rows)
         return
-    for *told, claim in rows:
-        console.print(Text(" ").join(Text.assemble(cell) for cell in told if str(cell)))
+    for *cells, claim in rows:
+        console.print(Text(" ").join(Text.assemble(cell) for cell in cells if str(cell)))
         console.print(Padding(claim, (0, 0, 0, 2)))
 
 
@@ -186,17 +286,39 @@ def _table_width(rows: Sequence[Row]) -> int:
     return sum(shown) + min(max(word, _LEAST_CLAIM), _MOST_CLAIM)
 
 
-def _tell_format(name: str) -> None:
-    remark(f"read as {name}; --format NAME reads it otherwise")
+def _show_format(name: str) -> None:
+    note(f"read as {name}; --format NAME reads it otherwise")
 
 
-def _gate(rates: CitationRates, fail_under: float) -> bool:
-    supported, citations = rates.summary.supported, rates.summary.cases + rates.summary.dangling
-    share = supported / citations if citations else 0.0
-    passed = bool(citations) and share >= fail_under
-    found = f"{supported} of {citations} citations supported ({share:.3f})" if citations else "no citations"
-    typer.echo(f"gate {'passed' if passed else 'failed'}: {found}, --fail-under {fail_under:g}")
-    return passed
+@dataclass(frozen=True)
+class _Gate:
+    """Whether enough of all citations are supported."""
+
+    supported: int
+    citations: int
+    fail_under: float
+
+    @classmethod
+    def of(cls, rates: CitationRates, fail_under: float) -> _Gate:
+        return cls(rates.summary.supported, rates.summary.cases + rates.summary.dangling, fail_under)
+
+    @property
+    def share(self) -> float:
+        return self.supported / self.citations if self.citations else 0.0
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.citations) and self.share >= self.fail_under
+
+    @property
+    def line(self) -> str:
+        found = f"{self.supported} of {self.citations} citations supported ({self.share:.3f})"
+        end = f"{found if self.citations else 'no citations'}, --fail-under {self.fail_under:g}"
+        return f"gate {'passed' if self.passed else 'failed'}: {end}"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return {**asdict(self), "share": self.share, "passed": self.passed}
 
 
 def _any_judged(rates: CitationRates) -> bool:

@@ -12,27 +12,133 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.finding import (
+from vericite.cli.io import clean, note, remark, say
+from vericite.cli.options import (
     FromYear,
     Journals,
+    JsonOption,
     Languages,
     Mesh,
     Retracted,
     ToYear,
     Types,
     filters_of,
+    refuse_unwritable,
+    report,
 )
-from vericite.cli.options import JsonOption, refuse_unwritable, report
-from vericite.cli.remarks import remark
-from vericite.cli.retractions import retractions
 
 if TYPE_CHECKING:
-    from vericite.corpus.entrez import Entrez
-    from vericite.corpus.entrez.fetched import Fetched
+    from collections.abc import Sequence
+
+    from vericite.corpus.entrez.client import Entrez, Fetched
     from vericite.corpus.entrez.results import SearchResult
-    from vericite.corpus.gathering import Gathered
+    from vericite.corpus.ingest import CollectedSources
+    from vericite.corpus.retractions import Entry, RetractionReport
     from vericite.corpus.store import BuildReport, Progress
     from vericite.corpus.store.contract import Item, Source
+
+
+def retractions(
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Learn of what is retracted in this store: a folder, or s3://bucket/prefix.", metavar="STORE"
+        ),
+    ] = None,
+    pubmed: Annotated[
+        bool, typer.Option("--pubmed", help="Learn of what PubMed has as retracted; goes to NCBI.")
+    ] = False,
+    from_year: Annotated[
+        int | None,
+        typer.Option(
+            "--from", min=1800, max=2100, help="With --pubmed: only what was published in this year or later."
+        ),
+    ] = None,
+    notices: Annotated[
+        bool, typer.Option("--notices", help="With --pubmed: keep the PMIDs of the notices, too; takes minutes.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Forget what was known before and is not told now.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how many articles are known as retracted, or learn of more.
+
+    What check, search and ask meet of these articles is marked RETRACTED, wherever the documents come from. The list is
+    kept in the user's cache folder; what is learnt adds to it, unless --replace is said.
+    """
+    from vericite.corpus.retractions import entries, learn
+    from vericite.errors import InputError
+
+    if (from_year is not None or notices) and not pubmed:
+        raise InputError("expected --pubmed beside --from and --notices; found none. Add it.")
+    if replace and not (pubmed or store):
+        raise InputError("expected --store or --pubmed beside --replace; found neither. Say what to learn instead.")
+    learnt = _learnt_now(store, pubmed, from_year, notices)
+    new = learn(learnt, replace) if learnt else 0
+    known = entries()
+    if as_json:
+        typer.echo(json.dumps(_as_json(learnt, new, known), indent=2, ensure_ascii=False))
+    else:
+        _print(learnt, new, known)
+
+
+def _learnt_now(store: str | None, pubmed: bool, from_year: int | None, notices: bool) -> list[RetractionReport]:
+    from vericite.corpus.retractions import retracted_in_pubmed, retracted_in_store
+
+    learnt: list[RetractionReport] = []
+    if store is not None:
+        from vericite.corpus.store import open_store
+
+        learnt.append(retracted_in_store(open_store(store), store))
+    if pubmed:
+        from vericite.corpus.entrez.client import Entrez
+        from vericite.corpus.entrez.results import EntrezSettings
+
+        # Asked anew: what was retracted since the last time is what matters.
+        with Entrez(EntrezSettings(cache=None)) as entrez:
+            learnt.append(retracted_in_pubmed(entrez, from_year, notices))
+    return learnt
+
+
+def _totals(known: Sequence[Entry]) -> dict[str, tuple[int, str, str]]:
+    """By who reported: how many, and the days of the first and the last time."""
+    found: dict[str, tuple[int, str, str]] = {}
+    for entry in known:
+        for by, (first, last) in entry.reported.items():
+            count, earliest, latest = found.get(by, (0, first, last))
+            found[by] = (count + 1, min(earliest, first), max(latest, last))
+    return dict(sorted(found.items()))
+
+
+def _as_json(learnt: Sequence[RetractionReport], new: int, known: Sequence[Entry]) -> dict[str, object]:
+    return {
+        "known": len(known),
+        "with_notices": sum(bool(entry.notices) for entry in known),
+        "told_by": {
+            by: {"articles": count, "first": first, "last": last} for by, (count, first, last) in _totals(known).items()
+        },
+        "told_now": {place.by: len(place.notices) for place in learnt},
+        "new": new,
+    }
+
+
+def _print(learnt: Sequence[RetractionReport], new: int, known: Sequence[Entry]) -> None:
+    for place in learnt:
+        say(f"{clean(place.by)}: {_articles(len(place.notices))}")
+    if learnt:
+        say(f"new: {_articles(new)}")
+    say(f"known as retracted: {_articles(len(known))}")
+    for by, (count, first, last) in _totals(known).items():
+        when = f"on {last}" if first == last else f"from {first} to {last}"
+        say(f"  {count:,} told by {clean(by)} {when}")
+    if not known:
+        say("learn of some with --store STORE, or of all that PubMed has with --pubmed")
+
+
+def _articles(count: int) -> str:
+    return f"{count:,} article{'' if count == 1 else 's'}"
+
 
 corpus = typer.Typer(
     name="corpus",
@@ -44,8 +150,6 @@ corpus = typer.Typer(
 corpus.command()(retractions)
 
 StoreArgument = Annotated[str, typer.Argument(help="The store: a folder, or s3://bucket/prefix.", metavar="STORE")]
-_BETWEEN_LINES = 30.0
-"""Seconds."""
 
 
 @corpus.command()
@@ -55,7 +159,7 @@ def build(
         list[Path] | None,
         typer.Argument(
             help="Files and folders: PubMed XML, JSONL (MedRAG's chunks too), CSV, RIS, NBIB, JATS articles, Markdown, "
-            "text, lists of PMIDs; .gz or not."
+            "text; .gz or not. `pmids:FILE` is a list of PMIDs to fetch; goes to NCBI."
         ),
     ] = None,
     pubmed: Annotated[
@@ -67,8 +171,12 @@ def build(
     ] = None,
     most: Annotated[int, typer.Option(min=1, max=9999, help="Articles of a query, at most.")] = 1000,
     format: Annotated[
-        str, typer.Option(help="What the files are; auto goes by their content.", metavar="NAME")
+        str,
+        typer.Option(
+            help="What the files are (docs/corpus.md lists the names); auto goes by their content.", metavar="NAME"
+        ),
     ] = "auto",
+    as_json: JsonOption = False,
     vectors: Annotated[
         bool,
         typer.Option(
@@ -84,18 +192,23 @@ def build(
     that is in the store unchanged is skipped. A record that cannot be used is reported and costs itself alone, and so
     does a file; the exit code is then 2.
     """
-    from vericite.corpus.gathering import gather
+    from vericite.corpus.ingest import collect_sources
     from vericite.corpus.store import build_store
 
     asked = [pmid.strip() for pmid in (pmids or "").split(",") if pmid.strip()]
     with _entrez() as entrez:
-        gathered = gather(sources or [], entrez, pubmed or [], asked, most, format)
-        for line in (*gathered.told, *gathered.passed_over):
+        collected = collect_sources(sources or [], entrez, pubmed or [], asked, most, format)
+        for line in collected.messages:
+            note(line)
+        for line in collected.passed_over:
             remark(line)
-        meter = _Meter(gathered)
+        meter = _Meter(collected)
         with _shown(meter) as progress:
             built = build_store(to, meter.sources, vectors=vectors, progress=progress)
-    _tell(built, to)
+    if as_json:
+        typer.echo(json.dumps({"store": to, **_report_counts(built), "seconds": round(built.seconds, 3)}))
+    else:
+        _show_report(built, to)
     report(built.problems)
 
 
@@ -123,12 +236,12 @@ def info(store: StoreArgument, as_json: JsonOption = False) -> None:
         "sources": f"{len(found.sources):,}",
     }
     for name, value in rows.items():
-        typer.echo(f"{name:<16} {value}")
+        say(f"{name:<16} {clean(value)}")
     for source in found.sources[:20]:
         state = "" if source.done else ", not read to its end"
         refused = f", {source.refused:,} refused" if source.refused else ""
         missing = f", {source.missing:,} not there" if source.missing else ""
-        typer.echo(f"  {source.name}: {source.items:,} records{refused}{missing}{state}")
+        say(f"  {clean(source.name)}: {source.items:,} records{refused}{missing}{state}")
     if len(found.sources) > 20:
         typer.echo(f"  ... and {len(found.sources) - 20:,} more (--json lists all)")
 
@@ -163,7 +276,7 @@ def export(
     retracted: Retracted = None,
 ) -> None:
     """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
-    from vericite.cli.writing import output
+    from vericite.cli.io import output
     from vericite.corpus.store import open_store
     from vericite.records import write_jsonl
 
@@ -178,16 +291,20 @@ def export(
 
 
 @corpus.command()
-def verify(store: StoreArgument) -> None:
+def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
     """Read every document and index of a store; exits with 1 if something is wrong."""
     from vericite.corpus.store import open_store
 
     problems = open_store(store).verify()
-    for problem in problems:
-        typer.echo(problem)
+    if as_json:
+        typer.echo(json.dumps({"store": store, "problems": list(problems)}, indent=2, ensure_ascii=False))
+    elif problems:
+        for problem in problems:
+            say(clean(problem))
+    else:
+        say("nothing is wrong")
     if problems:
         raise typer.Exit(1)
-    typer.echo("nothing is wrong")
 
 
 @contextmanager
@@ -207,7 +324,7 @@ class _Lazy:
 
     @property
     def _entrez(self) -> Entrez:
-        from vericite.corpus.entrez import Entrez
+        from vericite.corpus.entrez.client import Entrez
 
         self._made = self._made or Entrez()
         return self._made
@@ -226,11 +343,11 @@ class _Lazy:
 class _Meter:
     """How far a build is, with the time left by the size of the files that are still to be read."""
 
-    def __init__(self, gathered: Gathered) -> None:
-        self._sizes = gathered.sizes
-        self._order = [source.name for source in gathered.sources]
+    def __init__(self, collected: CollectedSources) -> None:
+        self._sizes = collected.sizes
+        self._order = [source.name for source in collected.sources]
         self._begun: set[str] = set()
-        self.sources = [replace(source, items=self._noting(source)) for source in gathered.sources]
+        self.sources = [replace(source, items=self._noting(source)) for source in collected.sources]
 
     def _noting(self, source: Source) -> Callable[[], Iterator[Item]]:
         """Its items, and note that it was read: of what is skipped as unchanged no item is asked for."""
@@ -242,12 +359,14 @@ class _Meter:
         return items
 
     def line(self, progress: Progress) -> str:
-        """What is told."""
+        """The line."""
+        from vericite.cli.terminal import in_words
+
         if progress.stage == "indexing":
             return f"{progress.items:,} records read; indexing"
         place = self._order.index(progress.source)
         seconds = self._seconds(progress, place) if progress.remaining is None else progress.remaining
-        left = "" if seconds is None else f", about {_time(seconds)} left"
+        left = "" if seconds is None else f", about {in_words(seconds)} left"
         made = "records with vectors" if progress.stage == "embedding" else "records"
         return (
             f"{progress.items:,} {made}, {progress.rate:,.0f} a second, source {place + 1} of {len(self._order)}{left}"
@@ -264,32 +383,15 @@ class _Meter:
 
 @contextmanager
 def _shown(meter: _Meter) -> Generator[Callable[[Progress], None]]:
-    """A line that changes, or, where that goes into a file, one every half a minute."""
-    from rich.console import Console
+    """A line that changes, or, where that goes into a file, one now and then."""
+    from vericite.cli.terminal import Progress
 
-    console = Console(stderr=True)
-    told = 0.0
-    with console.status("reading") as status:
-
-        def tell(progress: Progress) -> None:
-            nonlocal told
-            if console.is_terminal:
-                status.update(meter.line(progress))
-            elif progress.seconds - told >= _BETWEEN_LINES:
-                told = progress.seconds
-                remark(meter.line(progress))
-
-        yield tell
+    with Progress("reading", "records").running() as shown:
+        yield lambda progress: shown.show(meter.line(progress))
 
 
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _tell(built: BuildReport, to: str) -> None:
-    counts = {
+def _report_counts(built: BuildReport) -> dict[str, int]:
+    return {
         "added": built.added,
         "replaced": built.replaced,
         "older than what is there": built.outdated,
@@ -298,6 +400,12 @@ def _tell(built: BuildReport, to: str) -> None:
         "not there": built.missing,
         "sources unchanged": len(built.skipped),
     }
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
+
+
+def _show_report(built: BuildReport, to: str) -> None:
+    counts = _report_counts(built)
+    from vericite.cli.terminal import in_words
+
+    counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
     left = "" if built.kept else "; no store was made, for there is nothing to keep"
-    typer.echo(f"{to}: {told} ({_time(built.seconds)}){left}")
+    say(f"{clean(to)}: {counted} ({in_words(built.seconds)}){left}")

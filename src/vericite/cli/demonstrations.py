@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from vericite.cli.io import clean, remark, say
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
@@ -23,15 +24,13 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
-from vericite.cli.remarks import clean, remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.errors import RecordError
-    from vericite.generate.demonstrations import Built, Pool, RationaleWriter
-    from vericite.llm import Settings
-    from vericite.records import Document, Question
+    from vericite.generate.demonstrations import Built, RationaleWriter
+    from vericite.records import Question
 
 demonstrations = typer.Typer(
     name="demonstrations",
@@ -72,6 +71,7 @@ def build(
     price: PriceOption = None,
     reply_tokens: ReplyOption = 1024,
     cache: CacheOption = True,
+    as_json: JsonOption = False,
 ) -> None:
     """Make demonstrations of training questions: the right answer with citations, and, with --llm, reasoning to it.
 
@@ -79,21 +79,25 @@ def build(
     kept where it cites documents that exist and, read by itself, comes to the right answer. Stopped, even by
     kill -9, the build goes on where it was when the same command is typed again.
     """
-    from vericite.formats.questions import read_questions
+    from vericite.formats.registry import read_questions
     from vericite.generate.demonstrations import build_pool
+    from vericite.pipeline.demonstrations import gold_documents, rationale_writer
 
     refuse_unwritable(to, "--to")
     found, problems = read_questions(questions)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
-    evidence, more = _evidence(documents, corpus, found)
-    writer = None if llm is None else _writer(llm, settings)
+    evidence, more = gold_documents(documents, corpus, found)
+    writer = None if llm is None else rationale_writer(llm, settings)
     try:
         with _shown(len(found)) as progress:
             built = build_pool(found, evidence, to, writer, most, progress)
     finally:
         if writer is not None:
             writer.llm.close()
-    _tell(built, to, writer)
+    if as_json:
+        _print_built(built, to, writer)
+    else:
+        _show_built(built, to, writer)
     report([*problems, *more])
     if built.failed:
         raise typer.Exit(1)
@@ -107,21 +111,22 @@ def info(
         typer.Option(help="Questions to be asked: say how many demonstrations give them away.", metavar="QUESTIONS"),
     ] = None,
     near: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Cosine from which two questions count as one; 0.85 if not said.")
+        float | None, typer.Option(min=0, max=1, help="Cosine from which two questions count as one; 0.9 if not said.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a pool, and what of it must not be shown with given questions."""
     from vericite.generate.demonstrations import Pool
+    from vericite.pipeline.demonstrations import pool_facts
 
     found, problems = Pool.read(pool)
     asked, more = _against(against)
-    facts = _facts(found, asked, near)
+    facts = pool_facts(found, asked, near)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for name, value in facts.items():
-            typer.echo(f"{name:<18} {clean(_in_words(value))}")
+            say(f"{name:<18} {clean(_in_words(value))}")
     report([*problems, *more])
 
 
@@ -131,115 +136,47 @@ def _in_words(value: object) -> str:
     return ", ".join(f"{part} {count}" for part, count in cast(dict[str, object], value).items())
 
 
-def _writer(spec: str, settings: Settings) -> RationaleWriter:
-    from vericite.generate.demonstrations import RationaleWriter
-    from vericite.llm import LLM
-
-    return RationaleWriter(LLM(spec, settings), settings.reply_tokens)
-
-
-def _evidence(
-    documents: Path | None, corpus: str | None, questions: Sequence[Question]
-) -> tuple[Callable[[Question], Sequence[Document]], Sequence[RecordError]]:
-    """What gives a question its gold documents, and what was wrong with the lines of the file."""
-    from vericite.errors import InputError
-    from vericite.retrieve.oracle import Oracle
-
-    if (documents is None) == (corpus is None):
-        raise InputError("expected either --documents or --corpus; found " + ("neither" if corpus is None else "both"))
-    problems: Sequence[RecordError] = ()
-    if corpus == "pubmed":
-        from vericite.corpus.entrez import Entrez
-
-        oracle = Oracle(Entrez())
-    else:
-        found, problems = _documents(documents, corpus, questions)
-        oracle = Oracle(documents=found)
-
-    def gold(question: Question) -> list[Document]:
-        return [hit.document for hit in oracle.retrieve(question, len(question.gold_documents))]
-
-    return gold, problems
-
-
-def _documents(
-    documents: Path | None, corpus: str | None, questions: Sequence[Question]
-) -> tuple[Sequence[Document], Sequence[RecordError]]:
-    from vericite.corpus import demo_documents, load_documents
-    from vericite.retrieve.oracle import pmid_of
-
-    if documents is not None:
-        return load_documents(documents)
-    assert corpus is not None
-    if corpus == "demo":
-        return demo_documents(), ()
-    from vericite.corpus.store import open_store
-
-    names = {
-        name for question in questions for gold in question.gold_documents for name in (gold, pmid_of(gold) or gold)
-    }
-    return open_store(corpus).get(sorted(names)).documents, ()
-
-
 @contextmanager
 def _shown(questions: int) -> Generator[Callable[[Built], None]]:
     """A line on a terminal that says how far it is."""
-    from rich.console import Console
+    from vericite.cli.terminal import Progress
 
-    with Console(stderr=True).status("reading") as status:
+    with Progress("reading", "questions", questions).running() as progress:
 
-        def tell(built: Built) -> None:
+        def show(built: Built) -> None:
             done = built.made + built.before + len(built.failed)
-            status.update(f"{built.made:,} demonstrations, about {done:,} of {questions:,} questions")
+            progress.update(done, f"{built.made:,} demonstrations")
 
-        yield tell
+        yield show
 
 
-def _tell(built: Built, to: Path, writer: RationaleWriter | None) -> None:
-    typer.echo(
+def _print_built(built: Built, to: Path, writer: RationaleWriter | None) -> None:
+    counts = {
+        "made": built.made,
+        "before": built.before,
+        "left_out": dict(built.left_out),
+        "failed": dict(built.failed),
+    }
+    used = None if writer is None else str(writer.llm.ledger)
+    typer.echo(json.dumps({"pool": str(to), **counts, "language_model": used}, indent=2, ensure_ascii=False))
+
+
+def _show_built(built: Built, to: Path, writer: RationaleWriter | None) -> None:
+    say(
         f"{to}: {built.made:,} demonstrations made, {built.before:,} questions done before, "
         f"{built.left_out.total():,} left out, {len(built.failed):,} failed"
     )
     for reason, count in built.left_out.most_common():
-        typer.echo(f"  left out: {count:,}: {clean(reason)}")
+        say(f"  left out: {count:,}: {clean(reason)}")
     for id, reason in list(built.failed.items())[:20]:
         remark(f"{id}: {reason}")
     if len(built.failed) > 20:
         remark(f"and {len(built.failed) - 20:,} more questions that failed")
     if writer is not None:
-        typer.echo(f"  {writer.llm.ledger}")
+        say(f"  {writer.llm.ledger}")
 
 
 def _against(path: Path | None) -> tuple[Sequence[Question], Sequence[RecordError]]:
-    from vericite.formats.questions import read_questions
+    from vericite.formats.registry import read_questions
 
     return ((), ()) if path is None else read_questions(path)
-
-
-def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[str, object]:
-    from collections import Counter
-    from dataclasses import asdict
-
-    facts: dict[str, object] = {
-        "demonstrations": len(pool),
-        "types": dict(Counter(exemplar.type or "none" for exemplar in pool.exemplars).most_common()),
-        "labels": dict(Counter(exemplar.label or "none" for exemplar in pool.exemplars).most_common()),
-        "with answer": sum(exemplar.answer is not None for exemplar in pool.exemplars),
-        "with rationale": sum(exemplar.rationale is not None for exemplar in pool.exemplars),
-        "made by": {
-            f"{part}: {by}:": count
-            for (part, by), count in Counter(
-                made for exemplar in pool.exemplars for made in exemplar.made_by.items()
-            ).most_common()
-        },
-        "signature": pool.signature,
-    }
-    if asked:
-        from vericite.generate.demonstrations import NEAR, Vectors, decontaminate
-        from vericite.models import Embedder
-
-        vectors = Vectors.beside(pool.path, Embedder.shared())
-        left = decontaminate(pool, asked, vectors, NEAR if near is None else near)
-        facts["removed"] = asdict(left.removed[-1])
-        facts["left"] = len(left)
-    return facts

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
+from typing import cast
 
 import typer
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from vericite.cli.options import report
-from vericite.cli.remarks import clean
-from vericite.cli.writing import written
-from vericite.errors import RecordError, VeriCiteError
-from vericite.evaluate.comparison import Comparison
-from vericite.evaluate.rankings import Correlated
-from vericite.evaluate.ratings import Agreed
+from vericite.cli.io import clean, output
+from vericite.cli.options import lines_before_errors, report
+from vericite.cli.terminal import Terminal
+from vericite.errors import RecordError
+from vericite.evaluate.ratings import Agreed, RankCorrelation
 from vericite.evaluate.resampling import Estimate
-from vericite.evaluate.scoring import Figure, System
+from vericite.evaluate.scoring import Figure, Missing, System, counts_zero
+from vericite.evaluate.significance import Comparison
 
 
 @contextmanager
 def reported(problems: list[RecordError]) -> Generator[None]:
     """Names the lines that could not be used at the end, and also before an error that may come of them."""
-    try:
+    with lines_before_errors(problems):
         yield
-    except VeriCiteError:
-        with suppress(typer.Exit):
-            report(problems)
-        raise
     report(problems)
 
 
@@ -43,7 +41,7 @@ def with_something(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
     return [figure for figure in figures if figure.measure in there], len({it.measure for it in figures} - there)
 
 
-def show_figures(figures: Sequence[Figure], dropped: int = 0) -> None:
+def show_figures(figures: Sequence[Figure], dropped: int = 0, whole: bool = False) -> None:
     """A table, under it the signatures that the figures have, and how many measures found nothing to count."""
     systems = len({figure.system for figure in figures}) > 1
     groups = any(figure.group is not None for figure in figures)
@@ -59,10 +57,18 @@ def show_figures(figures: Sequence[Figure], dropped: int = 0) -> None:
         made = f"[{signatures.index(figure.signature) + 1}]"
         rows.append([str(figure.measure), *named, _value(found), _interval(found), *counts, made])
     _show_table(["measure", *names, "value", _HEAD, "n", "missing", "empty", "signature"], rows, names)
-    show_signatures(signatures, numbered=True)
+    show_signatures(signatures, whole, numbered=True)
     if dropped:
         what = "measure has" if dropped == 1 else "measures have"
-        _say(f"{dropped} more {what} nothing to count here: vericite measures")
+        _print_line(f"{dropped} more {what} nothing to count here: vericite measures")
+
+
+def show_missing(figures: Sequence[Figure], missing: Missing) -> None:
+    """Whether questions that a system has nothing for were left out of measures against gold, or counted 0."""
+    if missing == "zero":
+        _print_line("questions that a system has nothing for count 0 in measures against gold, as in trec_eval -c")
+    elif any(figure.estimate.missing and counts_zero(figure.measure) for figure in figures):
+        _print_line("missing questions are left out of measures against gold; --missing zero counts them 0")
 
 
 def show_failures(systems: Sequence[System]) -> None:
@@ -70,23 +76,25 @@ def show_failures(systems: Sequence[System]) -> None:
     for system in systems:
         reasons = Counter(item.failed for item in system.items if item.failed)
         if failed := reasons.total():
-            told = [f"{reason} ({count})" for reason, count in reasons.most_common(5)]
+            named = [f"{reason} ({count})" for reason, count in reasons.most_common(5)]
             more = [f"and {len(reasons) - 5} other reasons"] if len(reasons) > 5 else []
             what = "question" if failed == 1 else "questions"
-            _say(f"{system.name}: {failed} {what} failed: {', '.join([*told, *more])}")
+            _print_line(f"{system.name}: {failed} {what} failed: {', '.join([*named, *more])}")
 
 
-def show_comparisons(found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None]) -> None:
+def show_comparisons(
+    found: Sequence[Comparison], signatures: Sequence[str], warnings: Sequence[str | None], whole: bool = False
+) -> None:
     """A sentence each, then what the verdicts differ in, and what made them."""
     for one in found:
-        _say(one.sentence, style="")
+        _print_line(one.sentence, style="")
     for warning in dict.fromkeys(warnings):
         if warning:
-            _say(warning, style="yellow")
-    show_signatures(signatures)
+            _print_line(warning, style="yellow")
+    show_signatures(signatures, whole)
 
 
-def show_agreement(found: Sequence[Agreed]) -> None:
+def show_agreement(found: Sequence[Agreed], whole: bool = False) -> None:
     """A table of coefficients, each with its interval and word, and what made them."""
     names = ["raters", *(["by"] if any(one.by is not None for one in found) else [])]
     words = [""] if any(one.found.words for one in found) else []
@@ -96,10 +104,10 @@ def show_agreement(found: Sequence[Agreed]) -> None:
         counts = [str(one.found.n), str(one.found.missing), *([one.found.words or ""] if words else [])]
         rows.append([one.found.name, *named, _value(one.found.estimate), _interval(one.found.estimate), *counts])
     _show_table(["measure", *names, "value", _HEAD, "n", "missing", *words], rows, names)
-    show_signatures([one.signature for one in found])
+    show_signatures([one.signature for one in found], whole)
 
 
-def show_rankings(found: Sequence[Correlated]) -> None:
+def show_rankings(found: Sequence[RankCorrelation], whole: bool = False) -> None:
     """A table of rank correlations, and what made them."""
     rows = [
         [
@@ -115,14 +123,21 @@ def show_rankings(found: Sequence[Correlated]) -> None:
     ]
     # What is correlated are measures, so these are not broken either.
     _show_table(["correlation", "of", "with", "value", _HEAD, "systems", "missing"], rows)
-    show_signatures([one.signature for one in found])
+    show_signatures([one.signature for one in found], whole)
 
 
-def show_signatures(signatures: Sequence[str], numbered: bool = False) -> None:
-    """Each signature once, with the number that a table names it by."""
-    _say("")
-    for number, signature in enumerate(dict.fromkeys(signatures), start=1):
-        _say(f"[{number}] {signature}" if numbered else signature)
+def show_signatures(signatures: Sequence[str], whole: bool, numbered: bool = False) -> None:
+    """Each signature once, with the number that a table names it by; as a short hash, where not ``whole``."""
+    distinct = list(dict.fromkeys(signatures))
+    shown = distinct if whole else [hashlib.sha256(text.encode()).hexdigest()[:8] for text in distinct]
+    _print_line("")
+    if whole:
+        for number, signature in enumerate(shown, start=1):
+            _print_line(f"[{number}] {signature}" if numbered else signature)
+        return
+    named = [f"[{number}] {short}" if numbered else short for number, short in enumerate(shown, start=1)]
+    what = "signature" if len(named) == 1 else "signatures"
+    _print_line(f"{what}: {', '.join(named)} (--signatures shows what made the figures)")
 
 
 _HEAD = "95% interval"
@@ -131,8 +146,8 @@ _FOLDED = 12
 """Characters a line that a name which may be broken keeps at least."""
 
 
-def _say(text: str, style: str = "dim") -> None:
-    Console(highlight=False).print(Text(clean(text), style=style), soft_wrap=True)
+def _print_line(text: str, style: str = "dim") -> None:
+    Terminal().print(Text(clean(text), style=style), soft_wrap=True)
 
 
 def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Collection[str] = ()) -> None:
@@ -148,21 +163,58 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Col
         table.add_column(head, justify=justify, no_wrap=head not in folded, overflow="fold")
     for row in shown:
         table.add_row(*map(Text, row))
-    console = Console(highlight=False)
+    console = Terminal()
     # What reads a pipe has no width of its own.
     console.width = max(console.width, least - 2) if console.is_terminal else whole - 2
     console.print(table)
 
 
-def write_figures(figures: Sequence[Figure | Agreed | Correlated], out: Path) -> None:
+def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:
+    """Figures as JSON, or as CSV."""
+    if as_csv:
+        print_csv(records)
+    else:
+        typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
+
+
+def print_csv(records: Sequence[Mapping[str, object]]) -> None:
+    """A line a record under a line of names; what is within a field has a name with a dot."""
+    rows = [dict(_flat(record)) for record in records]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    typer.echo(text.getvalue(), nl=False)
+
+
+def _flat(record: Mapping[str, object], within: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(cast("Mapping[str, object]", value), f"{within}{name}.")
+        else:
+            yield f"{within}{name}", _cell(value)
+
+
+def _cell(value: object) -> object:
+    """A value as a table holds it. Text that a spreadsheet would take for a formula is marked as text."""
+    if isinstance(value, list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value
+
+
+def write_figures(figures: Sequence[Figure | Agreed | RankCorrelation], out: Path) -> None:
     """A line of JSON each.
 
     Raises:
         InputError: The file cannot be written.
     """
     lines = "".join(json.dumps(figure.record, ensure_ascii=False) + "\n" for figure in figures)
-    with written(out):
-        out.write_text(lines, encoding="utf-8", newline="\n")
+    with output(out) as file:
+        assert file is not None
+        file.write([lines])
 
 
 def comparison_record(measure: str, one: Comparison, signature: str, warning: str | None) -> dict[str, object]:

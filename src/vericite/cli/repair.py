@@ -7,37 +7,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.io import clean, count_lines
 from vericite.cli.options import (
     CacheOption,
+    ColumnsOption,
     ConcurrencyOption,
     DocumentsOption,
     FormatOption,
     JudgeOption,
+    PlanFileOption,
+    PlanOutOption,
     PriceOption,
     ProtocolOption,
     ReplyOption,
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    chosen,
-    llm_settings,
+    plan_of,
     refuse_same,
     refuse_unwritable,
     report,
 )
-from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
-    from vericite.llm import Settings
-    from vericite.pipeline.repair import Rewriter
-    from vericite.pipeline.search import Search
     from vericite.records import Repaired
 
 
 def repair(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(help="JSONL of answers, in the forms that check reads.")],
     documents: DocumentsOption = None,
     llm: Annotated[
@@ -59,6 +58,7 @@ def repair(
     out: Annotated[Path | None, typer.Option(help="Write the repaired answers here, as check reads them.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
     format: FormatOption = "auto",
+    columns: ColumnsOption = None,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     concurrency: ConcurrencyOption = 8,
@@ -68,6 +68,8 @@ def repair(
     price: PriceOption = None,
     reply_tokens: ReplyOption = 256,
     cache: CacheOption = True,
+    plan: PlanFileOption = None,
+    plan_out: PlanOutOption = None,
 ) -> None:
     """Mend the citations of answers that the verifier rejects, and show what was changed.
 
@@ -75,45 +77,37 @@ def repair(
     sentence; else the sentence is rewritten so that its source supports it, or deleted. Supported sentences are not
     touched. A record that cannot be used is reported and costs itself alone; the exit code is then 2.
     """
-    from rich.console import Console
-
-    from vericite.cli.reading import read_answers
+    from vericite.cli.io import output, read_answers
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.cli.writing import output
+    from vericite.cli.terminal import Progress, Terminal
     from vericite.corpus.retractions import known_retractions
     from vericite.formats import AnswerToCheck
-    from vericite.pipeline.repair import Repairer
-    from vericite.verify import load_judge
+    from vericite.pipeline.build import build_repairer
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
     problems: list[RecordError] = []
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
-    judged_by = None if judge is None else load_judge(judge, settings)
-    rewriter = _rewriter(llm, settings)
-    repairer = Repairer(
-        chosen(protocol, judged_by, None, None),
-        search=_search(corpus, settings, problems),
-        rewriter=rewriter,
-        rounds=rounds,
-        drop_uncited=drop_uncited,
-    )
-    console = Console(highlight=False)
+    repairer = build_repairer(plan_of(ctx, "repair", plan, plan_out), problems)
+    console = Terminal()
     totals = Totals()
     try:
-        with output(out, "stopped; {} repaired answers are in") as written:
-            answers = map(known_retractions().flagged_answer, read_answers(file, format, documents, problems))
+        progress = Progress("repairing", "answers", count_lines(file))
+        with progress.running(), output(out, "stopped; {} repaired answers are in") as written:
+            answers = map(
+                known_retractions().flagged_answer, read_answers(file, format, documents, problems, columns=columns)
+            )
             for found in repairer.repair_many(answers):
                 totals.add(found)
+                progress.update(totals.answers)
                 _show(console, found, as_json)
                 if written is not None:
                     written.add([AnswerToCheck.of(found.answer)])
     finally:
         # Also of a run that was stopped: it was paid for.
-        show_ledger(ledger_of(rewriter))
-        show_ledger(ledger_of(judged_by))
+        show_ledger(ledger_of(repairer.rewriter))
+        show_ledger(ledger_of(repairer.verifier.judge))
     if not as_json:
-        console.print(totals.told)
+        console.print(totals.line)
     report(problems)
 
 
@@ -126,7 +120,7 @@ class Totals:
 
     def add(self, found: Repaired) -> None:
         """Count an answer."""
-        from vericite.records.repair import support
+        from vericite.records.values import support
 
         self.answers += 1
         self.kept += found.kept
@@ -137,7 +131,7 @@ class Totals:
         self._after = _sum(self._after, support(found.checked.summary))
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """In a line."""
         counts = f"{self.kept} kept, {self.recited} re-cited, {self.rewritten} rewritten, {self.dropped} dropped"
         return (
@@ -145,7 +139,7 @@ class Totals:
         )
 
 
-def _show(console: Console, found: Repaired, as_json: bool) -> None:
+def _show(console: Terminal, found: Repaired, as_json: bool) -> None:
     from rich.text import Text
 
     from vericite.cli.show import show_changes
@@ -167,21 +161,3 @@ def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 def _of(share: tuple[int, int]) -> str:
     return f"{share[0]}/{share[1]}"
-
-
-def _rewriter(llm: str | None, settings: Settings) -> Rewriter | None:
-    from vericite.llm import LLM
-    from vericite.pipeline.repair import Rewriter
-
-    return None if llm is None else Rewriter(LLM(llm, settings))
-
-
-def _search(corpus: str | None, settings: Settings, problems: list[RecordError]) -> Search | None:
-    """Sentences are searched for as they are: nobody rewrites them."""
-    from vericite.pipeline.opening import SearchPlan, open_search
-
-    if corpus is None:
-        return None
-    search, wrong = open_search(corpus, SearchPlan(rewrite="none"), settings)
-    problems.extend(wrong)
-    return search

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.options import DrawsOption, JsonOption, OutOption, SeedOption, refuse_same, refuse_unwritable
-from vericite.cli.remarks import remark
+from vericite.cli.io import note
+from vericite.cli.options import (
+    CsvOption,
+    DrawSeedOption,
+    DrawsOption,
+    JsonOption,
+    OutOption,
+    SignaturesOption,
+    refuse_both,
+    refuse_same,
+    refuse_unwritable,
+)
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.measures.measure import Measure
-    from vericite.evaluate.reading import Read
     from vericite.evaluate.scoring import System
+    from vericite.evaluate.systems import LoadedSystems
+
 
 GoldOption = Annotated[
     Path | None,
     typer.Option(
         help='What is right: JSONL, a line a question, {"id", "ideal"?, "exact"?, "documents"?, "citations"?, '
-        '"nuggets"?, "groups"?} (docs/measures.md), or TREC relevance judgements.',
+        '"nuggets"?, "groups"?} (docs/measures.md), TREC relevance judgements, or a data set, as in mirage:FILE.',
         metavar="FILE",
     ),
 ]
@@ -62,8 +73,24 @@ SystemsArgument = Annotated[
         "`ask --save`."
     ),
 ]
-ByOption = Annotated[
+GroupsOption = Annotated[
     str | None, typer.Option(help="Show also each value of this: type, or a group of the gold.", metavar="GROUP")
+]
+
+
+class MissingTopics(StrEnum):
+    """What a question that a system has nothing for does to measures against gold."""
+
+    OUT = "out"
+    ZERO = "zero"
+
+
+MissingOption = Annotated[
+    MissingTopics,
+    typer.Option(
+        help="Of measures against gold: leave a question that a system has nothing for out (as trec_eval), or count it "
+        "0 (zero; as trec_eval -c)."
+    ),
 ]
 _BESIDE = "Beside one system's answers"
 VerdictsOption = Annotated[Path | None, typer.Option(help="From `check --out`.", rich_help_panel=_BESIDE)]
@@ -83,7 +110,7 @@ def score(
     systems: SystemsArgument,
     gold: GoldOption = None,
     measures: MeasuresOption = None,
-    by: ByOption = None,
+    by: GroupsOption = None,
     out: OutOption = None,
     verdicts: VerdictsOption = None,
     labels: LabelsOption = None,
@@ -93,19 +120,32 @@ def score(
     documents: DocumentsOption = None,
     name: NameOption = None,
     draws: DrawsOption = 1000,
-    seed: SeedOption = 0,
+    seed: DrawSeedOption = 0,
+    missing: MissingOption = MissingTopics.OUT,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+    signatures: SignaturesOption = False,
 ) -> None:
     """Score answers, each figure with its count, its 95% interval and the signature of what made it.
 
     What failed or is missing is counted, never averaged in as 0. A line that cannot be used costs itself alone; the
     exit code is then 2.
     """
-    from vericite.cli.figures import reported, show_failures, show_figures, with_something, write_figures
+    from vericite.cli.figures import (
+        print_records,
+        reported,
+        show_failures,
+        show_figures,
+        show_missing,
+        with_something,
+        write_figures,
+    )
     from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import score_systems
 
     given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
     beside = {kind: path for kind, path in given.items() if path}
+    refuse_both(as_json, as_csv)
     _refuse(systems, beside, out)
     problems: list[RecordError] = []
     with reported(problems):
@@ -113,10 +153,14 @@ def score(
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)
-        figures = score_systems(read.systems, chosen, Bootstrap(draws, seed), by)
+        figures = score_systems(read.systems, chosen, Bootstrap(draws, seed), by, missing.value)
         figures, dropped = (figures, 0) if measures else with_something(figures)
-        show_figures(figures, dropped)
-        show_failures(read.systems)
+        if as_json or as_csv:
+            print_records([figure.record for figure in figures], as_csv)
+        else:
+            show_figures(figures, dropped, whole=signatures)
+            show_missing(figures, missing.value)
+            show_failures(read.systems)
         named = {system.name: system for system in read.systems}
         _hint([(one.measure, named[one.system]) for one in figures if one.group is None and not one.estimate.n])
         if out is not None:
@@ -131,8 +175,11 @@ def compare(
     documents: DocumentsOption = None,
     name: NameOption = None,
     draws: DrawsOption = 1000,
-    seed: SeedOption = 0,
+    seed: DrawSeedOption = 0,
+    missing: MissingOption = MissingTopics.OUT,
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+    signatures: SignaturesOption = False,
 ) -> None:
     """Say in one sentence a measure whether one system is better than another on the same questions.
 
@@ -140,35 +187,41 @@ def compare(
     measures it is corrected by Holm's method. If none is named it is the first of supported citations, coverage,
     nuggets, exact answers, ROUGE and ranking that the files have what it needs for.
     """
-    from vericite.cli.figures import comparison_record, reported, show_comparisons
+    from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons
     from vericite.evaluate.resampling import Bootstrap
-    from vericite.evaluate.scoring import compare_systems
-    from vericite.evaluate.signatures import comparison_signature, judged_apart
+    from vericite.evaluate.scoring import compare_systems, comparison_signature, counts_zero, different_judges_warning
 
+    refuse_both(as_json, as_csv)
     problems: list[RecordError] = []
     with reported(problems):
         read = _read([first, second], problems, gold, {}, documents, name)
         one, other = read.systems
         chosen = _chosen(read, measures) if measures else _telling(read)
         drawn = Bootstrap(draws, seed)
-        found = compare_systems(one, other, chosen, drawn)
-        signatures = [comparison_signature(measure, one, other, drawn) for measure in chosen]
-        warnings = [judged_apart(measure, one, other) for measure in chosen]
-        if as_json:
-            told = zip(map(str, chosen), found, signatures, warnings, strict=True)
-            typer.echo(json.dumps([comparison_record(*it) for it in told], indent=2, ensure_ascii=False))
+        found = compare_systems(one, other, chosen, drawn, missing.value)
+        counted = missing is MissingTopics.ZERO
+        made_by = [
+            comparison_signature(it, one, other, drawn) + ("|missing=0" if counted and counts_zero(it) else "")
+            for it in chosen
+        ]
+        warnings = [different_judges_warning(measure, one, other) for measure in chosen]
+        if as_json or as_csv:
+            rows = zip(map(str, chosen), found, made_by, warnings, strict=True)
+            print_records([comparison_record(*it) for it in rows], as_csv)
         else:
-            show_comparisons(found, signatures, warnings)
-        undefined = [measure for measure, told in zip(chosen, found, strict=True) if told.difference.value is None]
+            show_comparisons(found, made_by, warnings, whole=signatures)
+        undefined = [
+            measure for measure, comparison in zip(chosen, found, strict=True) if comparison.difference.value is None
+        ]
         _hint([(measure, system) for measure in undefined for system in (one, other)])
 
 
 def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:
     """What to give for figures that could not be made, on stderr: it is no part of the figures."""
-    from vericite.evaluate.hints import hints
+    from vericite.evaluate.scoring import undefined_reasons
 
-    for line in hints(undefined):
-        remark(line)
+    for line in undefined_reasons(undefined):
+        note(line)
 
 
 def _refuse(systems: Sequence[Path], beside: Mapping[str, Path], out: Path | None) -> None:
@@ -190,14 +243,16 @@ def _read(
     beside: Mapping[str, Path],
     documents: Path | None,
     names: Sequence[str] | None,
-) -> Read:
-    from vericite.cli.reading import read_library
-    from vericite.evaluate.reading import read_systems
+) -> LoadedSystems:
+    from vericite.cli.io import read_library, remark_leakage
+    from vericite.evaluate.systems import read_systems
+
+    remark_leakage(gold, *places)
 
     return read_systems(places, problems, gold, beside, read_library(documents, problems), names or ())
 
 
-def _expect_group(by: str | None, read: Read) -> None:
+def _expect_group(by: str | None, read: LoadedSystems) -> None:
     from vericite.errors import InputError, UnknownNameError
 
     if by is None or by in read.groups:
@@ -207,7 +262,7 @@ def _expect_group(by: str | None, read: Read) -> None:
     raise UnknownNameError("group", by, read.groups)
 
 
-def _chosen(read: Read, named: list[str] | None) -> list[Measure]:
+def _chosen(read: LoadedSystems, named: list[str] | None) -> list[Measure]:
     from vericite.errors import InputError
     from vericite.evaluate.measures.registry import measures_for, measures_named
 
@@ -222,7 +277,129 @@ def _chosen(read: Read, named: list[str] | None) -> list[Measure]:
     return found
 
 
-def _telling(read: Read) -> list[Measure]:
-    from vericite.evaluate.measures.registry import most_telling
+def _telling(read: LoadedSystems) -> list[Measure]:
+    from vericite.evaluate.measures.registry import preferred_measure
 
-    return [most_telling([system.items for system in read.systems])]
+    return [preferred_measure([system.items for system in read.systems])]
+
+
+class Rated(StrEnum):
+    """What is rated in files of labels and of verdicts."""
+
+    CITATIONS = "citations"
+    RATIONALE = "rationale"
+
+
+RatingsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help='JSONL of ratings, {"item", "rater", "label", "group"?, "by"?}; of assessors\' labels '
+        "(docs/measures.md); or of verdicts from `check --out`. Raters are named by their field, else by the file."
+    ),
+]
+RaterOption = Annotated[
+    str | None, typer.Option(help="The rater, such as a person, that each other is held against.", metavar="RATER")
+]
+AgreementOption = Annotated[
+    str,
+    typer.Option("--measures", "-m", help="Agreement measures as `vericite measures` lists them.", metavar="LIST"),
+]
+CategoriesOption = Annotated[
+    str | None,
+    typer.Option(
+        help="All labels in their order, with commas; weights and an ordinal alpha need them.", metavar="LIST"
+    ),
+]
+OfOption = Annotated[
+    Rated, typer.Option(help="What is rated in labels and verdicts: citations, or statements of a rationale.")
+]
+ValuesOption = Annotated[
+    bool, typer.Option("--by", help='Show each value of the field "by" apart, such as CONTEXT-1 and CONTEXT-3.')
+]
+
+
+def agree(
+    ratings: RatingsArgument,
+    reference: RaterOption = None,
+    measures: AgreementOption = "CohenKappa,CategoryF1,FleissKappa,KrippendorffAlpha",
+    categories: CategoriesOption = None,
+    of: OfOption = Rated.CITATIONS,
+    by: ValuesOption = False,
+    out: OutOption = None,
+    draws: DrawsOption = 1000,
+    seed: DrawSeedOption = 0,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+    signatures: SignaturesOption = False,
+) -> None:
+    """Measure how far raters agree on the same items: kappa, alpha and F1, with intervals and Landis and Koch's words.
+
+    What cannot be defined, because all labels are the same, is said to be undefined. Labels that are missing, and
+    verdicts that were abstained from, are counted and left out.
+    """
+    from vericite.cli.figures import print_records, reported, show_agreement, write_figures
+    from vericite.evaluate.measures.registry import AGREEMENT, parse_measure, split_measures
+    from vericite.evaluate.ratings import agree as measure
+    from vericite.evaluate.ratings import read_ratings
+    from vericite.evaluate.resampling import Bootstrap
+
+    refuse_both(as_json, as_csv)
+    _refuse_written_over(out, ratings)
+    chosen = [parse_measure(text, AGREEMENT) for text in split_measures(measures)]
+    known = [label.strip() for label in categories.split(",")] if categories else None
+    problems: list[RecordError] = []
+    with reported(problems):
+        found = read_ratings(ratings, problems, of.value)
+        agreed = measure(found, chosen, reference, known, Bootstrap(draws, seed), by)
+        if as_json or as_csv:
+            print_records([one.record for one in agreed], as_csv)
+        else:
+            show_agreement(agreed, whole=signatures)
+        if out is not None:
+            write_figures(agreed, out)
+
+
+def rankings(
+    scores: Annotated[
+        list[Path],
+        typer.Argument(help='Figures as `vericite score --out` writes them: {"system", "measure", "value"} a line.'),
+    ],
+    reference: Annotated[
+        str | None,
+        typer.Option(help="The measure, such as one by people, that each other is held against.", metavar="MEASURE"),
+    ] = None,
+    measures: Annotated[
+        str, typer.Option("--measures", "-m", help="Spearman, Kendall or both.", metavar="LIST")
+    ] = "Spearman,Kendall",
+    out: OutOption = None,
+    draws: DrawsOption = 1000,
+    seed: DrawSeedOption = 0,
+    as_json: JsonOption = False,
+    as_csv: CsvOption = False,
+    signatures: SignaturesOption = False,
+) -> None:
+    """Measure whether two measures rank the same systems alike; intervals are drawn over systems."""
+    from vericite.cli.figures import print_records, reported, show_rankings, write_figures
+    from vericite.evaluate.measures.registry import RANKINGS, parse_measure, split_measures
+    from vericite.evaluate.ratings import correlate_rankings, read_scores
+    from vericite.evaluate.resampling import Bootstrap
+
+    refuse_both(as_json, as_csv)
+    _refuse_written_over(out, scores)
+    chosen = [parse_measure(text, RANKINGS) for text in split_measures(measures)]
+    problems: list[RecordError] = []
+    with reported(problems):
+        found, wrong = read_scores(scores)
+        problems += wrong
+        correlated = correlate_rankings(found, chosen, reference, Bootstrap(draws, seed))
+        if as_json or as_csv:
+            print_records([one.record for one in correlated], as_csv)
+        else:
+            show_rankings(correlated, whole=signatures)
+        if out is not None:
+            write_figures(correlated, out)
+
+
+def _refuse_written_over(out: Path | None, read: list[Path]) -> None:
+    refuse_same(out, *read)
+    refuse_unwritable(out)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.finding import (
+from vericite.cli.io import clean, show_embedding
+from vericite.cli.options import (
     BATCH,
     BatchOption,
     ByOption,
@@ -20,8 +21,8 @@ from vericite.cli.finding import (
     KeepOption,
     Languages,
     Mesh,
-    MeshOption,
     PlanOption,
+    PlanOutOption,
     RelevanceOption,
     RerankOption,
     Retracted,
@@ -29,29 +30,27 @@ from vericite.cli.finding import (
     ToYear,
     Types,
     expect_either,
-    filters_of,
     plan_of,
 )
-from vericite.cli.remarks import clean
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
     from vericite.pipeline.search import FoundEvidence, Search
     from vericite.records import Question
 
 
 def search(
+    ctx: typer.Context,
     question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
     corpus: CorpusOption = "demo",
     k: Annotated[int, typer.Option("--k", min=1, max=10_000, help="Documents to find.")] = 10,
-    plan: PlanOption = "default",
+    plan: PlanOption = None,
+    plan_out: PlanOutOption = None,
     by: ByOption = None,
     rerank: RerankOption = None,
     candidates: CandidatesOption = None,
     rewrite: RewriteOption = None,
-    mesh_file: MeshOption = None,
     coverage: CoverageOption = None,
     relevance: RelevanceOption = None,
     keep: KeepOption = None,
@@ -81,17 +80,16 @@ def search(
     """
     from vericite.cli.options import refuse_same, refuse_unwritable, report
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.pipeline.opening import open_search
+    from vericite.pipeline.build import open_search, settings_of
 
     _refuse_confused(question, batch, run, tag)
-    refuse_same(run, batch, mesh_file, Path(corpus), what="--run")
+    refuse_same(run, batch, Path(corpus), what="--run")
     refuse_unwritable(run, "--run")
-    filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
-    chosen = plan_of(plan, by, rerank, candidates, rewrite, mesh_file, coverage, relevance, keep, filters)
-    opened, problems = open_search(corpus, chosen)
+    chosen = plan_of(ctx, "search", plan, plan_out)
+    opened, problems = open_search(chosen.search, settings_of(chosen.llm), show_embedding)
     numbered, refused = _questions(question, batch)
     wrong = [*problems, *refused]
-    _carry_out(opened, numbered, k, _Shown(explain, as_json, batch, run, tag), wrong)
+    _carry_out(opened, numbered, chosen.search.k, _Shown(explain, as_json, batch, run, tag), wrong)
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 
@@ -112,7 +110,10 @@ def _questions(question: str | None, batch: Path | None) -> tuple[list[tuple[int
 
     if batch is None:
         return [(1, Question(id="question", text=question or ""))], []
-    from vericite.formats.questions import number_questions
+    from vericite.cli.io import remark_leakage
+    from vericite.formats.registry import number_questions
+
+    remark_leakage(batch)
 
     return number_questions(batch)
 
@@ -121,10 +122,10 @@ class _Shown:
     """How what was found is shown: as lines of a run, as JSON, or else to be read."""
 
     def __init__(self, explain: bool, as_json: bool, batch: Path | None, run: Path | None, tag: str) -> None:
-        from rich.console import Console
+        from vericite.cli.terminal import Terminal
 
         self.explain, self.as_json, self.batch, self.run, self.tag = explain, as_json, batch, run, tag
-        self.console: Console = Console(highlight=False)
+        self.console: Terminal = Terminal()
 
     def lines(self, question: Question, found: FoundEvidence) -> list[str]:
         """What was found for a question as the run has it, if there is one."""
@@ -139,7 +140,7 @@ class _Shown:
         if self.as_json:
             typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:
-            from vericite.cli.found import show_found
+            from vericite.cli.show import show_found
 
             if self.batch is not None:
                 self.console.print(f"\n{clean(question.id)}", style="bold", markup=False)
@@ -149,15 +150,15 @@ class _Shown:
 def _carry_out(
     opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: list[RecordError]
 ) -> None:
-    from rich.console import Console
-
-    from vericite.cli.writing import output
+    from vericite.cli.io import output
+    from vericite.cli.terminal import Progress
     from vericite.errors import EntrezError, InputError, RecordError
 
-    told = "what was found before is in"
-    with Console(stderr=True).status("searching") as status, output(shown.run, told, "--run") as written:
+    stopped = "what was found before is in"
+    progress = Progress("searching", "questions", len(numbered))
+    with progress.running(), output(shown.run, stopped, "--run") as written:
         for number, (line, question) in enumerate(numbered, start=1):
-            status.update(f"searching, {number} of {len(numbered)} questions")
+            progress.update(number - 1)
             field = "question"
             try:
                 found = opened.find(question, k)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from vericite.cli.remarks import clean
-from vericite.evaluate import CitationRates, Rate
-from vericite.evaluate.rates import SHARES
+from vericite.cli.io import clean, is_quiet
+from vericite.cli.terminal import Terminal
+from vericite.evaluate.rates import SHARES, CitationRates, Rate
 from vericite.llm import Ledger
 from vericite.records import (
     Change,
@@ -19,11 +19,16 @@ from vericite.records import (
     Document,
     Evidence,
     EvidenceSpan,
+    Rewriting,
     Run,
     Summary,
     Verdict,
     VerificationFailure,
 )
+
+if TYPE_CHECKING:
+    from vericite.pipeline.search import FoundEvidence
+
 
 RETRACTED = ("RETRACTED", "bold red")
 """What stands beside a document that is retracted, and beside the verdicts on its citations."""
@@ -31,39 +36,87 @@ RETRACTED = ("RETRACTED", "bold red")
 STYLES = {"supported": "green", "contradicted": "red", "irrelevant": "yellow", "dangling": "magenta"}
 
 
-def show_run(console: Console, run: Run) -> None:
+def show_run(console: Terminal, run: Run) -> None:
     """A question, its answer, the sources and what was found of each citation."""
     documents = {document.id: document for document in run.answer.documents}
     console.print(Text(clean(run.question.text), style="bold"))
     console.print()
     _show_answer(console, run)
     console.print()
-    console.print(Text("Sources", style="bold"))
+    console.print(Text("Found near by" if run.answer.insufficient else "Sources", style="bold"))
     for number, hit in enumerate(run.evidence, start=1):
         console.print(_source(number, hit))
     for number, document in enumerate(run.answer.documents[len(run.evidence) :], start=len(run.evidence) + 1):
         # Found for a sentence when it was mended.
         console.print(_source(number, Evidence(document=document, rank=number, score=0, retriever="repair")))
-    if run.checked.verdicts:
-        console.print()
-        console.print(Text("Citations", style="bold"))
-    for verdict in run.checked.verdicts:
-        show_verdict(console, verdict, documents)
+    if run.answer.selected:
+        _show_quotations(console, run)
+    else:
+        if run.checked.verdicts:
+            console.print()
+            console.print(Text("Citations", style="bold"))
+        for verdict in run.checked.verdicts:
+            show_verdict(console, verdict, documents)
     _show_rationale(console, run)
     if run.changes:
         console.print()
         console.print(Text("Mended", style="bold"))
         show_changes(console, run.changes)
+    if not run.answer.selected and not run.answer.insufficient:
+        console.print()
+        console.print(_counts(run.checked))
+
+
+def _show_quotations(console: Terminal, run: Run) -> None:
+    """How each quoted sentence was chosen, and what other sources say against it.
+
+    No share of supported citations: what is quoted supports itself.
+    """
+    answer = run.answer
+    numbers = {document.id: number for number, document in enumerate(answer.documents, start=1)}
     console.print()
-    console.print(_counts(run.checked))
+    console.print(Text("Quoted word for word", style="bold"))
+    for claim, selected in zip(answer.claims, answer.selected, strict=True):
+        markers = "".join(f"[{citation.marker}]" for citation in claim.citations)
+        line = Text.assemble((f"{markers} {selected.role}", "bold"), f"  answers the question: {selected.answers:.2f}")
+        if selected.contradicted_by:
+            against = "".join(f"[{numbers[id]}]" for id in selected.contradicted_by)
+            line.append(f"  contradicted by {against}", style="red")
+        console.print(Padding(line, (0, 0, 0, 2)))
+    if any("[" in claim.text for claim in answer.claims):
+        console.print(
+            Text("  Words in square brackets are ours: what an abbreviation stands for in its source.", style="dim")
+        )
 
 
-def _show_answer(console: Console, run: Run) -> None:
+def _show_nearest(console: Terminal, run: Run) -> None:
+    """After a refusal: what was found near by, and what may help."""
+    if run.answer.sufficiency is not None:
+        console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
+    console.print()
+    console.print(
+        "What may help: more documents (--k 10), another corpus (--corpus pubmed), or other words. "
+        "--answer-at 0 answers in any case."
+    )
+
+
+def _show_answer(console: Terminal, run: Run) -> None:
     answer = run.answer
     if answer.failed is not None:
         console.print(Text.assemble(("failed", "red"), "  ", clean(answer.failed)))
         return
     console.print(Text(clean(answer.text)))
+    if answer.insufficient and answer.sufficiency is not None:
+        _show_nearest(console, run)
+    if answer.stance is not None and (answer.stance.yes or answer.stance.no):
+        numbers = {document.id: number for number, document in enumerate(answer.documents, start=1)}
+        sides = [
+            f"{side} {''.join(f'[{numbers[id]}]' for id in ids)}"
+            for side, ids in (("yes", answer.stance.yes), ("no", answer.stance.no))
+            if ids
+        ]
+        console.print()
+        console.print(Text.assemble(("By source: ", "bold"), "; ".join(sides)))
     if answer.exact:
         # An item and its synonyms.
         items = [clean(" / ".join(names)) for names in answer.exact]
@@ -71,16 +124,15 @@ def _show_answer(console: Console, run: Run) -> None:
         console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items)))
     if answer.trimmed:
         one = len(answer.trimmed) == 1
-        told = f"{len(answer.trimmed)} {'document was' if one else 'documents were'} not shown whole, for want of room."
-        console.print(Text(told, style="dim"))
+        cut = f"{len(answer.trimmed)} {'document was' if one else 'documents were'} not shown whole, for want of room."
+        console.print(Text(cut, style="dim"))
+    for note in answer.notes:
+        console.print(Text(clean(f"{note[:1].upper()}{note[1:]}."), style="dim"))
     if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):
-        # It is made of this module.
-        from vericite.cli.found import told as rewritten
-
-        console.print(Text(rewritten(run.rewriting), style="dim"))
+        console.print(Text(rewriting_line(run.rewriting), style="dim"))
 
 
-def _show_rationale(console: Console, run: Run) -> None:
+def _show_rationale(console: Terminal, run: Run) -> None:
     """The steps with their categories, and the quotations that were found nowhere."""
     if run.answer.rationale is None or not run.answer.rationale.steps:
         return
@@ -93,14 +145,14 @@ def _show_rationale(console: Console, run: Run) -> None:
         line = Text.assemble((f"{number}. ", "bold"), clean(step.statement), (f"  {clean(category)}", "dim"))
         console.print(Padding(line, (0, 0, 0, 2)))
         for quotation in step.unfound:
-            told = Text.assemble(("not found in its source: ", "yellow"), "“", clean(quotation), "”")
-            console.print(Padding(told, (0, 0, 0, 6)))
+            line = Text.assemble(("not found in its source: ", "yellow"), "“", clean(quotation), "”")
+            console.print(Padding(line, (0, 0, 0, 6)))
     if run.rationale is not None:
         faithful, statements = run.rationale.faith
         console.print(f"  Faith(R): {faithful} of {statements} statements faithful.")
 
 
-def show_changes(console: Console, changes: Iterable[Change], left: Iterable[str] = ()) -> None:
+def show_changes(console: Terminal, changes: Iterable[Change], left: Iterable[str] = ()) -> None:
     """What repair changed of an answer, a sentence before and after it; then what could not be judged."""
     for change in changes:
         by = f", by {change.by}" if change.by else ""
@@ -108,11 +160,11 @@ def show_changes(console: Console, changes: Iterable[Change], left: Iterable[str
         console.print(Text.assemble(("  - ", "red"), clean(change.before)))
         if change.after is not None:
             console.print(Text.assemble(("  + ", "green"), clean(change.after)))
-    for told in left:
-        console.print(Text.assemble(("left as it was", "yellow"), "  ", clean(told)))
+    for reason in left:
+        console.print(Text.assemble(("left as it was", "yellow"), "  ", clean(reason)))
 
 
-def show_verdict(console: Console, verdict: Verdict, documents: Mapping[str, Document]) -> None:
+def show_verdict(console: Terminal, verdict: Verdict, documents: Mapping[str, Document]) -> None:
     """A verdict with the claim and the passage that carries it."""
     line = Text.assemble(_label(verdict), "  ", clean(verdict.claim))
     console.print(Padding(line, (0, 0, 0, 2)))
@@ -129,7 +181,7 @@ def show_verdict(console: Console, verdict: Verdict, documents: Mapping[str, Doc
             console.print(Padding(Text(clean(reason), style="dim"), (0, 0, 0, 6)))
 
 
-def show_rates(console: Console, rates: CitationRates) -> None:
+def show_rates(console: Terminal, rates: CitationRates) -> None:
     """Every rate with its count, its interval and what it is a share of."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, side in (
@@ -154,15 +206,15 @@ def verdict_rows(checked: CheckedAnswer) -> Iterator[Row]:
     """An answer's verdicts, then its failures and uncited claims."""
     id = clean(checked.id)
     for verdict in checked.verdicts:
-        told = (_name(verdict), _native(verdict), _probability(verdict), _short(verdict.claim))
-        yield (id, _markers(verdict), *told)
+        cells = (_name(verdict), _native(verdict), _probability(verdict), _short(verdict.claim))
+        yield (id, _markers(verdict), *cells)
     for failure in checked.failures:
         yield (id, _markers(failure), Text("failed", "red"), "", "", _short(failure.reason))
     for claim in checked.uncited:
         yield (id, "-", Text("uncited", "cyan"), "", "", _short(claim.claim))
 
 
-def show_rows(console: Console, rows: Sequence[Row]) -> None:
+def show_rows(console: Terminal, rows: Sequence[Row]) -> None:
     """A table; the protocol's own words are in it where there are any."""
     native = any(row[3] for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -171,6 +223,41 @@ def show_rows(console: Console, rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(*(row if native else (*row[:3], *row[4:])))
     console.print(table)
+
+
+_WORDS = {
+    "p": "the judge's probability of the verdict",
+    "native": "the protocol's own word for the verdict, where it has one",
+    "quoted": "the sentence stands word for word in its source; no judge was asked",
+    "n of m statements": "the sentence failed whole and was taken apart; so many of its statements passed",
+    "lowered": "a check found another number, direction, negation or group in the evidence",
+    "unneeded": "the other sources support the sentence without this one",
+    "abstained": "no verdict: another language than English, no text, or too unsure",
+    "failed": "the judge could not judge it; the reason stands in place of the claim",
+    "dangling": "the marker points at no source",
+    "uncited": "the sentence cites nothing",
+}
+"""What a reader of the table of verdicts may not know."""
+
+
+def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The words of a table of verdicts that are in it, each with its meaning."""
+    verdicts, natives = {str(row[2]).removesuffix(f" {RETRACTED[0]}") for row in rows}, [str(row[3]) for row in rows]
+    there = {
+        "p": any(row[4] for row in rows),
+        "native": any(natives),
+        "quoted": "quoted" in natives,
+        "n of m statements": any(native.endswith(" statements") for native in natives),
+        "lowered": any(native.startswith("lowered") for native in natives),
+        "unneeded": any(native.endswith(" unneeded") for native in natives),
+    }
+    return [(word, meaning) for word, meaning in _WORDS.items() if there.get(word, word in verdicts)]
+
+
+def show_legend(console: Terminal, rows: Sequence[Row]) -> None:
+    """The legend under a table of verdicts."""
+    for word, meaning in legend(rows):
+        console.print(Text(f"{word}: {meaning}", style="dim"))
 
 
 def _short(text: str) -> Text:
@@ -260,11 +347,61 @@ def _interval(rate: Rate) -> str:
 
 def show_ledger(used: Ledger | None) -> None:
     """What was asked of a language model; nothing where none was."""
-    if used is not None:
-        Console(stderr=True, highlight=False).print(Text(f"language model: {used}", style="dim"))
+    if used is not None and not is_quiet():
+        Terminal(stderr=True).print(Text(f"language model: {used}", style="dim"))
 
 
 def ledger_of(judge: object, since: Ledger | None = None) -> Ledger | None:
     """What a judge that asks a language model has used; None for others."""
     ledger: Ledger | None = getattr(judge, "ledger", None)
     return ledger if ledger is None or since is None else ledger.since(since)
+
+
+def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -> None:
+    """The documents, the best first; with ``explain`` every stage's score and time, and the rewriting."""
+    if not found.evidence:
+        console.print("Nothing found.")
+    for hit in found.evidence:
+        console.print(_line(hit))
+        if explain:
+            scores = ", ".join(f"{name} {score:.4g}" for name, score in hit.scores.items())
+            console.print(Padding(Text(f"{scores}; by {clean(hit.retriever)}", style="dim"), (0, 0, 0, 6)))
+    if found.rewriting is not None and (explain or found.rewriting.kept):
+        console.print(Text(rewriting_line(found.rewriting), style="dim"))
+    if explain:
+        times = ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in found.seconds.items())
+        console.print(Text(times, style="dim"))
+
+
+def rewriting_line(rewriting: Rewriting) -> str:
+    """What became of a rewriting, in a sentence."""
+    figures = _figures((rewriting.coverage, rewriting.relevance))
+    if not rewriting.fired:
+        return f"Not searched again: {figures}."
+    why = "; ".join(rewriting.reasons)
+    if rewriting.failed is not None:
+        return f"Poor evidence ({why}); looking for other words failed: {clean(rewriting.failed)}"
+    if rewriting.query is None or rewriting.again is None:
+        return f"Poor evidence ({why}), and no other words to search for."
+    end = "these are its documents" if rewriting.kept else "the first documents were better and are kept"
+    return f"Poor evidence ({why}); searched for “{clean(rewriting.query)}” ({_figures(rewriting.again)}): {end}."
+
+
+def _figures(judged: tuple[float, float | None]) -> str:
+    coverage, relevance = judged
+    return f"coverage {coverage:.2f}" + ("" if relevance is None else f", relevance {relevance:.2f}")
+
+
+def _line(hit: Evidence) -> Text:
+    document = hit.document
+    title = clean(document.title).removesuffix(".") or clean(document.text[:80])
+    about = [clean(str(part)) for part in (document.journal, document.year) if part]
+    shown = Text.assemble(
+        (f"{hit.rank:3}. ", "bold"),
+        ". ".join([title, *about]),
+        (f"  {clean(document.id)}", "dim"),
+        f"  {hit.score:.3f}",
+    )
+    if document.retracted:
+        shown.append("  RETRACTED", style="bold red")
+    return shown

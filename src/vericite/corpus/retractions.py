@@ -1,7 +1,7 @@
 """Which articles are known on this machine as retracted, whatever the documents themselves say.
 
-The list lies in the user's cache folder. It grows by what stores and PubMed tell (``learn``), and marks documents that
-come from elsewhere (``Retractions.flagged``). A machine without a list loads nothing for it.
+The list lies in the user's cache folder. It grows by what stores and PubMed report (``learn``), and marks documents
+that come from elsewhere (``Retractions.flagged``). A machine without a list loads nothing for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vericite.disk.folder import cache_file, default_cache_folder
+from vericite.disk.files import cache_file, default_cache_folder
 from vericite.errors import EntrezError, InputError
 from vericite.records import Answer, Document
 from vericite.text.references import reference_key
@@ -22,7 +22,7 @@ from vericite.text.references import reference_key
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from vericite.corpus.entrez import Entrez
+    from vericite.corpus.entrez.client import Entrez
     from vericite.corpus.store import Store as DocumentStore
     from vericite.disk.store import Row, Store
 
@@ -30,7 +30,7 @@ FILE = "retractions.sqlite"
 """In the user's cache folder."""
 
 PUBMED = "pubmed"
-"""What the list calls PubMed, where it says who told."""
+"""What the list calls PubMed, where it says who reported."""
 
 _QUERY = '"retracted publication"[pt]'
 _FIRST_YEAR = 1800
@@ -41,8 +41,8 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one place told: the PMIDs of retracted articles, each with those of its notices where it gives them."""
+class RetractionReport:
+    """What one place reported: the PMIDs of retracted articles, each with those of its notices where it gives them."""
 
     by: str
     notices: Mapping[str, tuple[str, ...]]
@@ -50,11 +50,11 @@ class Told:
 
 @dataclass(frozen=True)
 class Entry:
-    """A retracted article on the list; ``told`` has the days of the first and the last time by who told."""
+    """A retracted article on the list; ``reported`` has the days of the first and the last time by who reported."""
 
     pmid: str
     notices: tuple[str, ...] = ()
-    told: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    reported: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,12 @@ def entries() -> tuple[Entry, ...]:
     return tuple(sorted(_entries_in(file).values(), key=lambda entry: (len(entry.pmid), entry.pmid)))
 
 
-def learn(told: Sequence[Told], replace: bool = False) -> int:
-    """Put on the list what was told, all of it or, where this process dies meanwhile, nothing.
+def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
+    """Put on the list what was reported, all of it or, where this process dies meanwhile, nothing.
 
     Args:
-        told: What each place told.
-        replace: Forget what was known before and is not told now.
+        reports: What each place reported.
+        replace: Forget what was known before and is not reported now.
 
     Returns:
         How many of the articles were not on the list.
@@ -139,28 +139,28 @@ def learn(told: Sequence[Told], replace: bool = False) -> int:
     before = _entries_in(file) if file.exists() else {}
     today = datetime.now(UTC).date().isoformat()
     after: dict[str, Entry] = {} if replace else dict(before)
-    for place in told:
+    for place in reports:
         for pmid, notices in place.notices.items():
             known = after.get(pmid) or Entry(pmid)
-            first = known.told.get(place.by, (today, today))[0]
+            first = known.reported.get(place.by, (today, today))[0]
             both = tuple(dict.fromkeys((*known.notices, *notices)))
-            after[pmid] = Entry(pmid, both, {**known.told, place.by: (first, today)})
-    # What is forgotten stays as a row that nobody told of, so that one transaction does it all.
+            after[pmid] = Entry(pmid, both, {**known.reported, place.by: (first, today)})
+    # What is forgotten stays as a row that nobody reports, so that one transaction does it all.
     changed = [entry for pmid, entry in after.items() if entry != before.get(pmid)]
     if changed := [*changed, *(Entry(pmid) for pmid in before.keys() - after.keys())]:
         _write(file, changed)
     return len(after.keys() - before.keys())
 
 
-def retracted_in_store(store: DocumentStore, name: str) -> Told:
+def retracted_in_store(store: DocumentStore, name: str) -> RetractionReport:
     """What a store has as retracted; ``name`` is what the list calls it."""
     from vericite.corpus.store import Filters
 
     found = (pmid_of_document(document) for document in store.scan(Filters(retracted=True)))
-    return Told(f"store {name}", {pmid: () for pmid in found if pmid is not None})
+    return RetractionReport(f"store {name}", {pmid: () for pmid in found if pmid is not None})
 
 
-def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: bool = False) -> Told:
+def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: bool = False) -> RetractionReport:
     """What PubMed has as retracted.
 
     PubMed gives 9,999 articles of a search at most, so that more of them are asked for in parts.
@@ -179,13 +179,10 @@ def retracted_in_pubmed(entrez: Entrez, since_year: int | None = None, notices: 
     whole = None if since_year is None else _Months.of_years(since_year, last)
     pmids = _found(entrez, whole, _Months.of_years(_FIRST_YEAR, last))
     if not notices:
-        return Told(PUBMED, dict.fromkeys(pmids, ()))
+        return RetractionReport(PUBMED, dict.fromkeys(pmids, ()))
     records = (record for batch in entrez.batches(pmids) for record in batch.records)
-    links = {
-        record.pmid: tuple(link.pmid for link in record.retraction_notices if link.pmid is not None)
-        for record in records
-    }
-    return Told(PUBMED, {pmid: links.get(pmid, ()) for pmid in pmids})
+    links = {record.pmid: record.retracted_by for record in records}
+    return RetractionReport(PUBMED, {pmid: links.get(pmid, ()) for pmid in pmids})
 
 
 @dataclass(frozen=True)
@@ -295,14 +292,14 @@ def _entries_in(file: Path) -> dict[str, Entry]:
 
 
 def _entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
-    for pmid, notices, told in rows:
-        days = {by: (first, last) for by, (first, last) in json.loads(told).items()}
+    for pmid, notices, reported in rows:
+        days = {by: (first, last) for by, (first, last) in json.loads(reported).items()}
         yield Entry(pmid, tuple(notices.split()), days)
 
 
 def _write(file: Path, changed: Sequence[Entry]) -> None:
     store = _store(file)
-    rows: list[Row] = [(entry.pmid, " ".join(entry.notices), json.dumps(dict(entry.told))) for entry in changed]
+    rows: list[Row] = [(entry.pmid, " ".join(entry.notices), json.dumps(dict(entry.reported))) for entry in changed]
     try:
         store.put(rows)
     finally:
@@ -310,7 +307,7 @@ def _write(file: Path, changed: Sequence[Entry]) -> None:
     _read_before.pop(file, None)
     # A cache may lose rows, and says so in a warning; a list that lacks them must not pass for a new one.
     there = _entries_in(file)
-    if any(there.get(entry.pmid) != (entry if entry.told else None) for entry in changed):
+    if any(there.get(entry.pmid) != (entry if entry.reported else None) for entry in changed):
         raise InputError(
             f"expected to write the list of retracted articles at {file}; found that it cannot be written. End what "
             "uses it, or set VERICITE_CACHE to another folder"

@@ -75,7 +75,7 @@ class Store:
         self._lock = Lock()
         self._waiting: dict[Key, Row] = {}
         self._lost = 0
-        self._told_of = 0
+        self._reported = 0
         self._reading, self._writing = _Pause(patience), _Pause(patience)
 
     def find(self, keys: Collection[Key]) -> dict[Key, Row]:
@@ -109,8 +109,8 @@ class Store:
             if self._waiting:
                 self._write()
             left = len(self._waiting) + self._lost
-            if left > self._told_of:
-                self._told_of = left
+            if left > self._reported:
+                self._reported = left
                 _LOG.warning(
                     "expected the cache of %s at %s to be free; found it locked by another process. %d %s of this run "
                     "are not kept and will be asked for again. End the other process, or set VERICITE_CACHE to another "

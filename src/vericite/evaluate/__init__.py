@@ -1,6 +1,5 @@
 """Figures over many answers, each with its count and interval."""
 
-from vericite.evaluate.intervals import Rate, Tally, clustered_wilson
-from vericite.evaluate.rates import CitationRates
+from vericite.evaluate.rates import CitationRates, Rate, RateTally, clustered_wilson
 
-__all__ = ["CitationRates", "Rate", "Tally", "clustered_wilson"]
+__all__ = ["CitationRates", "Rate", "RateTally", "clustered_wilson"]

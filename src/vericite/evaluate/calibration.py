@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.verify.judging import COLUMNS, ENTAILS, NEUTRAL
-from vericite.verify.tempering import Floats, log_probabilities, softmax, tempered
+from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
+from vericite.verify.judging import Floats, log_probabilities, softmax, temperature_scaled
 
 Booleans = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -30,7 +30,7 @@ _RIDGE = 1e-3
 """Draws biases to 0 a little, so that a label that is never wrong does not send them to infinity."""
 
 
-class Judged(NamedTuple):
+class JudgedPairs(NamedTuple):
     """Pairs with their labels and what a model said of them at temperature 1.
 
     ``binary``: only whether a pair is entailed is known.
@@ -42,41 +42,41 @@ class Judged(NamedTuple):
 
     @property
     def right(self) -> Booleans:
-        """Whether the likeliest label is the pair's; of a binary pair, whether it is told as entailed or not."""
+        """Whether the likeliest label is the pair's; of a binary pair, whether it is called entailed or not."""
         called = self.probabilities.argmax(1)
         return (called == self.gold) | (self.binary & (called != ENTAILS) & (self.gold != ENTAILS))
 
     @property
     def confidence(self) -> Floats:
         """The probability of what was called; "not entailed" has that of both other labels."""
-        told: Floats = self.probabilities.max(1)
+        confidence: Floats = self.probabilities.max(1)
         others = self.binary & (self.probabilities.argmax(1) != ENTAILS)
-        told[others] = 1 - self.probabilities[others, ENTAILS]
-        return told
+        confidence[others] = 1 - self.probabilities[others, ENTAILS]
+        return confidence
 
     @property
     def likelihood(self) -> Floats:
         """The probability that the truth was given."""
         entailed = self.probabilities[:, ENTAILS]
-        told = np.where(self.gold == ENTAILS, entailed, 1 - entailed)
-        return np.where(self.binary, told, self.probabilities[np.arange(len(self.gold)), self.gold])
+        binary = np.where(self.gold == ENTAILS, entailed, 1 - entailed)
+        return np.where(self.binary, binary, self.probabilities[np.arange(len(self.gold)), self.gold])
 
-    def at(self, temperature: float, bias: Sequence[float] | None = None) -> Judged:
+    def at(self, temperature: float, bias: Sequence[float] | None = None) -> JudgedPairs:
         """The same at another temperature, and with a bias for each label."""
-        return self._replace(probabilities=tempered(self.probabilities, temperature, bias))
+        return self._replace(probabilities=temperature_scaled(self.probabilities, temperature, bias))
 
-    def only(self, rows: Integers | Booleans) -> Judged:
+    def only(self, rows: Integers | Booleans) -> JudgedPairs:
         """Some of the pairs."""
-        return Judged(self.gold[rows], self.probabilities[rows], self.binary[rows])
+        return JudgedPairs(self.gold[rows], self.probabilities[rows], self.binary[rows])
 
 
-def negative_log_likelihood(files: Sequence[Judged]) -> float:
+def negative_log_likelihood(files: Sequence[JudgedPairs]) -> float:
     """The mean over files of their means, so that a large one does not decide alone."""
     means = [float(-np.log(np.maximum(judged.likelihood, _LEAST)).mean()) for judged in files]
     return float(np.mean(means))
 
 
-def fit_temperature(files: Sequence[Judged]) -> float:
+def fit_temperature(files: Sequence[JudgedPairs]) -> float:
     """The temperature at which the labels are likeliest.
 
     Binary pairs can make several minima, so a grid says where to look before the golden section does.
@@ -92,7 +92,7 @@ def fit_temperature(files: Sequence[Judged]) -> float:
     return float(np.exp(_least(loss, *around)))
 
 
-def fit_bias(judged: Judged) -> tuple[float, tuple[float, ...]]:
+def fit_bias(judged: JudgedPairs) -> tuple[float, tuple[float, ...]]:
     """The temperature and the biases, one a label and 0 on the whole, at which the labels are likeliest together.
 
     For pairs of three labels, each of which must occur. Both are found at once by Newton's method: the loss is convex
@@ -120,12 +120,12 @@ def fit_bias(judged: Judged) -> tuple[float, tuple[float, ...]]:
 
 def _newton_step(features: Floats, truth: Floats, found: Floats, drawn: Floats) -> Floats:
     """The step for the mean loss of a softmax over ``features`` [pairs, columns, parameters], and the ridge's."""
-    told = softmax(features @ found)
-    mean: Floats = (features * told[:, :, None]).sum(axis=1)
+    predicted = softmax(features @ found)
+    mean: Floats = (features * predicted[:, :, None]).sum(axis=1)
     centred = features - mean[:, None]
-    slope: Floats = (features * (told - truth)[:, :, None]).sum(axis=(0, 1)) / len(told) + _RIDGE * drawn
-    weighted: Floats = (centred * told[:, :, None]).reshape(-1, features.shape[2])
-    curvature: Floats = weighted.T @ centred.reshape(-1, features.shape[2]) / len(told)
+    slope: Floats = (features * (predicted - truth)[:, :, None]).sum(axis=(0, 1)) / len(predicted) + _RIDGE * drawn
+    weighted: Floats = (centred * predicted[:, :, None]).reshape(-1, features.shape[2])
+    curvature: Floats = weighted.T @ centred.reshape(-1, features.shape[2]) / len(predicted)
     step: Floats = np.linalg.solve(curvature + _RIDGE * np.eye(len(found)), slope).astype(np.float64)
     return step
 
@@ -150,8 +150,8 @@ def adaptive_ece(confidence: Floats, right: Booleans, bins: int = BINS) -> float
     """Expected calibration error over bins that hold as many pairs each."""
     order = np.argsort(confidence, kind="stable")
     gaps = [
-        abs(float(confidence[held].mean()) - float(right[held].mean())) * len(held)
-        for held in np.array_split(order, min(bins, len(order)))
+        abs(float(confidence[chosen].mean()) - float(right[chosen].mean())) * len(chosen)
+        for chosen in np.array_split(order, min(bins, len(order)))
     ]
     return sum(gaps) / len(order)
 
@@ -178,7 +178,7 @@ class Answered:
     def of(cls, files: Sequence[tuple[Floats, Booleans]]) -> Answered:
         """Files put together."""
         weights = [np.full(len(right), 1 / len(right)) for _, right in files]
-        sureness, rights = [held for held, _ in files], [right for _, right in files]
+        sureness, rights = [sure for sure, _ in files], [right for _, right in files]
         return cls(np.concatenate(sureness), np.concatenate(rights), np.concatenate(weights))
 
 

@@ -1,14 +1,54 @@
-"""Questions with all that is known of each: what measures are functions of, and how files are brought together."""
+"""Questions with all that is known of each: answers, gold, labels by people or models, scores of models.
+
+Gold, labels and scores are each a line of a JSON Lines file and belong to a question by its ``id``. None needs all its
+fields: a measure that misses one leaves the question out and counts it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Discriminator, Field, RootModel, Tag
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import Gold, Labels, ModelScores
 from vericite.evaluate.resampling import Floats
-from vericite.records import Answer, CheckedAnswer
+from vericite.records import Answer, Change, CheckedAnswer, FloatMap, Gold, Labels, Question, Record
+from vericite.records.base import FrozenDict
+
+
+class ModelScores(Record):
+    """Figures that a model computed of an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
+
+    ``failed`` names those that could not be computed, ``made_by`` the model (with its version and settings) that made
+    the others: scores of theirs are signed with it.
+    """
+
+    id: str = Field(min_length=1)
+    scores: FloatMap = FrozenDict()
+    failed: tuple[str, ...] = ()
+    made_by: str | None = None
+
+
+def _form(line: object) -> str:
+    return "<question>" if isinstance(line, dict) and "text" in line else "<gold>"
+
+
+class GoldLine(
+    RootModel[
+        Annotated[
+            Annotated[Question, Tag("<question>")] | Annotated[Gold, Tag("<gold>")],
+            Discriminator(_form),
+        ]
+    ]
+):
+    """A line of a gold file: gold, or a question that knows its own."""
+
+    @property
+    def gold(self) -> Gold:
+        """It as gold."""
+        return Gold.of(self.root) if isinstance(self.root, Question) else self.root
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +80,15 @@ class Item:
         answer: None where the system gave none.
         checked: The verdicts on the answer's citations.
         ranked: The documents found, by id, the best first.
+        retrieval_scores: Their scores by id, where they are known.
         exact: The exact answer, the best first, each with its synonyms as in ``Gold.exact``: ``(("yes",),)``. Empty
-            where the system said that it has none, None where it said nothing.
+            where the system states that it has none, None where it states nothing.
         scores: Figures that models computed beforehand, by name.
-        scored_by: What computed them, where that is told.
+        scored_by: What computed them, where that is known.
         features: What a model made of the answer and of a reference beforehand.
         failed: Why there is no answer, where that is known.
         reasoned: The verdicts on the rationale behind the answer, where it has one of its own.
+        changes: What repair changed of the answer.
     """
 
     id: str
@@ -61,6 +103,8 @@ class Item:
     failed: str | None = None
     scored_by: str | None = None
     reasoned: CheckedAnswer | None = None
+    changes: tuple[Change, ...] = ()
+    retrieval_scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def given(self) -> Answer | None:
@@ -102,37 +146,3 @@ class Item:
             return "(none)"
         known = {"type": self.gold.type, **self.gold.groups}
         return known.get(by) or "(none)"
-
-
-def joined(
-    answers: Iterable[Item],
-    gold: Mapping[str, Gold] | None = None,
-    labels: Mapping[str, Labels] | None = None,
-    scores: Mapping[str, ModelScores] | None = None,
-    features: Mapping[str, Features] | None = None,
-    absent: str | None = None,
-) -> list[Item]:
-    """Items with their gold, labels, scores and features, in the order of their ids.
-
-    A question of the gold that has no answer becomes an item without one, which failed for the reason ``absent``: it is
-    missing, and is counted as such.
-    """
-    from dataclasses import replace
-
-    given = {item.id: item for item in answers}
-    ids = sorted(given.keys() | (gold or {}).keys())
-    found: list[Item] = []
-    for id in ids:
-        computed = (scores or {}).get(id)
-        item = given.get(id) or Item(id, failed=absent)
-        found.append(
-            replace(
-                item,
-                gold=(gold or {}).get(id, item.gold),
-                labels=(labels or {}).get(id, item.labels),
-                scores=computed.scores if computed else item.scores,
-                scored_by=computed.made_by if computed else item.scored_by,
-                features=(features or {}).get(id, item.features),
-            )
-        )
-    return found

@@ -1,25 +1,24 @@
-"""Labels that several raters gave to the same items, and how far they agree."""
+"""How far raters agree on the same items, and how far measures agree on the order of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from vericite.errors import InputError, RecordError
-from vericite.evaluate.agreement import Agreement
-from vericite.evaluate.gold import CitationLabel, Labels
-from vericite.evaluate.measures.agreement import AgreementMeasure, Rated
-from vericite.evaluate.measures.rationale import judges_rationales
-from vericite.evaluate.places import system_names
+from vericite.evaluate.agreement import Agreement, AgreementMeasure, RankAgreement, RatedItems
+from vericite.evaluate.measures.verdicts import judges_rationales
 from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.signatures import signed
-from vericite.formats.raw import first_fields
-from vericite.records import CheckedAnswer, Record, StatementVerdict, number_jsonl
-from vericite.verify import CATEGORIES
+from vericite.evaluate.scoring import signed
+from vericite.evaluate.systems import system_names
+from vericite.formats.files import first_fields
+from vericite.records import CheckedAnswer, CitationLabel, Labels, Record, StatementVerdict, number_jsonl
+from vericite.verify.aggregators import CATEGORIES
 
 Of = Literal["citations", "rationale"]
 """What is rated in files of labels and of verdicts: citations, or the statements of a rationale."""
@@ -74,17 +73,12 @@ class Agreed:
     @property
     def record(self) -> dict[str, object]:
         """It as JSON has it; an undefined coefficient is null."""
-        estimate = self.found.estimate
         return {
             "measure": self.measure,
             "name": self.found.name,
             "raters": list(self.raters),
             "by": self.by,
-            "value": estimate.value,
-            "low": estimate.low,
-            "high": estimate.high,
-            "n": self.found.n,
-            "missing": self.found.missing,
+            **self.found.record,
             "words": self.found.words,
             "signature": self.signature,
         }
@@ -151,14 +145,19 @@ def ratings_of_labels(lines: Iterable[Labels], rater: str, of: Of = "citations")
     """Assessors' words as ratings: on citations by the labels that verdicts have, on statements by their categories."""
     if of == "rationale":
         return [
-            Rating(item=_statement(line.id, place), rater=rater, label=category, group=line.id)
+            Rating(item=_statement(line.id, index), rater=rater, label=category, group=line.id)
             for line in lines
-            for place, category in enumerate(line.rationale or ())
+            for index, category in enumerate(line.rationale or ())
         ]
     return [
-        Rating(item=_item(line.id, said.sentence, said.document), rater=rater, label=COMMON[said.label], group=line.id)
+        Rating(
+            item=_item(line.id, judgement.sentence, judgement.document),
+            rater=rater,
+            label=COMMON[judgement.label],
+            group=line.id,
+        )
         for line in lines
-        for said in line.citations or ()
+        for judgement in line.citations or ()
     ]
 
 
@@ -174,17 +173,17 @@ def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "
 
 
 def _of_citations(answer: CheckedAnswer, rater: str) -> list[Rating]:
-    told = [*answer.verdicts, *answer.failures, *answer.uncited]
-    place = {start: number for number, start in enumerate(sorted({one.start for one in told}))}
+    judgements = [*answer.verdicts, *answer.failures, *answer.uncited]
+    index = {start: number for number, start in enumerate(sorted({one.start for one in judgements}))}
     found: list[Rating] = []
     for verdict in answer.verdicts:
         for document in verdict.documents:
             label = None if verdict.abstained else verdict.apart.get(document, verdict.label)
-            item = _item(answer.id, place[verdict.start], document)
+            item = _item(answer.id, index[verdict.start], document)
             found.append(Rating(item=item, rater=rater, label=label, group=answer.id))
     for failure in answer.failures:
         for document in failure.documents:
-            item = _item(answer.id, place[failure.start], document)
+            item = _item(answer.id, index[failure.start], document)
             found.append(Rating(item=item, rater=rater, label=None, group=answer.id))
     return found
 
@@ -199,13 +198,13 @@ def _of_rationale(answer: CheckedAnswer, rater: str) -> list[Rating]:
     ordered = sorted(known, key=lambda it: it[0])
     return [
         Rating(
-            item=_statement(answer.id, place),
+            item=_statement(answer.id, index),
             rater=rater,
             # A judge without the paper's categories says nothing of them.
             label=one.native if one.native in CATEGORIES and one.label is not None and not unsure else None,
             group=answer.id,
         )
-        for place, (_, unsure, one) in enumerate(ordered)
+        for index, (_, unsure, one) in enumerate(ordered)
     ]
 
 
@@ -304,8 +303,8 @@ def _item(answer: str, sentence: int, document: str) -> str:
     return f"{answer} {sentence} {document}"
 
 
-def _statement(answer: str, place: int) -> str:
-    return f"{answer} statement {place}"
+def _statement(answer: str, index: int) -> str:
+    return f"{answer} statement {index}"
 
 
 def _compared(measure: AgreementMeasure, raters: Sequence[str], reference: str | None) -> list[tuple[str, ...]]:
@@ -313,12 +312,12 @@ def _compared(measure: AgreementMeasure, raters: Sequence[str], reference: str |
         return [tuple(raters)]
     if reference is not None:
         return [(reference, other) for other in raters[1:]]
-    return [(one, other) for place, one in enumerate(raters) for other in raters[place + 1 :]]
+    return [(one, other) for index, one in enumerate(raters) for other in raters[index + 1 :]]
 
 
-def _rated(parts: _Parts, raters: Sequence[str], categories: Sequence[str]) -> Rated:
+def _rated(parts: _Parts, raters: Sequence[str], categories: Sequence[str]) -> RatedItems:
     """Items that none of these raters saw are not theirs to agree on; those that one did not see are missing."""
-    column = {rater: place for place, rater in enumerate(raters)}
+    column = {rater: index for index, rater in enumerate(raters)}
     table: dict[tuple[str | None, str], list[str | None]] = {}
     groups: dict[tuple[str | None, str], str | None] = {}
     for value, ratings in parts.items():
@@ -328,4 +327,91 @@ def _rated(parts: _Parts, raters: Sequence[str], categories: Sequence[str]) -> R
                 row[column[rating.rater]] = rating.label
                 # The item itself holds what several values show of it together.
                 groups[value, rating.item] = rating.group or f"item {rating.item}"
-    return Rated(list(table.values()), categories, list(groups.values()))
+    return RatedItems(list(table.values()), categories, list(groups.values()))
+
+
+Scores = Mapping[str, Mapping[str, float | None]]
+"""By measure, each system's figure."""
+
+
+class ScoreLine(Record):
+    """A figure of a system, as ``vericite score --out`` writes them; fields of other names are passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    system: str = Field(min_length=1)
+    measure: str = Field(min_length=1)
+    value: float | None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class RankCorrelation:
+    """How far two measures rank the same systems alike, and what made the figure."""
+
+    first: str
+    second: str
+    found: Agreement
+    signature: str
+
+    @property
+    def record(self) -> dict[str, object]:
+        """It as JSON has it; an undefined coefficient is null."""
+        return {
+            "name": self.found.name,
+            "first": self.first,
+            "second": self.second,
+            **self.found.record,
+            "signature": self.signature,
+        }
+
+
+def read_scores(paths: Sequence[Path]) -> tuple[dict[str, dict[str, float | None]], list[RecordError]]:
+    """Figures over all questions (not those of groups), by measure and system; a bad line costs itself alone.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    found: dict[str, dict[str, float | None]] = {}
+    problems: list[RecordError] = []
+    for path in paths:
+        for number, line in number_jsonl(ScoreLine, path):
+            if isinstance(line, RecordError):
+                problems.append(line)
+            elif line.group is not None:
+                continue
+            elif line.system in found.setdefault(line.measure, {}):
+                problem = f"expected one figure a system and measure; {line.system!r} had {line.measure} before"
+                problems.append(RecordError(path, number, "system", problem))
+            else:
+                found[line.measure][line.system] = line.value
+    if not found and not problems:
+        files = ", ".join(map(str, paths))
+        raise InputError(f'expected figures in {files}, one a line: {{"system", "measure", "value"}}; found none')
+    return found, problems
+
+
+def correlate_rankings(
+    scores: Scores,
+    measures: Sequence[RankAgreement],
+    reference: str | None = None,
+    bootstrap: Bootstrap | None = None,
+) -> list[RankCorrelation]:
+    """How far measures rank systems alike: each against the reference, or each pair.
+
+    Raises:
+        InputError: There are fewer than two measures with figures, or the reference is none of them.
+    """
+    names = sorted(scores)
+    if len(names) < 2:
+        raise InputError(f"expected figures of two measures or more; found those of {', '.join(names) or 'none'}")
+    if reference is not None and reference not in scores:
+        raise InputError(f"expected the reference to be one of {', '.join(names)}; found {reference!r}")
+    pairs = [(reference, name) for name in names if name != reference] if reference else list(combinations(names, 2))
+    drawn = bootstrap or Bootstrap()
+    signature = signed(drawn)
+    return [
+        RankCorrelation(first, second, measure.of(scores[first], scores[second], drawn), signature)
+        for first, second in pairs
+        for measure in measures
+    ]

@@ -1,18 +1,23 @@
-"""Measures of a system's answers, each with its interval and the signature of what made it."""
+"""Measures of a system's answers, each with its interval and the signature of what made it, or why it has no figure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
 
-from vericite.evaluate.comparison import Comparison
+from vericite.errors import UnknownNameError
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import Measure, Parts
+from vericite.evaluate.measures.answer_text import StoredScore
+from vericite.evaluate.measures.measure import Measure, Need, Parts
+from vericite.evaluate.measures.registry import reads, what_is_known
 from vericite.evaluate.resampling import Bootstrap, Estimate
-from vericite.evaluate.significance import Scored, compare, corrected
-from vericite.text import CITATIONS, SPLITTER
+from vericite.evaluate.significance import PERMUTATIONS, Comparison, Scored, compare, corrected
+from vericite.records import Answer, Claim, Labels, Span
+from vericite.text.citations import CITATIONS
+from vericite.text.sentences import SPLITTER
 from vericite.version import __version__
 
 
@@ -48,9 +53,7 @@ class Figure:
             "system": self.system,
             "measure": str(self.measure),
             "group": self.group,
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
+            **found.record,
             "n": found.n,
             "missing": found.missing,
             "empty": found.empty,
@@ -59,38 +62,71 @@ class Figure:
         }
 
 
+Missing = Literal["out", "zero"]
+"""What a question that a system has nothing for does to a measure against gold: it is left out and counted, as
+trec_eval does, or it counts 0, as trec_eval does with ``-c``."""
+
+
+def counts_zero(measure: Measure) -> bool:
+    """Whether a missing answer can count 0 in a measure: it is one against gold, and 0 is the worst."""
+    return "gold" in measure.needs and measure.higher_is_better is True
+
+
+def _completed(measure: Measure, items: Sequence[Item], missing: Missing) -> Sequence[Item]:
+    """The questions with an empty ranking and an answer that says nothing right where the system has none."""
+    return [_empty(item) for item in items] if missing == "zero" and counts_zero(measure) else items
+
+
+def _empty(item: Item) -> Item:
+    if item.given is not None or item.judged is not None or item.gold is None:
+        return item if item.ranked is not None else replace(item, ranked=())
+    said = item.exact is not None and not item.refused
+    labels = item.labels or Labels(id=item.id, nuggets=0, matches=())
+    silence = Answer(
+        id=item.id, text="-", claims=(Claim(text="-", span=Span(start=0, end=1)),), documents=(), question=None
+    )
+    return replace(
+        item, answer=silence, exact=item.exact if said else (), ranked=item.ranked or (), labels=labels, failed=None
+    )
+
+
 def score_systems(
-    systems: Sequence[System], measures: Sequence[Measure], bootstrap: Bootstrap | None = None, by: str | None = None
+    systems: Sequence[System],
+    measures: Sequence[Measure],
+    bootstrap: Bootstrap | None = None,
+    by: str | None = None,
+    missing: Missing = "out",
 ) -> list[Figure]:
     """Every measure of each system, a system after the other.
 
-    Where a measure of one system hangs on the others, as MAUVE's cells do, they have it in common.
+    Where a measure of one system depends on the others, as MAUVE's cells do, all share it.
 
     Args:
         systems: What each made of each question.
         measures: What to measure.
         bootstrap: How intervals are drawn.
         by: A group of the gold, such as ``type``: figures of each of its values follow that of the whole.
+        missing: What a question that a system has nothing for does to measures against gold.
 
     Raises:
         MissingExtraError: A measure is computed with a package that is not installed.
     """
     drawn = bootstrap or Bootstrap()
-    runs = [system.items for system in systems]
-    each = [measure.of_each(runs) for measure in measures]
+    each = [measure.of_each([_completed(measure, it.items, missing) for it in systems]) for measure in measures]
     return [
         figure
-        for place, system in enumerate(systems)
+        for index, system in enumerate(systems)
         for measure, parts in zip(measures, each, strict=True)
-        for figure in _figures(system, measure, parts[place], drawn, by)
+        for figure in _figures(system, measure, parts[index], drawn, by, missing)
     ]
 
 
 def _figures(
-    system: System, measure: Measure, parts: Sequence[Parts | None], drawn: Bootstrap, by: str | None
+    system: System, measure: Measure, parts: Sequence[Parts | None], drawn: Bootstrap, by: str | None, missing: Missing
 ) -> Iterator[Figure]:
     """That of the whole, and those of each group."""
     signature = _signature(measure, system.items, drawn)
+    signature += "|missing=0" if missing == "zero" and counts_zero(measure) else ""
     yield Figure(system.name, measure, measure.estimate(parts, drawn), signature)
     groups = [item.group(by) for item in system.items] if by else []
     for group in sorted(set(groups)):
@@ -99,17 +135,23 @@ def _figures(
 
 
 def compare_systems(
-    first: System, second: System, measures: Sequence[Measure], bootstrap: Bootstrap | None = None
+    first: System,
+    second: System,
+    measures: Sequence[Measure],
+    bootstrap: Bootstrap | None = None,
+    missing: Missing = "out",
 ) -> list[Comparison]:
     """Two systems in every measure; p is corrected by Holm's method where there are several."""
-    return corrected([_compared(first, second, measure, bootstrap) for measure in measures])
+    return corrected([_compared(first, second, measure, bootstrap, missing) for measure in measures])
 
 
-def _compared(first: System, second: System, measure: Measure, bootstrap: Bootstrap | None) -> Comparison:
+def _compared(
+    first: System, second: System, measure: Measure, bootstrap: Bootstrap | None, missing: Missing
+) -> Comparison:
     systems = (first, second)
-    both = measure.of_each([system.items for system in systems])
+    both = measure.of_each([_completed(measure, system.items, missing) for system in systems])
     one, other = (_scored(system, measure, parts) for system, parts in zip(systems, both, strict=True))
-    return compare(one, other, measure.wording, bootstrap)
+    return compare(one, other, measure.phrase, bootstrap)
 
 
 def _scored(system: System, measure: Measure, parts: Sequence[Parts | None]) -> Scored:
@@ -118,8 +160,8 @@ def _scored(system: System, measure: Measure, parts: Sequence[Parts | None]) -> 
 
 
 def _signature(measure: Measure, items: Sequence[Item], bootstrap: Bootstrap) -> str:
-    told = [f"vericite={__version__}", measure.drawn_by(bootstrap), *packages_of(measure)]
-    return "|".join([*told, *made_by(measure, items)])
+    parts = [f"vericite={__version__}", measure.drawn_by(bootstrap), *packages_of(measure)]
+    return "|".join([*parts, *made_by(measure, items)])
 
 
 def packages_of(measure: Measure) -> list[str]:
@@ -158,3 +200,74 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "absent"
+
+
+def signed(bootstrap: Bootstrap, *parts: str) -> str:
+    """Version, how an interval was drawn, and what else there is to tell."""
+    return "|".join([f"vericite={__version__}", bootstrap.signature, *parts])
+
+
+def comparison_signature(measure: Measure, first: System, second: System, bootstrap: Bootstrap) -> str:
+    """What a comparison by a measure is made of; where two judges differ, what each system was judged by."""
+    parts = [f"permutations={PERMUTATIONS}", *packages_of(measure)]
+    one, other = (made_by(measure, system.items) for system in (first, second))
+    parts += one if one == other else [f"{first.name}: {', '.join(one)}", f"{second.name}: {', '.join(other)}"]
+    return signed(bootstrap, *parts)
+
+
+def different_judges_warning(measure: Measure, first: System, second: System) -> str | None:
+    """The warning that two systems' verdicts were not made alike; None where they were, or are not read."""
+    if "verdicts" not in measure.needs:
+        return None
+    one, other = (made_by(measure, system.items) for system in (first, second))
+    apart = sorted({part.partition("=")[0] for part in set(one) ^ set(other)})
+    if not one or not other or not apart:
+        return None
+    return (
+        f"The verdicts of {first.name} and {second.name} were made with another {', '.join(apart)}: what differs in "
+        f"{measure} may be that, and not the systems. Check both alike."
+    )
+
+
+_GIVE: dict[Need, str] = {
+    "answer": "answers: name a file of them, or a folder with answers.jsonl",
+    "exact": "answers: name a file of them, or a folder with answers.jsonl or outputs.jsonl",
+    "reply": "answers: name a file of them, or a folder with answers.jsonl",
+    "verdicts": "verdicts: run `vericite check ANSWERS --out verdicts.jsonl` first, then lay that file beside "
+    "answers.jsonl in the system's folder, or give it to `score` with --verdicts",
+    "gold": "gold: give --gold FILE",
+    "labels": "assessors' labels: lay labels.jsonl into the system's folder, or give `score` --labels FILE",
+    "scores": "figures of models: lay scores.jsonl into the system's folder, or give `score` --scores FILE",
+    "features": "vectors: lay features.npz into the system's folder, or give `score` --features FILE",
+    "evidence": "documents retrieved: name a TREC run, lay outputs.jsonl into the system's folder, or give `score` "
+    "--outputs FILE",
+}
+
+
+def undefined_reasons(undefined: Iterable[tuple[Measure, System]]) -> list[str]:
+    """A sentence for each reason that measures of a system have no figure, the measures of one reason together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for measure, system in undefined:
+        for reason in _reasons(measure, system):
+            found.setdefault((system.name, reason), []).append(str(measure))
+    return [
+        f"{', '.join(measures)} {'is' if len(measures) == 1 else 'are'} undefined for {name}: {reason}"
+        for (name, reason), measures in found.items()
+    ]
+
+
+def _reasons(measure: Measure, system: System) -> list[str]:
+    """Empty where all is there, and there is merely nothing to count."""
+    known = what_is_known(system.items)
+    if absent := [_GIVE[need] for need in measure.needs if not known[need]]:
+        return [f"it has no {what}" for what in absent]
+    if isinstance(measure, StoredScore):
+        names = {name for item in system.items for name in item.scores}
+        if measure.key not in names:
+            return [str(UnknownNameError("stored score", measure.key, names))]
+    if any(part is not None for part in measure.of(system.items)):
+        return []
+    return [
+        f"it has {' and '.join(reads(type(measure)))}, but no question with all that the measure takes of these; "
+        "`vericite measures` and docs/measures.md say what that is"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
@@ -9,8 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vericite.errors import InputError, RecordError
-from vericite.evaluate.gold import Gold
-from vericite.records import first_problem, number_lines
+from vericite.records import Gold, first_problem, number_lines
 
 _RUN = 6
 _JUDGED = 4
@@ -33,8 +33,12 @@ def _first(path: Path) -> list[str]:
     return [] if line[:1] in "{[" else line.split()
 
 
-def read_run(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]]:
-    """Documents by topic, the best first: by score, as TREC's own program orders them, ties by document."""
+def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, float]]:
+    """Documents by topic with their scores, the best first as trec_eval orders them.
+
+    It keeps scores as numbers of 32 bits, so that those which differ by less are ties, and orders ties by document, the
+    last name first.
+    """
     found: dict[str, dict[str, float]] = {}
     for number, (topic, _, document, _, score, _) in _rows(path, _RUN, problems):
         value = _number(score)
@@ -74,9 +78,9 @@ def _refused(topic: str, document: str, grade: float) -> str:
     return ""
 
 
-def _ordered(scores: dict[str, float]) -> tuple[str, ...]:
+def _ordered(scores: dict[str, float]) -> dict[str, float]:
     by_document = sorted(scores, reverse=True)
-    return tuple(sorted(by_document, key=lambda document: -scores[document]))
+    return {it: scores[it] for it in sorted(by_document, key=lambda document: -array("f", [scores[document]])[0])}
 
 
 def _rows(path: Path, columns: int, problems: list[RecordError]) -> Iterator[tuple[int, list[str]]]:

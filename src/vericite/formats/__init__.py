@@ -1,8 +1,7 @@
 """The forms that other programs' answers come in, each read as an ``Answer``."""
 
 from vericite.formats.form import Foreign, Format, RawRecord, answer_of
-from vericite.formats.registry import AUTO, FORMATS, answers_in, answers_to_check
-from vericite.formats.vericite import AnswerToCheck
+from vericite.formats.registry import AUTO, FORMATS, AnswerToCheck, answers_in
 
 __all__ = [
     "AUTO",
@@ -13,5 +12,4 @@ __all__ = [
     "RawRecord",
     "answer_of",
     "answers_in",
-    "answers_to_check",
 ]

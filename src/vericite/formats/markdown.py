@@ -9,11 +9,8 @@ from pydantic import AliasChoices, Field
 
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
 from vericite.records import Answer, Document, Span, storable
-from vericite.text.citations import parse_answer
-from vericite.text.markers import parse_markers
-from vericite.text.mentions import Cited, Mention, Sources, disjoint
-from vericite.text.reference_list import body_end
-from vericite.text.references import Library, parse_pmids
+from vericite.text.citations import Cited, Mention, Sources, disjoint, parse_answer
+from vericite.text.references import Library, body_end, parse_markers, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
 _LABEL = r"(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,99}\]){0,300})"

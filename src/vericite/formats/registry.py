@@ -2,75 +2,172 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
+from vericite.datasets.registry import SETS, Source, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError
-from vericite.formats.biogen import BIOGEN
-from vericite.formats.form import Fields, Format, RawRecord
-from vericite.formats.langchain import LANGCHAIN
+from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
+from vericite.formats.files import file_records, is_text, markdown_record
+from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
 from vericite.formats.markdown import MARKDOWN
-from vericite.formats.ragas import RAGAS
-from vericite.formats.raw import MARKDOWN_FILES, TEXT_FILES, fields_of, markdown_record, raw_records
+from vericite.formats.services import GEMINI, OPENAI, PERPLEXITY
 from vericite.formats.spans import SPANS
-from vericite.formats.vericite import VERICITE
-from vericite.records import Answer, Document
+from vericite.formats.tables import Columns
+from vericite.formats.tracks import BIOGEN, MEDAESQA, TREC_RAG
+from vericite.records import Answer, Document, Question, QuestionType, Record, SourceText, number_jsonl
+from vericite.text.citations import Sources
 from vericite.text.references import Library
+
+
+class AnswerToCheck(Record):
+    """An answer as a user gives it; ``[n]`` in it cites the n-th document, ``PMID: n`` the one of that id."""
+
+    id: str = Field(min_length=1)
+    answer: str
+    documents: tuple[SourceText, ...]
+    question: str | None = None
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """An answer as it would be given, with all its documents."""
+        documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
+        return cls(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
+
+    def parsed(self, library: Library | None = None) -> Answer:
+        """The answer split into claims and citations."""
+        sources = Sources([document.document() for document in self.documents], library)
+        return answer_of(self.id, self.answer, sources, self.question)
+
+
+class _Written(Foreign):
+    """The same as people write it: ids may be numbers or missing, documents nothing but texts."""
+
+    id: PerhapsName = None
+    answer: str
+    documents: tuple[Given, ...] | None = None
+    question: str | None = None
+
+
+def _read_vericite(raw: RawRecord, library: Library) -> Answer:
+    record = raw.read(_Written)
+    if record.documents is None and not library:
+        raise raw.refused("documents", "expected the documents that the answer cites; found none")
+    given = record.documents or ()
+    for number, item in enumerate(given):
+        if item.texts is None:
+            raise raw.refused(f"documents.{number}.text", "expected a text; found none")
+    documents = [
+        passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
+        for number, item in enumerate(given, start=1)
+    ]
+    return answer_of(record.id or str(raw.number), record.answer, Sources(documents, library), record.question)
+
+
+VERICITE = Format(
+    '{"id"?, "question"?, "answer": "text with [1] or PMID: 123", "documents": [{"id"?, "title"?, "text"}]}',
+    _read_vericite,
+    lambda fields: "answer" in fields,
+)
+
 
 AUTO = "auto"
 FORMATS: dict[str, Format] = {
+    "medaesqa": MEDAESQA,
+    "trec-rag": TREC_RAG,
     "biogen": BIOGEN,
+    "perplexity": PERPLEXITY,
+    "openai": OPENAI,
+    "gemini": GEMINI,
     "ragas": RAGAS,
+    "llamaindex": LLAMAINDEX,
+    "haystack": HAYSTACK,
+    "alce": ALCE,
     "langchain": LANGCHAIN,
     "spans": SPANS,
     "markdown": MARKDOWN,
-    # Last, because what it goes by, an answer and an id, others have too.
+    # Last, because what it goes by, an answer, others have too.
     "vericite": VERICITE,
 }
 """The formats in the order in which ``auto`` tries them."""
 
-_LOOKED_AT = 20  # records that auto looks at before it gives up
+WITH_ANSWERS = tuple(name for name, known in SETS.items() if "answers" in known.gives)
+"""The data sets whose answers can be checked."""
+
+_LOOKED_AT = 20  # records that auto looks at before it decides
 
 
 def answers_in(
     path: Path,
     format: str = AUTO,
-    documents: Iterable[Document] = (),
+    documents: Iterable[Document] | Library = (),
     on_format: Callable[[str], None] | None = None,
+    columns: str | None = None,
 ) -> Iterator[Answer | RecordError]:
     """Stream the answers of a file; a record that is none comes out as its error.
 
     Args:
-        path: The file.
-        format: A name of ``FORMATS``; ``auto`` goes by the fields of the first record that is an object.
+        path: The file; ``-`` is the standard input. What gzip packed is unpacked. A data set goes by its name, as in
+            ``medaesqa:FILE``.
+        format: A name of ``FORMATS``, or of a data set with answers; ``auto`` goes by the first records.
         documents: More documents, which answers cite by PMID, DOI or address.
-        on_format: Told which format ``auto`` took, once it is known.
+        on_format: Called with the name of the format that ``auto`` took.
+        columns: Which columns of a table, or fields of records, hold what: ``answer=reply,contexts=sources``.
 
     Raises:
         InputError: The file cannot be read, no format fits it, or its format needs documents and got none.
     """
+    library = documents if isinstance(documents, Library) else Library(tuple(documents))
+    if is_named(str(path)):
+        return _answers_of(source_named(str(path)), library)
+    if format in WITH_ANSWERS and format not in FORMATS:
+        return _answers_of(Source(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
-        raise UnknownNameError("format", format, [AUTO, *FORMATS])
-    return _answers(path, format, Library(tuple(documents)), on_format)
+        raise UnknownNameError("format", format, [AUTO, *FORMATS, *WITH_ANSWERS])
+    return _answers(path, format, library, on_format, Columns.of(columns) if columns else None)
 
 
-def answers_to_check(path: Path) -> Iterator[Answer | RecordError]:
-    """Stream the answers of a file of our own format; a record that is none comes out as its error."""
-    return answers_in(path, "vericite")
+def _answers_of(source: Source, library: Library) -> Iterator[Answer | RecordError]:
+    """The answers of a data set, each with the texts of its documents where the library has them."""
+    for entry in source.set.entries(source.paths, source.part):
+        if isinstance(entry, RecordError):
+            yield entry
+        elif entry.answer is not None:
+            answer = entry.answer
+            if not library and answer.documents and not any(it.text for it in answer.documents):
+                raise InputError(
+                    f"expected the documents that the answers cite, for {source.set.title} only names them; "
+                    "found none. Give them with --documents FILE"
+                )
+            yield answer.model_copy(update={"documents": tuple(_with_text(it, library) for it in answer.documents)})
+
+
+def _with_text(document: Document, library: Library) -> Document:
+    found = None if document.text else library.find(document.pmid or document.id)
+    return document if found is None else found.model_copy(update={"id": document.id})
 
 
 def _answers(
-    path: Path, format: str, library: Library, on_format: Callable[[str], None] | None
+    path: Path, format: str, library: Library, on_format: Callable[[str], None] | None, columns: Columns | None
 ) -> Iterator[Answer | RecordError]:
-    if path.suffix.lower() in {AUTO: MARKDOWN_FILES, "markdown": TEXT_FILES}.get(format, ()):
+    if is_text(path, format == "markdown"):
         name, records = "markdown", markdown_record(path)
     elif format == AUTO:
-        name, records = _recognised(path)
+        name, records = _recognised(path, library, columns)
     else:
-        name, records = format, raw_records(path, _is_record)
+        name, records = format, file_records(path, _is_record, columns)
+    if name is None:
+        # No record is an object: what each is instead is told by the reader of any format.
+        for raw in records:
+            found = raw if isinstance(raw, RecordError) else _read(raw, "vericite", library)
+            if isinstance(found, RecordError):
+                yield found
+        return
     if format == AUTO and on_format:
         on_format(name)
     chosen = FORMATS[name]
@@ -80,7 +177,14 @@ def _answers(
             "Give them with --documents FILE"
         )
     for raw in records:
-        yield raw if isinstance(raw, RecordError) else _read(raw, name, library)
+        if isinstance(raw, RecordError):
+            yield raw
+        else:
+            yield from (_read(part, name, library) for part in _parts(raw, chosen))
+
+
+def _parts(raw: RawRecord, format: Format) -> Iterable[RawRecord]:
+    return [raw] if format.parts is None else format.parts(raw)
 
 
 def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
@@ -88,39 +192,54 @@ def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
     try:
         return chosen.read(raw, library)
     except ValidationError as error:
-        found = raw.unfit(error)
+        problem = raw.unfit(error)
     except RecordError as error:
-        found = error
-    fields = fields_of(raw.json)
+        problem = error
+    except InputError as error:
+        problem = raw.refused(None, str(error))
+    fields = raw.fields
     if fields is None or chosen.matches(fields):
-        return found
+        return problem
     other = _format_of(fields)
     hint = f". It looks like {other}: --format {other}" if other else ""
     return raw.refused(None, f"expected {chosen.summary}; found the fields {_listed(fields)}{hint}")
 
 
-def _recognised(path: Path) -> tuple[str, Iterator[RawRecord | RecordError]]:
-    """The format of a file, and all its records; ours for a file without any object."""
+def _recognised(
+    path: Path, library: Library, columns: Columns | None
+) -> tuple[str | None, Iterator[RawRecord | RecordError]]:
+    """The format that most of the first records have and can be read in, and all records; None without any object."""
     seen: list[RawRecord | RecordError] = []
     first: RawRecord | None = None
-    records = raw_records(path, _is_record)
-    for raw in records:
+    votes: Counter[str] = Counter()
+    records = file_records(path, _is_record, columns)
+    for raw in islice(records, _LOOKED_AT):
         seen.append(raw)
-        if isinstance(raw, RecordError) or (fields := fields_of(raw.json)) is None:
+        fields = None if isinstance(raw, RecordError) else raw.fields
+        if isinstance(raw, RecordError) or fields is None:
             continue
         first = first or raw
         if name := _format_of(fields):
-            return name, chain(seen, records)
-        if len(seen) >= _LOOKED_AT:
-            break
+            votes[name] += _LOOKED_AT + 1 if _is_readable(raw, name, library) else 1
+    records = chain(seen, records)
+    if votes:
+        return votes.most_common(1)[0][0], records
     if first is None:
-        return "vericite", chain(seen, records)
-    shapes = "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items())
-    found = _listed(fields_of(first.json) or {})
+        return None, records
+    found = _listed(first.fields or {})
     raise InputError(
-        f"expected answers in one of the formats below; found {path}, line {first.line}, with the fields {found}. "
-        f"Name the format with --format to see what its records lack. {shapes}"
+        f"expected answers in a format that is known, such as {VERICITE.summary}; found {path}, line {first.line}, "
+        f"with the fields {found}. Say what the fields hold with --columns answer=NAME,contexts=NAME, or name the "
+        f"format with --format to see what its records lack: {', '.join(FORMATS)}"
     )
+
+
+def _is_readable(raw: RawRecord, name: str, library: Library) -> bool:
+    """Whether a record can be read, as far as that takes no documents."""
+    format = FORMATS[name]
+    if format.needs_documents and not library:
+        return True
+    return any(isinstance(_read(part, name, library), Answer) for part in islice(_parts(raw, format), 1))
 
 
 def _is_record(fields: Fields) -> bool:
@@ -135,3 +254,69 @@ def _format_of(fields: Fields) -> str | None:
 def _listed(fields: Iterable[str]) -> str:
     names = [repr(name[:40]) for name in fields]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") if names else "of none"
+
+
+class QuestionLine(BaseModel):
+    """A line: a ``Question``, one of a gold file, or just an id and the question; other fields are passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    id: str = Field(min_length=1)
+    # Not required here: a line without one is told of by the name that people write, `question`.
+    text: str = Field("", validation_alias=AliasChoices("text", "question"))
+    type: QuestionType | None = None
+    gold_documents: tuple[str, ...] | dict[str, Any] = Field(
+        (), validation_alias=AliasChoices("gold_documents", "documents")
+    )
+    gold_exact: tuple[tuple[str, ...], ...] = Field((), validation_alias=AliasChoices("gold_exact", "exact"))
+    gold_ideal: tuple[str, ...] = Field((), validation_alias=AliasChoices("gold_ideal", "ideal"))
+
+    @property
+    def question(self) -> Question:
+        """The question; of graded documents those that answer it."""
+        documents = self.gold_documents
+        if isinstance(documents, dict):
+            documents = tuple(id for id, grade in documents.items() if grade > 0)
+        return Question(
+            id=self.id,
+            text=self.text,
+            type=self.type,
+            gold_documents=documents,
+            gold_exact=self.gold_exact,
+            gold_ideal=self.gold_ideal,
+        )
+
+
+def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
+    """The questions of a JSON Lines file or a data set (``bioasq:FILE``), and what was wrong with other lines.
+
+    Raises:
+        InputError: The file cannot be read, or holds no question at all.
+    """
+    numbered, problems = number_questions(path)
+    return [question for _, question in numbered], problems
+
+
+def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[RecordError]]:
+    """The same as ``read_questions``, each question with its line; in a data set with its number.
+
+    Raises:
+        InputError: The file cannot be read, or holds no question at all.
+    """
+    found: dict[str, tuple[int, Question]] = {}
+    problems: list[RecordError] = []
+    if is_named(str(path)):
+        return list(enumerate(source_named(str(path)).questions(problems), start=1)), problems
+    for number, line in number_jsonl(QuestionLine, path):
+        if isinstance(line, RecordError):
+            problems.append(line)
+        elif line.id in found:
+            problems.append(RecordError(path, number, "id", f"expected an id of its own; {line.id!r} came before"))
+        elif not line.text.strip():
+            problems.append(RecordError(path, number, "question", "expected a question; found no text"))
+        else:
+            found[line.id] = number, line.question
+    if not found:
+        first = f" The first problem: {problems[0]}" if problems else ""
+        raise InputError(f'expected questions in {path}, one a line: {{"id", "question"}}; found none.{first}')
+    return list(found.values()), problems

@@ -7,92 +7,53 @@ stand on it; Cohere's Chat API a text and ``citations`` with ``start`` and ``end
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import AliasChoices, Field
 
-from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord, passages, trimmed
+from vericite.formats.chains import unwrapped
+from vericite.formats.form import (
+    Fields,
+    Foreign,
+    Format,
+    Given,
+    Name,
+    PerhapsName,
+    RawRecord,
+    answer_of,
+    passages,
+    sources_of,
+    trimmed,
+)
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
-from vericite.text.citations import parse_answer
-from vericite.text.mentions import Cited, Sources
+from vericite.text.citations import Cited, Mention, Sources, disjoint, parse_answer
 from vericite.text.references import Library, reference_key
 
+# A stretch that is nothing but a link or a marker: it is cut out of the sentence.
+_LINK = re.compile(
+    r"\s*\(?\s*(?:\[[^\[\]]{0,300}\]\((?:[^\s()]|\([^\s()]{0,200}\)){1,2000}\)[\s,;]*)+\)?\s*"
+    r"|\s*(?:【[^【】]{0,99}】|\[[^\[\]\s]{1,40}\]|https?://\S{1,2000})\s*"
+)
 _MOST = 10_000  # documents that a request is thought to have; an index beyond is no list's length
 Index = Annotated[int, Field(ge=0, lt=10**9)]
 
 
-_WORDS = ("text", "snippet", "content", "data", "document")  # where a document's words may be, there or a level below
-_BELOW = ("data", "source", "document", "tool_output")
-_NO_WORDS = {"base64": "a PDF or another file in base64", "url": "an address", "file": "the name of a file"}
-
-
-def _words(given: object) -> tuple[str, ...] | None:
-    """A text, or the texts of a list of blocks; None if it is neither."""
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, list):
-        return None
-    blocks = cast("list[Any]", given)
-    texts = [cast(Fields, block).get("text") if isinstance(block, dict) else block for block in blocks]
-    return tuple(text for text in texts if isinstance(text, str))
-
-
-class _Given(Foreign):
-    """A document as it was sent along with the question, or as a citation returns it.
-
-    Its words come as a text or as blocks of text, in the document or under ``data``, ``source`` or ``document``; or
-    the document is nothing but a text. ``texts`` is None where there are no words.
-    """
-
-    type: str = "document"
-    id: Name | None = None
-    title: str | None = None
-    texts: tuple[str, ...] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _levelled(cls, given: Any) -> Any:
-        if isinstance(given, str):
-            return {"texts": (given,)}
-        if not isinstance(given, dict):
-            return given
-        fields = cast(Fields, given)
-        levels = [cast(Fields, fields[name]) for name in _BELOW if isinstance(fields.get(name), dict)]
-        below: Fields = levels[0] if levels else dict[str, Any]()
-        if isinstance(kind := below.get("type"), str) and kind in _NO_WORDS:
-            raise ValueError(
-                f"expected a document's words; found {_NO_WORDS[kind]} (source type {kind!r}). "
-                'Give the text instead: {"type": "text", "data": "..."}'
-            )
-        found = (_words(level.get(name)) for level in (fields, below) for name in _WORDS)
-        title = fields.get("title")
-        return {
-            "type": fields.get("type") or "document",
-            "id": fields.get("id"),
-            "title": title if title is not None else below.get("title"),
-            "texts": next((texts for texts in found if texts is not None), None),
-        }
-
-    def document(self, id: str) -> Document:
-        """The same as a document; without words where it has none."""
-        return passages(self.id or id, self.texts or (), self.title or "")
-
-
 class _Cited(Foreign):
-    """A citation of either provider. Documents and search results are counted apart."""
+    """A citation of any provider. Documents and search results are counted apart."""
 
     cited_text: str | None = None
     document_index: Index | None = None
     search_result_index: Index | None = None
     title: str | None = Field(None, validation_alias=AliasChoices("document_title", "title"))
     url: str | None = None
-    start: Index | None = None
-    end: Index | None = None
+    start: Index | None = Field(None, validation_alias=AliasChoices("start", "start_index"))
+    end: Index | None = Field(None, validation_alias=AliasChoices("end", "end_index"))
     content_index: Index | None = None
     document_ids: tuple[Name, ...] = ()
-    sources: tuple[_Given, ...] = ()
+    sources: tuple[Given, ...] = ()
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -112,29 +73,29 @@ class _Block(Foreign):
 
     type: str = "text"
     text: str | None = None
-    citations: tuple[_Cited, ...] | None = None
+    citations: tuple[_Cited, ...] | None = Field(None, validation_alias=AliasChoices("citations", "annotations"))
 
     @property
     def words(self) -> str:
         """Its part of the answer."""
-        return (self.text or "") if self.type == "text" else ""
+        return (self.text or "") if self.type in ("text", "output_text") else ""
 
 
 class _Message(Foreign):
     """The answer's text and its citations, wherever the two are."""
 
-    id: Name | None = None
+    id: PerhapsName = None
     question: str | None = None
     text: str | None = None
     content: str | tuple[_Block, ...] | None = None
     citations: tuple[_Cited, ...] | None = None
-    documents: tuple[_Given, ...] | None = None
+    documents: tuple[Given, ...] | None = None
 
     @property
     def blocks(self) -> tuple[_Block, ...]:
         """All pieces, with or without words."""
-        said = self.content if self.content is not None else self.text
-        return (_Block(text=said),) if isinstance(said, str) else said or ()
+        content = self.content if self.content is not None else self.text
+        return (_Block(text=content, citations=None),) if isinstance(content, str) else content or ()
 
 
 class _Response(_Message):
@@ -151,27 +112,39 @@ class _Place:
     cited: _Cited
 
 
-def _read(raw: RawRecord, library: Library) -> Answer:
-    response = raw.read(_Response)
+def read_message(raw: RawRecord, library: Library) -> Answer:
+    """A message with citations on stretches of its text, as an answer."""
+    response = unwrapped(raw).read(_Response)
     message = response.message or response
     if message.content is None and message.text is None:
         raise raw.refused("content", "expected blocks of text here or a text under text; found neither")
     text = storable("".join(block.words for block in message.blocks))
     places = list(_places(raw, message, text))
     given = response.documents if response.documents is not None else message.documents
+    id, question = response.id or message.id or str(raw.number), response.question or message.question
+    _refuse_wordless(raw, given or ())
+    if not places:
+        return answer_of(id, text, sources_of(given or (), library, "document"), question)
     if given is not None:
         sources, cited = _from_request(raw, given, places, library)
     else:
         sources, cited = _from_citations(places, library)
-    answer = parse_answer(
-        response.id or message.id or str(raw.number),
-        text,
-        sources.documents,
-        response.question or message.question,
-        mentions=(),
-    )
-    claims = _with_citations(answer, [(place.span, targets) for place, targets in zip(places, cited, strict=True)])
+    targets = [(place.span, targets) for place, targets in zip(places, cited, strict=True)]
+    links = [
+        (span, cited) for span, cited in targets if _LINK.fullmatch(text, span.start, min(span.end, span.start + 4000))
+    ]
+    mentions = disjoint(Mention(span, cited) for span, cited in _joined(links))
+    answer = parse_answer(id, text, sources.documents, question, mentions=mentions)
+    claims = _with_citations(answer, [target for target in targets if target not in links])
     return answer.model_copy(update={"claims": claims, "documents": tuple(sources.documents)})
+
+
+def _joined(links: Sequence[tuple[Span, tuple[Cited, ...]]]) -> Iterator[tuple[Span, tuple[Cited, ...]]]:
+    """What is cited by one link, of which several citations may tell."""
+    found: dict[Span, list[Cited]] = {}
+    for span, cited in links:
+        found.setdefault(span, []).extend(cited)
+    return ((span, tuple(dict.fromkeys(cited))) for span, cited in found.items())
 
 
 def _places(raw: RawRecord, message: _Message, text: str) -> Iterator[_Place]:
@@ -179,35 +152,47 @@ def _places(raw: RawRecord, message: _Message, text: str) -> Iterator[_Place]:
     starts = [0]
     for number, block in enumerate(message.blocks):
         starts.append(starts[-1] + len(block.words))
-        if span := trimmed(text, starts[number], starts[number + 1]):
-            yield from (_Place(span, cited) for cited in block.citations or ())
+        for index, cited in enumerate(block.citations or ()):
+            field = f"content.{number}.citations.{index}"
+            if cited.start is None or cited.end is None:
+                span = trimmed(text, starts[number], starts[number + 1])
+            else:
+                span = _stretch(raw, field, text, cited, (starts[number], starts[number + 1]), f"block {number}'s")
+            if span:
+                yield _Place(span, cited)
     for number, cited in enumerate(message.citations or ()):
         field = f"citations.{number}"
-        if cited.start is None or cited.end is None:
-            raise raw.refused(field, "expected start and end, places in the answer's text; found one without them")
         if cited.content_index is not None and cited.content_index >= len(starts) - 1:
             problem = f"expected content_index to be that of one of {len(starts) - 1} blocks"
             raise raw.refused(field, f"{problem}; found {cited.content_index}")
         # Without the number of a block they are places in all of the text.
         index = cited.content_index
-        shift, limit = (0, len(text)) if index is None else (starts[index], starts[index + 1])
-        if not cited.start < cited.end <= limit - shift:
-            of = "the answer's" if index is None else f"block {index}'s"
-            found = f"{cited.start} to {cited.end}"
-            raise raw.refused(field, f"expected a stretch of {of} {limit - shift} characters; found {found}")
-        if span := trimmed(text, shift + cited.start, shift + cited.end):
+        within, whose = (
+            ((0, len(text)), "the answer's") if index is None else (starts[index : index + 2], f"block {index}'s")
+        )
+        if span := _stretch(raw, field, text, cited, within, whose):
             yield _Place(span, cited)
 
 
+def _stretch(raw: RawRecord, field: str, text: str, cited: _Cited, within: Sequence[int], whose: str) -> Span | None:
+    """The characters that a citation names, counted from where its block begins."""
+    if cited.start is None or cited.end is None:
+        raise raw.refused(field, "expected start and end, places in the answer's text; found one without them")
+    shift, limit = within
+    if not cited.start < cited.end <= limit - shift:
+        found = f"{cited.start} to {cited.end}"
+        raise raw.refused(field, f"expected a stretch of {whose} {limit - shift} characters; found {found}")
+    return trimmed(text, shift + cited.start, shift + cited.end)
+
+
 def _from_request(
-    raw: RawRecord, given: Sequence[_Given], places: Sequence[_Place], library: Library
+    raw: RawRecord, given: Sequence[Given], places: Sequence[_Place], library: Library
 ) -> tuple[Sources, list[tuple[Cited, ...]]]:
     """The documents that came with the question, and what each place cites of them."""
-    for number, item in enumerate(given):
-        if item.texts is None:
-            problem = "expected its words under text, snippet, content or data; found none"
-            raise raw.refused(f"documents.{number}", problem)
-    documents = [item.document(f"document-{number}") for number, item in enumerate(given, start=1)]
+    documents = [
+        passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
+        for number, item in enumerate(given, start=1)
+    ]
     results = [number for number, item in enumerate(given) if item.type == "search_result"]
     others = [number for number, item in enumerate(given) if item.type != "search_result"]
     # Texts of no kind are those of the only kind that there is.
@@ -226,6 +211,13 @@ def _from_request(
         else:
             cited.append((sources.numbered(len(given) + 1 + place.cited.place[1] - len(numbers)),))
     return sources, cited
+
+
+def _refuse_wordless(raw: RawRecord, given: Sequence[Given]) -> None:
+    for number, item in enumerate(given):
+        if item.texts is None:
+            problem = "expected its words under text, snippet, content or data; found none"
+            raise raw.refused(f"documents.{number}", problem)
 
 
 def _named(names: Sequence[str], sources: Sources) -> tuple[Cited, ...]:
@@ -302,7 +294,9 @@ def _with_citations(answer: Answer, places: Sequence[tuple[Span, tuple[Cited, ..
     if not claims:
         whole = Span(start=0, end=len(answer.text))
         claims = (Claim(text="", span=whole),) if places else ()
-    found: list[dict[str | int, Citation]] = [{} for _ in claims]
+    found: list[dict[str | int, Citation]] = [
+        {it.document or it.marker: it for it in claim.citations} for claim in claims
+    ]
     for span, cited in places:
         on = [n for n, claim in enumerate(claims) if claim.span.start < span.end and span.start < claim.span.end]
         later = next((n for n, claim in enumerate(claims) if claim.span.start >= span.end), len(claims) - 1)
@@ -318,16 +312,16 @@ def _with_citations(answer: Answer, places: Sequence[tuple[Span, tuple[Cited, ..
 
 
 def _matches(fields: Fields) -> bool:
-    message: Any = fields.get("message", fields)
+    message: Any = fields.get("message", fields.get("kwargs", fields))
     if not isinstance(message, dict):
         return False
-    held = cast(Fields, message)
-    return isinstance(held.get("content"), list) or ("citations" in held and bool({"text", "content"} & held.keys()))
+    inner = cast(Fields, message)
+    return isinstance(inner.get("content"), list) or ("citations" in inner and bool({"text", "content"} & inner.keys()))
 
 
 SPANS = Format(
     '{"content": [{"type": "text", "text", "citations": [{"type": "char_location", "cited_text", "document_index"}]}], '
     '"documents"?} or {"text", "citations": [{"start", "end", "document_ids"}], "documents"?}',
-    _read,
+    read_message,
     _matches,
 )

@@ -1,32 +1,21 @@
-"""Grammars (GBNF) that hold a local model to cited sentences: the form of an answer, never what it says.
-
-A cited sentence is words with single spaces, its markers and a full stop: ``Mortality fell by 1.5 points [1][3].``, or
-the stop first: ``Mortality fell. [1]``, as small models put it, who else write a comma for the stop they may not.
-Brackets stand nowhere else, and only numbers of documents that the model sees can be written in them. A point stands
-inside a sentence only where no reader takes it for its end: in a number (``1.5``, ``p = .03``), in an initial of a
-genus (``E. coli``) and in a few abbreviations (``e.g.``, ``et al.``). So what the grammar accepts is split into the
-same sentences by whoever reads it (``upright`` and ``joined`` see to the rest).
-
-Words and sentences have a longest length: without, a model that has lost its thread writes on until its tokens are
-spent. A sentence that has reached it is broken off (``broken_off``).
-"""
+"""The grammar that holds a language model to sentences which end in citations, and what undoes its side effects."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from vericite.generate.prompt import Prompt
+from vericite.generate.prompt import AnswerPrompt
 from vericite.text.sentences import split_sentences
 
 GRAMMAR = "grammar.v2"
 """Signature of the rules."""
 
+
 _MOST_WORDS = 60
 _MOST_LETTERS = 40
 _MOST_CITATIONS = 5
 _FREE_SENTENCES = 12
-
 # What may stand in a word, but for ASCII digits, points, brackets and what changes the meaning of the next character.
 _MARKS = "A-Za-z%&'\"),+/:;@$"
 _LETTERS = "\u00a1-\u00ac\u00ae-\u00b0\u00b2-\u02af\u0386-\u03ff"
@@ -36,7 +25,6 @@ _WORDED = f"{_MARKS}{_LETTERS}{_SIGNS}{_MATHEMATICS}"
 _BEFORE_POINT = "0-9<>=≤≥±~≈(–−-"
 # What a sentence may end in, beside digits: no comma, colon or opening bracket.
 _LAST = f"A-Za-z%'\"){_LETTERS}\u2019\u201d\u2030\u2032\u2033\u2103"
-
 # w: a word, of h and more u; d: what a point may follow, if a digit follows the point; n: the same, with a digit last;
 # "**" would be bold type. A sentence's last word is lettered or numbered: a point behind a digit may be a number's.
 _WORDS = rf"""
@@ -55,6 +43,7 @@ others ::= "et al." ("," | " " [a-z] u{{0,{_MOST_LETTERS - 1}}})
 word ::= w | "("? genus | short | others
 """
 
+
 _STOPPED = re.compile(r"(?<=\]\.) ")
 _CITES = re.compile(r" (?:\[\d+\])+\.\Z")
 # What the rules count as one word though a space stands in it: "E. coli", "et al.", "et al. found".
@@ -62,7 +51,7 @@ _ONE_WORD = re.compile(r"(?<!\S)(\(?[A-Z]\.(?= [a-z]{3})|et(?= al\.)|al\.(?= [a-
 _STOP_FIRST = re.compile(r"\. ?((?:\[\d+\])+)")
 
 
-def answer_grammar(prompt: Prompt, numbers: Sequence[int], final: str | None = None) -> str:
+def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | None = None) -> str:
     """The grammar of an answer to a prompt.
 
     Args:
@@ -102,17 +91,17 @@ def _ending(numbers: Sequence[int], count: int, free: bool) -> list[str]:
     ]
 
 
-def upright(answer: str) -> str:
+def citations_before_stops(answer: str) -> str:
     """An answer that fits the grammar, or the beginning of one, with every full stop behind the citations."""
     return _STOP_FIRST.sub(r" \1.", answer)
 
 
-def broken_off(sentence: str) -> bool:
+def is_truncated(sentence: str) -> bool:
     """Whether a sentence, without its markers, is as long as the grammar lets one be: its end is none."""
     return len(_ONE_WORD.sub(r"\1", sentence).split()) >= _MOST_WORDS
 
 
-def joined(answer: str) -> str:
+def separate_sentences(answer: str) -> str:
     """An answer that fits the grammar, with its sentences apart for whoever reads it.
 
     A sentence that ends in "24 h" or "of Smith et al" is read on into the next one, whatever stands between them but a

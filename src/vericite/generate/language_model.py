@@ -2,21 +2,263 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from vericite.errors import InputError
-from vericite.generate.asking import AskingGenerator, Complete, Generation, Task, at_its_own_temperature
 from vericite.generate.grammar import GRAMMAR, answer_grammar
-from vericite.generate.prompt import Demonstration, Prompt, load_prompt
-from vericite.generate.reading import read_reply
-from vericite.generate.room import Fitted
-from vericite.llm import LLM, CallFailure, ChatRequest
-from vericite.records import Answer, Question
+from vericite.generate.prompt import (
+    AnswerPrompt,
+    Demonstration,
+    TruncatedEvidence,
+    load_prompt,
+    message_tokens,
+    truncate_evidence,
+)
+from vericite.generate.reply import failed, insufficient, read_reply
+from vericite.generate.selection import Excerpts
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
+from vericite.llm.chat import canonical
+from vericite.records import Answer, Document, Evidence, Question, Spent
 
 if TYPE_CHECKING:
     from vericite.generate.demonstrations import Selector
+
+
+Complete = Callable[[ChatRequest], Awaitable[Reply]]
+"""Asks the model, and keeps account of it."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """An answer, and how it came about.
+
+    Attributes:
+        answer: The answer; where making it failed, ``failed`` says why.
+        reply: What the model said, None where it was not asked.
+        notes: What was done to the reply that the answer does not show: what was over a limit, what was cut off.
+    """
+
+    answer: Answer
+    reply: Reply | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question ready to be asked, or the answer there is without asking.
+
+    Attributes:
+        question: As it was given.
+        documents: The evidence that markers count.
+        seen: As much of it as the model is shown.
+        asked: The request, or the answer that needs none.
+    """
+
+    question: Question
+    documents: tuple[Document, ...]
+    seen: TruncatedEvidence
+    asked: ChatRequest | Answer
+
+
+class AskingGenerator(ABC):
+    """A generator that asks a language model; what it makes of a reply is for its subclass to say.
+
+    Args:
+        llm: Which model.
+        prompt: How to ask it.
+        demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
+        budget: Tokens of prompt and reply together; None is the context of models that run in this process.
+        seed: Of sampling, for services that can repeat themselves.
+        excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
+
+    Raises:
+        InputError: The prompt takes no demonstrations, and there are some.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        prompt: AnswerPrompt,
+        demonstrations: Sequence[Demonstration] | Selector | None,
+        budget: int | None,
+        seed: int | None,
+        excerpts: Excerpts | None = None,
+    ) -> None:
+        self.llm = llm
+        self.prompt = prompt
+        self._demonstrations = prompt.demonstrations if demonstrations is None else demonstrations
+        if self._demonstrations and prompt.demonstration is None:
+            raise InputError(
+                f"expected no demonstrations for prompt {prompt.name}, which does not say how to show one; "
+                "found some. Use another prompt, or leave them out."
+            )
+        self.budget = budget or _context()
+        self.seed = seed
+        self._excerpts = excerpts
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """For provenance."""
+
+    @abstractmethod
+    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+        """What comes of a request, or why nothing did."""
+
+    def _typed_question(self, question: Question) -> Question:
+        """The question as the prompt shows it."""
+        return question
+
+    def _grammar(self, question: Question, seen: TruncatedEvidence) -> str | None:
+        """What holds the reply to its form."""
+        return None
+
+    def _asked_without_evidence(self) -> bool:
+        """Whether the model is asked where there is nothing to show it."""
+        return False
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was asked so far, and what it cost."""
+        return self.llm.ledger
+
+    def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+        """An answer whose marker ``[n]`` is the document of ``evidence[n - 1]``; see ``Generator``.
+
+        Raises:
+            LLMAccessError: Every call would fail alike.
+        """
+        return next(self.generate_many([(question, evidence)]))
+
+    def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Answer, None, None]:
+        """Answers in the order of the questions, several asked at a time."""
+        return (found.answer for found in self.generations(asked))
+
+    def generations(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Generation, None, None]:
+        """The same, with what the model said and what was done to it."""
+        return self.llm.each((self._task(question, evidence) for question, evidence in asked), self._generate_one)
+
+    def request(self, question: Question, evidence: Sequence[Evidence]) -> ChatRequest | None:
+        """What the model is asked; None where there is nothing to ask it."""
+        asked = self._task(question, evidence).asked
+        return asked if isinstance(asked, ChatRequest) else None
+
+    def _signature_of(self, *held: str) -> str:
+        """The prompt's name, version and hash, the model's name, and how it is asked; ``held`` is by what form."""
+        prompt = self.prompt
+        how = [f"temperature={prompt.temperature}"] if prompt.temperature is not None else []
+        how += [f"top_p={prompt.top_p:g}"] if prompt.top_p is not None else []
+        how += [f"budget={self.budget}", *held]
+        how += [shown] if (shown := _signed(self._demonstrations)) else []
+        how += [f"seed={self.seed}"] if self.seed is not None else []
+        how += [self._excerpts.signature] if self._excerpts is not None else []
+        return f"{prompt.signature}:{self.llm.signature}({', '.join(how)})"
+
+    def _task(self, question: Question, evidence: Sequence[Evidence]) -> Task:
+        prompt, shown_as = self.prompt, self._typed_question(question)
+        documents = tuple(hit.document for hit in evidence)
+        try:
+            examples = _examples_for(self._demonstrations, question, documents)
+        except InputError as error:
+            # Too few may be left for one question and enough for the next.
+            return Task(question, documents, TruncatedEvidence(()), failed(question, documents, str(error)))
+        room = self.budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
+        read = evidence if self._excerpts is None else self._excerpts.of(question.text, evidence)
+        seen = truncate_evidence(read, room)
+        if room < 0 or (seen.trimmed and not seen.shown):
+            reason = (
+                f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
+                "raise the budget, or show fewer demonstrations"
+            )
+            return Task(question, documents, seen, failed(question, documents, reason))
+        if not seen.shown and not self._asked_without_evidence():
+            return Task(question, documents, seen, insufficient(prompt, question, documents))
+        request = ChatRequest(
+            prompt.messages(shown_as, seen.shown, examples),
+            max_tokens=prompt.max_tokens,
+            temperature=prompt.temperature,
+            top_p=prompt.top_p,
+            seed=self.seed,
+            grammar=self._grammar(question, seen),
+        )
+        return Task(question, documents, seen, request)
+
+    async def _generate_one(self, task: Task) -> Generation:
+        fields: dict[str, object] = {"generator": self.signature, "trimmed": task.seen.trimmed}
+        if isinstance(task.asked, Answer):
+            return Generation(task.asked.model_copy(update=fields))
+        replies: list[Reply] = []
+
+        async def complete(request: ChatRequest) -> Reply:
+            replies.append(await self.llm.complete(request))
+            return replies[-1]
+
+        made = await self._build(task, task.asked, complete)
+        if isinstance(made, CallFailure):
+            made = Generation(failed(task.question, task.documents, made.reason), made)
+        # All replies are paid for, also one that had to be asked for again.
+        fields["spent"] = _spent_on(replies, self.llm.settings.price)
+        fields["notes"] = made.notes
+        return replace(made, answer=made.answer.model_copy(update=fields))
+
+
+def temperature_notes(reply: Completion) -> tuple[str, ...]:
+    """Told where a model could not be asked at the prompt's temperature."""
+    return ("the model takes no temperature: it was asked at its own",) if "temperature" in reply.without else ()
+
+
+def _examples_for(
+    demonstrations: Sequence[Demonstration] | Selector, question: Question, documents: Sequence[Document]
+) -> Sequence[Demonstration]:
+    """The demonstrations to show with a question: the given ones, or those that are chosen for it.
+
+    Raises:
+        InputError: Too few are left for this question.
+    """
+    if isinstance(demonstrations, Sequence):
+        return demonstrations
+    return demonstrations.choose(question, [document.pmid for document in documents if document.pmid])
+
+
+def _spent_on(replies: Sequence[Reply], price: Price | None) -> Spent:
+    """What the replies to one question took; ``price`` is what the user says, where the service does not."""
+    made = [reply for reply in replies if isinstance(reply, Completion) and not reply.cached]
+    costs = [price.of(it.usage) if it.usage.cost is None and price is not None else it.usage.cost for it in made]
+    known = [cost for cost in costs if cost is not None]
+    # Nobody knows what a call that failed was charged.
+    complete = len(known) == len(costs) and not any(isinstance(reply, CallFailure) for reply in replies)
+    return Spent(
+        calls=sum(reply.attempts for reply in replies),
+        remembered=sum(isinstance(reply, Completion) and reply.cached for reply in replies),
+        prompt_tokens=sum(reply.usage.prompt_tokens for reply in made),
+        completion_tokens=sum(reply.usage.completion_tokens for reply in made),
+        seconds=sum(reply.seconds for reply in replies),
+        cost=sum(known) if complete else None,
+    )
+
+
+def _context() -> int:
+    from vericite.llm.local import CONTEXT
+
+    return CONTEXT
+
+
+def _signed(demonstrations: Sequence[Demonstration] | Selector) -> str:
+    if not isinstance(demonstrations, Sequence):
+        return f"demonstrations={demonstrations.signature}"
+    if not demonstrations:
+        return ""
+    shown = [
+        [item.question, [[document.title, document.text] for document in item.documents], item.answer, item.rationale]
+        for item in demonstrations
+    ]
+    return f"demonstrations={len(shown)}@{hashlib.sha256(canonical(shown).encode()).hexdigest()[:12]}"
+
 
 Grammar = Literal["auto", "on", "off"]
 """Whether a grammar holds the model to the form of an answer: auto is for files run in this process alone."""
@@ -33,6 +275,7 @@ class LanguageModelGenerator(AskingGenerator):
             reads one.
         budget: Tokens of prompt and reply together; None is the context of models that run in this process.
         seed: Of sampling, for services that can repeat themselves.
+        excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
 
     Raises:
         InputError: The prompt cannot be used, takes no demonstrations, or the model reads no grammar.
@@ -41,16 +284,16 @@ class LanguageModelGenerator(AskingGenerator):
     def __init__(
         self,
         llm: LLM,
-        prompt: Prompt | str | Path = "vericite",
+        prompt: AnswerPrompt | str | Path = "vericite",
         *,
         demonstrations: Sequence[Demonstration] | Selector | None = None,
         grammar: Grammar = "auto",
         budget: int | None = None,
         seed: int | None = None,
+        excerpts: Excerpts | None = None,
     ) -> None:
-        super().__init__(
-            llm, prompt if isinstance(prompt, Prompt) else load_prompt(prompt), demonstrations, budget, seed
-        )
+        read = prompt if isinstance(prompt, AnswerPrompt) else load_prompt(prompt)
+        super().__init__(llm, read, demonstrations, budget, seed, excerpts)
         if grammar == "on" and not llm.spec.takes_grammar:
             raise InputError(
                 f"expected a model that llama.cpp runs, as a grammar is asked for; found {llm.signature}. "
@@ -62,19 +305,19 @@ class LanguageModelGenerator(AskingGenerator):
     @property
     def signature(self) -> str:
         """The prompt's name, version and hash, the model's name, and how it is asked."""
-        return self._how(*([GRAMMAR] if self._constrained else []))
+        return self._signature_of(*([GRAMMAR] if self._constrained else []))
 
     def _asked_without_evidence(self) -> bool:
         return self.prompt.own_knowledge
 
-    def _grammar(self, question: Question, seen: Fitted) -> str | None:
+    def _grammar(self, question: Question, seen: TruncatedEvidence) -> str | None:
         if not self._constrained:
             return None
         prompt = self.prompt
         options = prompt.how_to_answer(question) if prompt.options and question.type in (None, "yesno") else None
         return answer_grammar(prompt, [document.number for document in seen.shown], options)
 
-    async def _made(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         reply = await complete(request)
         if isinstance(reply, CallFailure):
             return reply
@@ -86,11 +329,11 @@ class LanguageModelGenerator(AskingGenerator):
             cut_off=reply.cut_off,
             constrained=request.grammar is not None,
         )
-        notes = (*read.notes, *at_its_own_temperature(reply), *_unseen(read.answer, task.seen))
+        notes = (*read.notes, *temperature_notes(reply), *_unseen(read.answer, task.seen))
         return Generation(read.answer, reply, notes)
 
 
-def _unseen(answer: Answer, seen: Fitted) -> tuple[str, ...]:
+def _unseen(answer: Answer, seen: TruncatedEvidence) -> tuple[str, ...]:
     """Told where an answer cites documents of the evidence that the model was not shown."""
     shown = {document.number for document in seen.shown}
     cited = {citation.marker for claim in answer.claims for citation in claim.citations if not citation.dangling}

@@ -7,20 +7,21 @@ the statements. A quotation counts only if it stands in the document that it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vericite.generate.asking import AskingGenerator, Complete, Generation, Task, at_its_own_temperature
-from vericite.generate.final_answer import FinalAnswer, read_final_answer
-from vericite.generate.prompt import FOLDER, Demonstration, Prompt, load_prompt
-from vericite.generate.quotation import bare_quotation, find_quotation
-from vericite.generate.reading import insufficient
+from vericite.generate.language_model import AskingGenerator, Complete, Generation, Task, temperature_notes
+from vericite.generate.prompt import FOLDER, AnswerPrompt, Demonstration, load_prompt
+from vericite.generate.reply import FinalAnswer, insufficient, read_final_answer
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion
-from vericite.llm.structured import ask_for
+from vericite.llm.replies import ask_for
 from vericite.records import (
     Answer,
     Citation,
@@ -33,10 +34,119 @@ from vericite.records import (
     Span,
     storable,
 )
-from vericite.text.markers import parse_markers, render_markers
+from vericite.text.references import parse_markers, render_markers
+from vericite.text.sentences import document_sentences
 
 if TYPE_CHECKING:
     from vericite.generate.demonstrations import Selector
+
+
+_STEP = re.compile(r"\A(?:[-*•]|\(?\d{1,2}[.)])\s+")
+
+
+_SPACES = re.compile(r"\s+")
+_BEFORE = re.compile(r"\A(?:\.{2,}|[\s…\"“”'‘’«»`])+")
+_BEHIND = re.compile(r"[\s.,;:…\"“”'‘’«»`]+\Z")
+_KEPT_APART = ("<super>", "<fraction>")
+"""Characters that no plain one stands for: 10² is not 102."""
+_PLAIN = str.maketrans(
+    dict.fromkeys("‐‑‒–—―−﹣", "-")
+    | dict.fromkeys("‘’‚‛′`´", "'")
+    | dict.fromkeys("“”„‟″«»", '"')
+    # A model is shown these in place of what might be a marker or a tag.
+    | dict.fromkeys("[【［⟦", "(")
+    | dict.fromkeys("]】］⟧", ")")
+    | {"‹": "<", "›": ">"}
+)
+
+
+def find_quotation(words: str, document: Document) -> EvidenceSpan | None:
+    """Where a document's text has these words; None where it does not.
+
+    First as they are, then without regard to case, white space, kinds of dashes and quotation marks, and the
+    encoding of characters. Marks around the words and a stop behind them do not count. No word or number is cut: "5 mg"
+    does not stand in "15 mg".
+    """
+    wanted = bare_quotation(words)
+    if not any(map(str.isalnum, wanted)):
+        return None
+    text = document.text
+    place = next(chain(_literal(wanted, text), _alike(wanted, text)), None)
+    if place is None:
+        return None
+    start, end = place
+    sentences = [sentence.index for sentence in document_sentences(document) if sentence.span.start <= start]
+    return EvidenceSpan(document=document.id, sentence=sentences[-1] if sentences else None, start=start, end=end)
+
+
+def bare_quotation(words: str) -> str:
+    """A quotation without the marks around it, and without the stop behind it."""
+    return _BEHIND.sub("", _BEFORE.sub("", storable(words)))
+
+
+def folded(text: str) -> str:
+    """A text as quotations are compared: in one case, with single spaces and plain signs."""
+    return _folded(text)[0].rstrip(" ")
+
+
+def _literal(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    for start in _occurrences(wanted, text):
+        if not (_cut(text, start) or _cut(text, start + len(wanted))):
+            yield start, start + len(wanted)
+
+
+def _alike(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    needle, (letters, origins) = folded(wanted), _folded(text)
+    for first in _occurrences(needle, letters):
+        start, end = origins[first], origins[first + len(needle) - 1] + 1
+        # Of a character that stands for several no part is taken.
+        if folded(text[start:end]) == needle and not (_cut(text, start) or _cut(text, end)):
+            yield start, end
+
+
+def _occurrences(wanted: str, text: str) -> Iterator[int]:
+    place = text.find(wanted)
+    while place >= 0:
+        yield place
+        place = text.find(wanted, place + 1)
+
+
+def _cut(text: str, place: int) -> bool:
+    """Whether a word or a number goes on over this place."""
+    before, behind = text[max(0, place - 2) : place], text[place : place + 2]
+    if not before or not behind:
+        return False
+    if unicodedata.combining(behind[0]) or (before[-1].isalnum() and behind[0].isalnum()):
+        return True
+    inside = before[-1] in ".," and before[:-1].isdigit() and behind[0].isdigit()
+    return inside or (before[-1].isdigit() and behind[0] in ".," and behind[1:].isdigit())
+
+
+@lru_cache(maxsize=256)
+def _folded(text: str) -> tuple[str, tuple[int, ...]]:
+    """The text as it is compared, and where each of its characters comes from."""
+    letters: list[str] = []
+    origins: list[int] = []
+    for place, char in enumerate(text):
+        for letter in _plain(char):
+            if letter != " " or (letters and letters[-1] != " "):
+                letters.append(letter)
+                origins.append(place)
+    return "".join(letters), tuple(origins)
+
+
+@lru_cache(maxsize=8_192)
+def _plain(char: str) -> str:
+    kind = unicodedata.category(char)
+    if char.isspace() or kind == "Cc":
+        return " "
+    if kind == "Cf":
+        return ""
+    form = "NFD" if unicodedata.decomposition(char).startswith(_KEPT_APART) else "NFKD"
+    # Some signs are plain only before they are taken apart, others only after it.
+    apart = unicodedata.normalize(form, char.translate(_PLAIN)).casefold()
+    return _SPACES.sub(" ", unicodedata.normalize("NFD", apart).translate(_PLAIN))
+
 
 RATIONALE = "rationale.v1"
 """Signature of how replies are read and quotations found; it changes whenever some reply would be read otherwise."""
@@ -49,7 +159,6 @@ _ASKS_YES_OR_NO = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SPACE = re.compile(r"\s+")
-_ITEM = re.compile(r"\A(?:[-*•]|\(?\d{1,2}[.)])\s+")
 
 
 # A schema is written with its fields sorted, and a model that is held to it fills them in that order: the names
@@ -88,7 +197,7 @@ class _Notes:
     unfound: int = 0
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def lines(self) -> tuple[str, ...]:
         """In words."""
         numbers = render_markers([number for number in dict.fromkeys(self.absent) if 0 <= number <= 999])
         others = "" if numbers or not self.absent else f"{self.absent[0]}"
@@ -116,57 +225,61 @@ class RationaleGenerator(AskingGenerator):
     def __init__(
         self,
         llm: LLM,
-        prompt: Prompt | Path | None = None,
+        prompt: AnswerPrompt | Path | None = None,
         *,
         demonstrations: Sequence[Demonstration] | Selector | None = None,
         budget: int | None = None,
         seed: int | None = None,
     ) -> None:
         super().__init__(
-            llm, prompt if isinstance(prompt, Prompt) else load_prompt(prompt or PROMPT), demonstrations, budget, seed
+            llm,
+            prompt if isinstance(prompt, AnswerPrompt) else load_prompt(prompt or PROMPT),
+            demonstrations,
+            budget,
+            seed,
         )
 
     @property
     def signature(self) -> str:
         """How replies are read, and how the model is asked for them."""
-        return f"{RATIONALE}:{self._how()}"
+        return f"{RATIONALE}:{self._signature_of()}"
 
-    def _as_asked(self, question: Question) -> Question:
+    def _typed_question(self, question: Question) -> Question:
         return _typed(question)
 
-    async def _made(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         # As LLM.parsed does, but for the replies, all of which are paid for.
-        found = await ask_for(complete, request, _Reasoning, lambda said: self._checked(task, said))
+        found = await ask_for(complete, request, _Reasoning, lambda parsed: self._checked(task, parsed))
         if isinstance(found, CallFailure):
             return found
         notes = _Notes()
         answer = self._answer(task, found.value, found.completion, notes)
-        return Generation(answer, found.completion, (*notes.told, *at_its_own_temperature(found.completion)))
+        return Generation(answer, found.completion, (*notes.lines, *temperature_notes(found.completion)))
 
-    def _checked(self, task: Task, said: _Reasoning) -> _Reasoning:
-        if not any(map(_says_something, said.claims)) and not self._final(task, said).unavailable:
+    def _checked(self, task: Task, parsed: _Reasoning) -> _Reasoning:
+        if not any(map(_says_something, parsed.claims)) and not self._final(task, parsed).unavailable:
             raise ValueError("expected at least one statement, or ANSWER UNAVAILABLE as final_answer; found neither")
-        return said
+        return parsed
 
-    def _answer(self, task: Task, said: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
+    def _answer(self, task: Task, parsed: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
         shown = {document.number: task.documents[document.number - 1] for document in task.seen.shown}
-        steps = tuple(_step(step, shown, notes) for step in said.claims if _says_something(step))
-        provisional = _even(said.conclusion) or None
+        steps = tuple(_step(step, shown, notes) for step in parsed.claims if _says_something(step))
+        provisional = _one_line(parsed.conclusion) or None
         rationale = Rationale(steps=steps, provisional=provisional, raw=storable(reply.text))
-        final = self._final(task, said)
+        final = self._final(task, parsed)
         if not steps:
             none = insufficient(self.prompt, task.question, task.documents)
             return none.model_copy(update={"rationale": rationale})
         answer = stated(rationale, task.question, task.documents)
-        told = {"exact": final.exact, "rationale": rationale, "insufficient": final.unavailable}
-        return answer.model_copy(update=told)
+        fields = {"exact": final.exact, "rationale": rationale, "insufficient": final.unavailable}
+        return answer.model_copy(update=fields)
 
-    def _final(self, task: Task, said: _Reasoning) -> FinalAnswer:
+    def _final(self, task: Task, parsed: _Reasoning) -> FinalAnswer:
         asked = _typed(task.question).type
         options = self.prompt.options if asked == "yesno" else None
-        words = storable(said.final_answer).strip()
+        words = storable(parsed.final_answer).strip()
         found = read_final_answer(words, options, asked)
-        return found if found.said else read_final_answer(f"FINAL ANSWER: {words}", options, asked)
+        return found if found.text else read_final_answer(f"FINAL ANSWER: {words}", options, asked)
 
 
 def stated(rationale: Rationale, question: Question, documents: Sequence[Document]) -> Answer:
@@ -187,25 +300,25 @@ def stated(rationale: Rationale, question: Question, documents: Sequence[Documen
     return Answer(id=question.id, text=text, claims=tuple(claims), documents=tuple(documents), question=question.text)
 
 
-def _step(said: _Step, shown: Mapping[int, Document], notes: _Notes) -> RationaleStep:
-    statement, numbers = _statement(said.statement)
-    named = dict.fromkeys([*(quote.document for quote in said.quotes), *numbers])
+def _step(parsed: _Step, shown: Mapping[int, Document], notes: _Notes) -> RationaleStep:
+    statement, numbers = _statement(parsed.statement)
+    named = dict.fromkeys([*(quote.document for quote in parsed.quotes), *numbers])
     notes.absent += [number for number in named if number not in shown]
     passages: dict[EvidenceSpan, None] = {}
     unfound: dict[str, None] = {}
-    for quote in said.quotes:
+    for quote in parsed.quotes:
         if not _has_words(bare_quotation(quote.words)):
             continue
         document = shown.get(quote.document)
         place = None if document is None else find_quotation(quote.words, document)
         if place is None:
-            unfound[_even(quote.words)] = None
+            unfound[_one_line(quote.words)] = None
         else:
             passages[place] = None
     notes.unfound += len(unfound)
     return RationaleStep(
         statement=statement,
-        question=_even(said.question) or None,
+        question=_one_line(parsed.question) or None,
         documents=tuple(shown[number].id for number in named if number in shown),
         passages=tuple(passages),
         unfound=tuple(unfound),
@@ -216,9 +329,9 @@ def _says_something(step: _Step) -> bool:
     return _has_words(_statement(step.statement)[0])
 
 
-def _statement(said: str) -> tuple[str, list[int]]:
+def _statement(parsed: str) -> tuple[str, list[int]]:
     """A statement as a sentence without markers, and the numbers of documents that it has in brackets all the same."""
-    text, numbers = _ITEM.sub("", _even(said)), list[int]()
+    text, numbers = _STEP.sub("", _one_line(parsed)), list[int]()
     for group in reversed(parse_markers(text)):
         before, behind = text[: group.span.start], text[group.span.end :]
         if 0 in group.numbers:  # "a scale [0-10]": no document has that number
@@ -255,7 +368,7 @@ def _typed(question: Question) -> Question:
     return question.model_copy(update={"type": kind})
 
 
-def _even(text: str) -> str:
+def _one_line(text: str) -> str:
     return _SPACE.sub(" ", storable(text)).strip()
 
 

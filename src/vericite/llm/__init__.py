@@ -12,15 +12,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply, Usage
-from vericite.llm.settings import Price, Settings, offline_by_environment
+from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Price, Reply, Settings, Usage
 from vericite.llm.spec import ModelSpec
+from vericite.network.access import offline_by_environment
 
 if TYPE_CHECKING:
-    from vericite.llm.backend import Backend, BackendError, RawReply
+    from vericite.llm.calls import Ledger
     from vericite.llm.client import LLM
-    from vericite.llm.ledger import Ledger
-    from vericite.llm.structured import Parsed
+    from vericite.llm.replies import Parsed
+    from vericite.llm.retry import Backend, BackendError, RawReply
 
 __all__ = [
     "LLM",
@@ -44,11 +44,11 @@ __all__ = [
 
 _HOMES = {
     "LLM": "vericite.llm.client",
-    "Backend": "vericite.llm.backend",
-    "BackendError": "vericite.llm.backend",
-    "Ledger": "vericite.llm.ledger",
-    "Parsed": "vericite.llm.structured",
-    "RawReply": "vericite.llm.backend",
+    "Backend": "vericite.llm.retry",
+    "BackendError": "vericite.llm.retry",
+    "Ledger": "vericite.llm.calls",
+    "Parsed": "vericite.llm.replies",
+    "RawReply": "vericite.llm.retry",
 }
 
 

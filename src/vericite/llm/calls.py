@@ -6,15 +6,140 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
+from threading import Lock
 
 from vericite.errors import LLMAccessError, LLMStreamError
-from vericite.llm.backend import Backend, BackendError, RawReply
-from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply, Usage, estimated_tokens
-from vericite.llm.concessions import left_out
-from vericite.llm.ledger import Tally
-from vericite.llm.limits import Limiter, Pace, Slot
-from vericite.llm.retry import Breaker, Trip
-from vericite.llm.settings import Settings
+from vericite.llm.chat import (
+    LONGEST_REPLY,
+    CallFailure,
+    ChatRequest,
+    Completion,
+    Price,
+    Reply,
+    Settings,
+    Usage,
+    estimated_tokens,
+)
+from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, left_out
+from vericite.network.pacing import Limiter, Pace, Slot
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was asked so far, and what it took. ``str`` gives it in one line.
+
+    Attributes:
+        calls: Requests that were answered or given up on, the cached ones among them.
+        cached: Those for which nothing was asked.
+        failures: Those that brought no usable reply.
+        attempts: How often the service was asked.
+        prompt_tokens: Tokens read by the model.
+        completion_tokens: Tokens written by it.
+        estimated: Calls whose tokens the service did not count and we estimated.
+        cost: Dollars, or None where neither the service nor a price says them.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    failures: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: int = 0
+    cost: float | None = 0.0
+
+    def since(self, earlier: Ledger) -> Ledger:
+        """What came after an earlier state of the same ledger: one run's part of it."""
+        attempts = self.attempts - earlier.attempts
+        known = self.cost is not None and earlier.cost is not None
+        return Ledger(
+            self.calls - earlier.calls,
+            self.cached - earlier.cached,
+            self.failures - earlier.failures,
+            attempts,
+            self.prompt_tokens - earlier.prompt_tokens,
+            self.completion_tokens - earlier.completion_tokens,
+            self.estimated - earlier.estimated,
+            (self.cost or 0.0) - (earlier.cost or 0.0) if known or not attempts else None,
+        )
+
+    def __str__(self) -> str:
+        about = "about " if self.estimated else ""
+        cost = "cost not known" if self.cost is None else f"${self.cost:,.4f}"
+        return (
+            f"{_counted(self.calls, 'call')} ({self.cached:,} cached, {self.failures:,} failed), "
+            f"{_counted(self.attempts, 'attempt')}, "
+            f"{about}{self.prompt_tokens:,} tokens read and {self.completion_tokens:,} written, {cost}"
+        )
+
+
+class Tally:
+    """Keeps the ledger. Safe to read from any thread while calls are made."""
+
+    def __init__(self, price: Price | None) -> None:
+        self._price = price
+        self._lock = Lock()
+        self._ledger = Ledger()
+
+    @property
+    def ledger(self) -> Ledger:
+        """As it stands."""
+        return self._ledger
+
+    def attempt(self) -> None:
+        """The service is being asked."""
+        self._add(attempts=1)
+
+    def used(self, usage: Usage, estimated: bool) -> None:
+        """An attempt took so much, whether or not its reply could be used."""
+        self._add(
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            estimated=int(estimated),
+            cost=self._cost(usage),
+        )
+
+    def reply(self, reply: Reply) -> None:
+        """A call has come to its end."""
+        failed = isinstance(reply, CallFailure)
+        self._add(calls=1, failures=int(failed), cached=int(not failed and reply.cached))
+
+    def _cost(self, usage: Usage) -> float | None:
+        if usage.cost is not None:
+            return usage.cost
+        if self._price is None:
+            return None
+        return self._price.of(usage)
+
+    def _add(
+        self,
+        calls: int = 0,
+        cached: int = 0,
+        failures: int = 0,
+        attempts: int = 0,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        estimated: int = 0,
+        cost: float | None = 0.0,
+    ) -> None:
+        with self._lock:
+            then = self._ledger
+            self._ledger = Ledger(
+                then.calls + calls,
+                then.cached + cached,
+                then.failures + failures,
+                then.attempts + attempts,
+                then.prompt_tokens + prompt_tokens,
+                then.completion_tokens + completion_tokens,
+                then.estimated + estimated,
+                None if then.cost is None or cost is None else then.cost + cost,
+            )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
 
 Keep = Callable[[Completion], Awaitable[None]]
 """What is done with a reply before anybody sees it."""
@@ -110,6 +235,7 @@ class Caller:
                 attempt.problem = slot
                 return
             sent = trip.take(request, self._refused)
+            length = 0
             async with aclosing(self._backend.stream(sent, trip.timeout)) as source:
                 while True:
                     began = time.monotonic()
@@ -117,6 +243,10 @@ class Caller:
                     # The time the reader takes is his own.
                     trip.spent += time.monotonic() - began
                     if not isinstance(piece, str):
+                        break
+                    length += len(piece)
+                    if length > LONGEST_REPLY:
+                        piece = _too_long(self._backend.signature)
                         break
                     yield piece
             attempt.end(await self._settled(request, piece, slot, trip, keep))
@@ -127,6 +257,8 @@ class Caller:
         self._count(request, outcome, slot)
         if isinstance(outcome, BackendError):
             return outcome
+        if len(outcome.text) > LONGEST_REPLY:
+            return _too_long(self._backend.signature)
         completion = self._completion(request, outcome, trip)
         await keep(completion)
         return completion
@@ -174,7 +306,7 @@ class Caller:
 
     def _give_up(self, problem: BackendError) -> None:
         if problem.unreachable:
-            self._breaker.unanswered(problem.reason)
+            self._breaker.unanswered(problem.reason, problem.silent)
         elif problem.status is not None:
             self._breaker.refused(problem.status, problem.reason)
         elif problem.retry:
@@ -210,6 +342,14 @@ async def _piece(
     except TimeoutError:
         return BackendError(f"the reply did not end within the deadline of {deadline:g} s", retry=False)
     return piece if piece is not None else BackendError("the stream broke off", retry=True)
+
+
+def _too_long(signature: str) -> BackendError:
+    reason = (
+        f"expected a reply of at most {LONGEST_REPLY:,} characters from {signature}; found a longer one, and left it. "
+        "Check that the model keeps to max_tokens"
+    )
+    return BackendError(reason, retry=False)
 
 
 def _estimate(request: ChatRequest, text: str) -> Usage:

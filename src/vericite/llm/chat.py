@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from vericite.disk.files import cache_file
 from vericite.errors import InputError
+from vericite.network.access import offline_by_environment
+from vericite.records import storable
 
 CHARACTERS_PER_TOKEN = 4
 """For estimates only, where no server has counted: English runs at about four."""
+
+LONGEST_REPLY = 400_000
+"""Characters of a reply, at most: about a hundred thousand tokens. A longer one does not keep to ``max_tokens``."""
 
 Role = Literal["system", "user", "assistant"]
 
@@ -176,3 +185,109 @@ def canonical(value: object) -> str:
 def estimated_tokens(text: str) -> int:
     """About how many tokens a text is, where nobody has counted."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+class Price(NamedTuple):
+    """Dollars per million tokens."""
+
+    prompt: float
+    completion: float
+
+    def of(self, usage: Usage) -> float:
+        """Dollars of what a call took."""
+        return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is asked.
+
+    Attributes:
+        concurrency: Requests in flight at once.
+        attempts: How often one call is tried.
+        timeout: Seconds for one attempt; of a stream, for one stall.
+        deadline: Seconds for one call, from the start of its first attempt, with its retries and the waits between
+            them. Waiting for a turn under the limits below is not counted. A shorter one than ``timeout`` counts as
+            equal to it (``call_deadline``): one attempt always has its time.
+        requests_per_minute: At most so many attempts reach the service in any minute, paced evenly. It holds for
+            one ``LLM``: two of them, or two processes, do not know of each other.
+        tokens_per_minute: At most so many tokens in any minute, estimated before a call and corrected after it.
+        reply_tokens: Room for a judge's answer, in tokens (``--reply-tokens``); raise it for models that think first,
+            whose thoughts count too.
+        price: Of a million tokens, for services that do not say what a call cost.
+        cache: Folder of the replies' cache (or a ``.sqlite`` file), ``"default"`` for the user's, None for no cache.
+            It knows a model by its name and address only: see ``vericite.llm.client``.
+        offline: Whether only this machine may be asked. VERICITE_OFFLINE forbids the rest at any time, also to an
+            ``LLM`` that was made before it was set.
+        minute: Seconds in the limits' minute.
+        backoff: Seconds before the second attempt, about; each further wait is up to twice as long.
+    """
+
+    concurrency: int = 8
+    attempts: int = 5
+    timeout: float = 60.0
+    deadline: float = 300.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    reply_tokens: int = 256
+    price: Price | None = None
+    cache: Path | Literal["default"] | None = "default"
+    offline: bool = field(default_factory=offline_by_environment)
+    minute: float = 60.0
+    backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts", "requests_per_minute", "tokens_per_minute", "reply_tokens"):
+            value: int | None = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"expected {name} of at least 1; found {value}. Raise it.")
+        for name in ("timeout", "deadline", "minute"):
+            seconds: float = getattr(self, name)
+            if not 0 < seconds < float("inf"):
+                raise InputError(f"expected {name} to be a number of seconds above 0; found {seconds}. Correct it.")
+        if not 0 <= self.backoff < float("inf"):
+            raise InputError(f"expected backoff of 0 seconds or more; found {self.backoff}. Correct it.")
+
+    @property
+    def call_deadline(self) -> float:
+        """Seconds for one call: ``deadline``, or ``timeout`` where that is longer."""
+        return max(self.deadline, self.timeout)
+
+    @property
+    def cache_file(self) -> Path | None:
+        """Where replies are kept, or None where they are not, which is said where it is for want of a home."""
+        return None if self.cache is None else cache_file(self.cache, "llm.sqlite")
+
+
+_TAG = re.compile(r"[<＜﹤](?=[\s/]*[|｜<＜﹤A-Za-z_])")
+"""What may open a tag of ours, or a control token of a model: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``.
+``p < 0.05`` and ``<5 mg`` do not."""
+
+_TURN = re.compile(
+    r"\[(?=\s*/?\s*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|gMASK)\b)",
+    re.IGNORECASE,
+)
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]",
+)
+"""What Unicode lets a reader ignore, beside format characters."""
+
+_LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
+
+
+def as_data(text: str) -> str:
+    """The text with tags and control tokens of models made harmless; it looks the same to a reader."""
+    # Characters that are not seen could hide a tag from the patterns and not from a model.
+    seen = "".join(map(_seen, _UNSEEN.sub("", _LINE_END.sub("\n", storable(text)))))
+    return _TURN.sub("⟦", _TAG.sub("‹", seen))
+
+
+def _seen(char: str) -> str:
+    kind = "" if char.isalnum() or char in "\n\t" else unicodedata.category(char)
+    return "" if kind == "Cf" else " " if kind == "Cc" else char
+
+
+def as_block(tag: str, text: str) -> str:
+    """The text as data between tags of their own lines."""
+    return f"<{tag}>\n{as_data(text)}\n</{tag}>"

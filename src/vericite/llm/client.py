@@ -3,27 +3,231 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import threading
+import time
+import warnings
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, TypeVarTuple
+from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 
+from vericite.disk.store import Form, Store
 from vericite.errors import InputError, LLMError
-from vericite.llm.backend import Backend
-from vericite.llm.cache import Cache, Kept, cache_key
-from vericite.llm.calls import Caller
-from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply
-from vericite.llm.ledger import Ledger, Tally
-from vericite.llm.loop import LoopThread
-from vericite.llm.settings import Settings, offline_by_environment
+from vericite.llm.calls import Caller, Ledger, Tally
+from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply, Settings, Usage, canonical
+from vericite.llm.replies import Kind, Parsed, ask_for
+from vericite.llm.retry import Backend
 from vericite.llm.spec import ModelSpec
-from vericite.llm.structured import Kind, Parsed, ask_for
+from vericite.network.access import offline_by_environment
+
+_FORM = Form("replies", "reply", "(key TEXT PRIMARY KEY, value TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID")
+"""Where rows or keys come to mean something else, the table gets another name."""
+
+
+class Kept(NamedTuple):
+    """What the cache keeps of a completion."""
+
+    text: str
+    finish: str | None
+    prompt_tokens: int
+    completion_tokens: int
+    without: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> str:
+        """As it is stored. What most replies do not have is left out, as in files of before there was any."""
+        return json.dumps(self if self.without else self[:4])
+
+    @property
+    def usage(self) -> Usage:
+        """What it took when it was made; having it again costs nothing."""
+        return Usage(self.prompt_tokens, self.completion_tokens, 0.0)
+
+
+def cache_key(signature: str, request: ChatRequest) -> str:
+    """The place of a request to a model: equal ones share it, and nothing else does.
+
+    The request is the one that was meant, also where the service refused a part of it: who means the same again finds
+    the reply without asking, and without being refused once more.
+    """
+    # The form is in every key there is; to leave it out, or raise it, would lose the replies.
+    return sha256(canonical({"form": 1, "model": signature, "request": request.fields}).encode()).hexdigest()
+
+
+class Cache:
+    """Replies by key. It opens at the first use, and again after ``close``. Threads take turns at it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._store = Store(file, _FORM)
+
+    def get(self, key: str) -> Kept | None:
+        """The reply at a key, or None."""
+        row = self._store.find((key,)).get(key)
+        return None if row is None else _kept(row[1])
+
+    def put(self, key: str, kept: Kept) -> None:
+        """Keep a reply; it is on disk when this returns, unless another process has held the file for too long."""
+        self._store.put([(key, kept.value, time.time())])
+
+    def close(self) -> None:
+        """Let go of the file; what waits for it is written before, or stays with this object if it still cannot be."""
+        self._store.close()
+
+
+def _kept(value: str) -> Kept | None:
+    """The reply, or None where the row is not one: then it is asked for again."""
+    try:
+        text, finish, prompt_tokens, completion_tokens, *more = json.loads(value)
+        without = tuple(map(str, more[0])) if more else ()
+    except (ValueError, TypeError):
+        return None
+    whole = isinstance(text, str) and isinstance(finish, str | None)
+    if not whole or not isinstance(prompt_tokens, int) or not isinstance(completion_tokens, int):
+        return None
+    return Kept(text, finish, prompt_tokens, completion_tokens, without)
+
 
 _T = TypeVar("_T")
+
+_PATIENCE = 5.0
+"""Seconds to wait for the thread's end: a name server that does not answer may hold it up, and nothing else."""
+
+
+class LoopThread:
+    """A loop in a thread. It starts with the first user and ends with the last.
+
+    Args:
+        begin: Called on the loop before anything else.
+        finish: Awaited on the loop after everything else.
+    """
+
+    def __init__(self, begin: Callable[[], None], finish: Callable[[], Awaitable[None]]) -> None:
+        self._begin = begin
+        self._finish = finish
+        self._lock = threading.Lock()
+        self._users = 0
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+
+    @property
+    def here(self) -> bool:
+        """Whether the caller runs on this very loop."""
+        return self._thread is threading.current_thread()
+
+    @contextmanager
+    def running(self) -> Generator[None, None, None]:
+        """Keep the loop running meanwhile."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def acquire(self) -> None:
+        """Keep the loop running until ``release``."""
+        with self._lock:
+            if self._thread is None:
+                self._start()
+            self._users += 1
+
+    def release(self) -> None:
+        """Let the loop end, unless somebody else holds it; what still runs on it then is cancelled."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._end()
+
+    def submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
+        """Start a coroutine on the loop. Cancelling the future cancels it."""
+        assert self._loop is not None, "the loop is running"
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """Await a coroutine on the loop, from whatever loop the caller runs on."""
+        if self.here:
+            return await work()
+        with self.running():
+            return await asyncio.wrap_future(self.submit(work()))
+
+    async def pieces(self, source: Callable[[], AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
+        """Iterate over a generator on the loop; it gives the next piece when it is asked for, and not before."""
+        with self.running():
+            generator = source()
+            turn = asyncio.Lock()
+            try:
+                while True:
+                    piece = await asyncio.wrap_future(self.submit(_next(generator, turn)))
+                    if piece is None:
+                        return
+                    yield piece[0]
+            finally:
+                await asyncio.wrap_future(self.submit(_close(generator, turn)))
+
+    def _start(self) -> None:
+        started = threading.Event()
+        # anyio leaves the second try at a connection un-awaited where the first is cancelled: nothing is lost.
+        warnings.filterwarnings("ignore", "coroutine 'connect_tcp", RuntimeWarning)
+        self._thread = threading.Thread(target=self._live, args=(started,), name="vericite-llm", daemon=True)
+        self._thread.start()
+        started.wait()
+        if self._loop is None:
+            self._thread = None
+            raise LLMError("expected to start an event loop in a thread; it failed. See the thread's own message.")
+
+    def _end(self) -> None:
+        thread, loop, stop = self._thread, self._loop, self._stop
+        assert thread is not None and loop is not None and stop is not None
+        loop.call_soon_threadsafe(stop.set)
+        try:
+            thread.join(_PATIENCE)
+        finally:
+            # Not before: what is being cancelled over there still has to know that it is there.
+            self._thread = self._loop = self._stop = None
+
+    def _live(self, started: threading.Event) -> None:
+        try:
+            asyncio.run(self._wait_for_the_end(started))
+        finally:
+            # Where no loop could be made, somebody still waits for it.
+            started.set()
+
+    async def _wait_for_the_end(self, started: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = stop = asyncio.Event()
+        self._begin()
+        started.set()
+        await stop.wait()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._finish()
+
+
+async def _next(generator: AsyncGenerator[_T, None], turn: asyncio.Lock) -> tuple[_T] | None:
+    async with turn:
+        # StopAsyncIteration cannot leave a task.
+        try:
+            return (await anext(generator),)
+        except StopAsyncIteration:
+            return None
+
+
+async def _close(generator: AsyncGenerator[_T, None], turn: asyncio.Lock) -> None:
+    # A generator that is being cancelled still runs, and a running one cannot be closed.
+    async with turn:
+        await generator.aclose()
+
+
 _R = TypeVar("_R")
 _Ts = TypeVarTuple("_Ts")
 
@@ -61,7 +265,7 @@ class LLM:
         self._tally = Tally(self.settings.price)
         self._caller = Caller(self._backend, self.settings, concurrency, self._tally)
         self._flights: dict[str, _Flight] = {}
-        self._room = LoopThread(self._begin, self._finish)
+        self._loop = LoopThread(self._begin, self._finish)
         self._entered = 0
 
     def __repr__(self) -> str:
@@ -85,7 +289,7 @@ class LLM:
             LLMAccessError: Every call would fail alike: the key, the credit, the model's name or its address.
         """
         self._check(request)
-        return await self._room.run(lambda: self._complete(request))
+        return await self._loop.run(lambda: self._complete(request))
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
         """Ask for a reply and yield it as it comes; a cached one comes in one piece. The whole is kept in the cache.
@@ -96,7 +300,7 @@ class LLM:
             LLMStreamError: The reply did not come, or broke off; what has been yielded is what there is of it.
         """
         self._check(request)
-        source = self._stream(request) if self._room.here else self._room.pieces(lambda: self._stream(request))
+        source = self._stream(request) if self._loop.here else self._loop.pieces(lambda: self._stream(request))
         async with aclosing(source) as pieces:
             async for piece in pieces:
                 yield piece
@@ -112,9 +316,9 @@ class LLM:
         an event loop of its own, so this works in a notebook too. Closing the iterator, or Ctrl-C, cancels what is
         under way. What ``ask`` raises ends the iteration.
         """
-        if self._room.here:
+        if self._loop.here:
             raise LLMError("expected map and each outside of the functions they run; found one inside. Await complete.")
-        with self._room.held():
+        with self._loop.running():
             begun: deque[Future[_R]] = deque()
             source = iter(items)
             try:
@@ -140,13 +344,13 @@ class LLM:
         Raises:
             LLMAccessError: Every call would fail alike.
         """
-        return await self._room.run(lambda: ask_for(self.complete, request, kind, check))
+        return await self._loop.run(lambda: ask_for(self.complete, request, kind, check))
 
     def close(self) -> None:
         """Let go of connections, weights and the cache; asked again, the model opens them again."""
         while self._entered:
             self._entered -= 1
-            self._room.release()
+            self._loop.release()
         if self._cache is not None:
             self._cache.close()
         # Weights of gigabytes should not wait for the garbage collector.
@@ -159,7 +363,7 @@ class LLM:
 
     def __enter__(self) -> Self:
         # Held from here on, so that connections outlive single calls.
-        self._room.hold()
+        self._loop.acquire()
         self._entered += 1
         return self
 
@@ -186,7 +390,7 @@ class LLM:
                 item = next(source)
             except StopIteration:
                 break
-            begun.append(self._room.submit(run(item)))
+            begun.append(self._loop.submit(run(item)))
         return bool(begun)
 
     def _check(self, request: ChatRequest) -> None:

@@ -12,9 +12,9 @@ from threading import Event, Lock
 from typing import Any
 
 from vericite.errors import LLMAccessError, MissingExtraError
-from vericite.llm.backend import BackendError, RawReply
 from vericite.llm.chat import ChatRequest, Usage
 from vericite.llm.replies import as_object, first_choice, usage_of
+from vericite.llm.retry import BackendError, RawReply
 from vericite.llm.service import chosen, turns
 from vericite.llm.spec import ModelSpec
 

@@ -1,34 +1,37 @@
-"""Models behind an OpenAI-compatible service, carried by the ``openai`` package.
+"""Models behind an OpenAI-compatible service, over HTTP.
 
-The package carries and nothing more. It would retry, follow redirects with the key, send what it finds in OPENAI_*
-variables to whatever address it is given, and raise errors that hold the request with its headers; none of that is
-left to it.
+The protocol is small: a JSON object goes to ``/chat/completions``, and one or a stream of events comes back. The HTTP
+client sends what it is given and nothing else, follows no redirect with the key, and tries nothing again by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
+import json
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Mapping
 from contextlib import aclosing
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from vericite.errors import MissingExtraError
-from vericite.llm.backend import BackendError, RawReply
+import httpx2
+
+from vericite.errors import InputError
 from vericite.llm.chat import ChatRequest
-from vericite.llm.concessions import LIMIT, SCHEMA, TEMPERATURE
-from vericite.llm.keys import Key, LogScrubber, PieceScrubber
 from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
-from vericite.llm.spec import ModelSpec
+from vericite.llm.retry import LIMIT, SCHEMA, TEMPERATURE, BackendError, RawReply
+from vericite.llm.spec import ModelSpec, key_of
+from vericite.network.access import Key, LogScrubber, PieceScrubber
+from vericite.network.responses import ResponseTooLong, Unpacking, trusted_certificates
 from vericite.records.base import storable
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from vericite.version import __version__
 
 _T = TypeVar("_T")
 
-_PATH = "/chat/completions"
+MOST_READ = 8 * 2**20
+"""Bytes of a response, uncompressed: many times the longest reply that is read."""
+
+_STREAMED = 4
+"""As much longer a stream may be: each of its tokens comes in an event of a few hundred bytes."""
 
 _LIMITS = ("max_completion_tokens", "max_tokens")
 """OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one."""
@@ -43,18 +46,16 @@ class Service:
 
     Raises:
         LLMAccessError: The service needs a key and the environment has none.
-        MissingExtraError: The ``openai`` package is not installed.
     """
 
     def __init__(self, spec: ModelSpec, concurrency: int) -> None:
         self._spec = spec
         self._concurrency = concurrency
-        self._key = Key.of(spec)
+        self._key = key_of(spec)
         self._reader = ReplyReader(spec, self._key)
         self._logs = LogScrubber(self._key)
-        self._client: AsyncOpenAI | None = None
+        self._client: httpx2.AsyncClient | None = None
         self._limit = _LIMITS[0 if spec.provider == "openai" else 1]
-        _sdk()
 
     @property
     def signature(self) -> str:
@@ -68,13 +69,11 @@ class Service:
         """Ask once; see ``Backend``."""
         sent = self._body(request)
         try:
-            outcome = self._reader.completion(await self._guarded(self._whole(sent), timeout))
-            if isinstance(outcome, BackendError):
-                raise outcome
+            body = await self._guarded(self._whole(sent), timeout)
+            return self._reader.completion(body)
         except BackendError as error:
             self._learn(error, sent)
             raise
-        return outcome
 
     async def stream(self, request: ChatRequest, timeout: float) -> AsyncGenerator[str | RawReply, None]:
         """Ask once, and yield the reply as it comes; see ``Backend``."""
@@ -87,34 +86,65 @@ class Service:
             self._learn(error, sent)
             raise
 
-    async def _streamed(self, sent: dict[str, Any], timeout: float) -> AsyncGenerator[str | RawReply, None]:
-        events = await self._guarded(self._events(sent), timeout)
-        reply = _StreamedReply(self._key)
-        async with aclosing(events):
-            iterator = aiter(events)
-            while (event := await self._guarded(_next(iterator), timeout)) is not None:
-                if event.get("error"):
-                    raise self._reader.error_event(event["error"])
-                if piece := reply.add(event):
-                    yield piece
-        if rest := reply.scrubber.finish():
-            yield reply.keep(rest)
-        yield self._whole_of(reply)
-
-    def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
-        """Call the limit by its other name, if the one that was sent is not known."""
-        # By what was sent and not by what is in use: of several requests in flight each may be refused.
-        fields = {SCHEMA: "response_format", TEMPERATURE: "temperature", LIMIT: next(n for n in _LIMITS if n in sent)}
-        if next((name for name in error.refuses if fields[name] in sent), None) == LIMIT:
-            self._limit = next(name for name in _LIMITS if name not in sent)
-            error.changed = True
-
     async def aclose(self) -> None:
         """Close the connections."""
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await client.aclose()
             self._logs.detach()
+
+    async def _whole(self, sent: dict[str, Any]) -> str:
+        response = await self._post(sent, MOST_READ)
+        try:
+            return await self._text(response)
+        finally:
+            await response.aclose()
+
+    async def _streamed(self, sent: dict[str, Any], timeout: float) -> AsyncGenerator[str | RawReply, None]:
+        body = sent | {"stream": True, "stream_options": {"include_usage": True}}
+        response = await self._guarded(self._post(body, MOST_READ * _STREAMED), timeout)
+        try:
+            if "json" in response.headers.get("content-type", ""):
+                # It does not stream, and sends the whole reply.
+                whole = self._reader.completion(await self._guarded(self._text(response), timeout))
+                yield whole.text
+                yield whole
+                return
+            reply = _StreamedReply(self._key)
+            events = aiter(httpx2.EventSource(response, max_event_size=None))
+            while (event := await self._guarded(_next(events), timeout)) is not None:
+                if event.get("error"):
+                    raise self._reader.error_event(event["error"])
+                if piece := reply.add(event):
+                    yield piece
+            if rest := reply.scrubber.finish():
+                yield reply.keep(rest)
+            yield self._whole_of(reply)
+        finally:
+            await response.aclose()
+
+    async def _post(self, body: dict[str, Any], most: int) -> httpx2.Response:
+        """The response, whose body is read later. One that is no success is raised as what it says."""
+        if self._client is None:
+            self._client = _client_for(self._spec, self._key, self._concurrency)
+            self._logs.attach()
+        request = self._client.build_request("POST", f"{self._spec.base_url}/chat/completions", json=body)
+        response = await self._client.send(request, stream=True)
+        try:
+            unpacking = Unpacking(response.headers.pop("content-encoding", None), most)
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream, unpacking)
+            if response.status_code != 200:
+                words = await self._text(response)
+                raise self._reader.status(response.status_code, response.headers, words)
+        except BaseException:
+            await response.aclose()
+            raise
+        return response
+
+    async def _text(self, response: httpx2.Response) -> str:
+        await response.aread()
+        return response.text
 
     def _whole_of(self, reply: _StreamedReply) -> RawReply:
         if reply.finish is None:
@@ -124,16 +154,13 @@ class Service:
             raise problem
         return RawReply(reply.text, reply.finish, reply.usage)
 
-    async def _whole(self, sent: dict[str, Any]) -> str:
-        import httpx2
-
-        response = await self._opened().post(_PATH, cast_to=httpx2.Response, body=sent)
-        return response.text
-
-    async def _events(self, sent: dict[str, Any]) -> AsyncGenerator[Mapping[str, Any], None]:
-        body = sent | {"stream": True, "stream_options": {"include_usage": True}}
-        kind = _sdk().AsyncStream[object]
-        return _objects(await self._opened().post(_PATH, cast_to=object, body=body, stream=True, stream_cls=kind))
+    def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
+        """Call the limit by its other name, if the one that was sent is not known."""
+        # By what was sent and not by what is in use: of several requests in flight each may be refused.
+        fields = {SCHEMA: "response_format", TEMPERATURE: "temperature", LIMIT: next(n for n in _LIMITS if n in sent)}
+        if next((name for name in error.refuses if fields[name] in sent), None) == LIMIT:
+            self._limit = next(name for name in _LIMITS if name not in sent)
+            error.changed = True
 
     async def _guarded(self, work: Awaitable[_T], timeout: float) -> _T:
         """Await, at most so long; whatever goes wrong comes out as a ``BackendError`` with nothing behind it."""
@@ -146,48 +173,29 @@ class Service:
         raise problem
 
     def _problem(self, error: Exception, timeout: float) -> BackendError:
-        import httpx2
-        import openai
-
-        from vericite.llm.carrier import ReadingError
-
         if isinstance(error, BackendError):
             return error
-        root = _root(error)
-        if isinstance(root, ReadingError):
-            return BackendError(f"{self.signature}: {self._reader.shown(str(root))}", retry=False)
-        if isinstance(error, openai.APIStatusError):
-            return self._reader.status(error.status_code, error.response.headers, error.response.text)
-        if isinstance(error, TimeoutError | openai.APITimeoutError | httpx2.TimeoutException):
-            reason = f"{self.signature} did not answer within {timeout:g} s"
-            return BackendError(reason, retry=True, unreachable=True)
-        if isinstance(error, openai.APIConnectionError | httpx2.RequestError | ssl.SSLError | OSError):
-            return self._unconnected(error, root)
-        if isinstance(error, openai.APIError) and error.body is not None:
-            return self._reader.error_event(error.body)
-        # Malformed JSON in an event, bytes that are no text: the next attempt may be sound.
-        cause = self._reader.shown(f"{type(error).__name__}: {error}")
-        return BackendError(f"{self.signature} sent what cannot be read: {cause}", retry=True)
-
-    def _unconnected(self, error: Exception, root: BaseException) -> BackendError:
-        import httpx2
-
-        # The outer ones say "Connection error.".
-        cause = self._reader.shown(str(root) or type(root).__name__)
-        if any(isinstance(each, httpx2.ConnectError | httpx2.ProxyError) for each in _chain(error)):
+        if isinstance(error, ResponseTooLong):
+            return BackendError(f"{self.signature}: {self._reader.shown(str(error))}", retry=False)
+        if isinstance(error, TimeoutError | httpx2.TimeoutException):
+            reason = (
+                f"{self.signature} did not answer within {timeout:g} s; if the model needs longer, raise the timeout "
+                "or lower the concurrency"
+            )
+            return BackendError(reason, retry=True, unreachable=True, silent=True)
+        cause = self._reader.shown(str(error) or type(error).__name__)
+        if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
             reason = (
                 f"expected an answer from {self.signature}; found no connection: {cause}. "
                 f"Is the server running at {self._spec.base_url}? Start it, or correct the address"
             )
-        else:
-            reason = f"expected an answer from {self.signature}; found a connection that broke off: {cause}. Ask again"
+            return BackendError(reason, retry=True, unreachable=True)
+        if isinstance(error, httpx2.SSEError | zlib.error) or not isinstance(error, httpx2.RequestError | OSError):
+            # Malformed JSON in an event, bytes that are no text: the next attempt may be sound.
+            cause = self._reader.shown(f"{type(error).__name__}: {error}")
+            return BackendError(f"{self.signature} sent what cannot be read: {cause}", retry=True)
+        reason = f"expected an answer from {self.signature}; found a connection that broke off: {cause}. Ask again"
         return BackendError(reason, retry=True, unreachable=True)
-
-    def _opened(self) -> AsyncOpenAI:
-        if self._client is None:
-            self._client = _connected(self._spec, self._key, self._concurrency)
-            self._logs.attach()
-        return self._client
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -279,45 +287,64 @@ class _StreamedReply:
         return piece
 
 
-async def _objects(stream: Any) -> AsyncGenerator[Mapping[str, Any], None]:
+async def _next(events: AsyncIterator[httpx2.ServerSentEvent]) -> Mapping[str, Any] | None:
+    """The next event's object; None at the end."""
+    event = await anext(events, None)
+    return None if event is None or event.data.strip() == "[DONE]" else as_object(json.loads(event.data))
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that ends in an error where it is too long."""
+
+    def __init__(self, source: httpx2.AsyncByteStream, unpacking: Unpacking) -> None:
+        self._source = source
+        self._unpacking = unpacking
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._source:
+            yield self._unpacking.feed(piece)
+
+    async def aclose(self) -> None:
+        await self._source.aclose()
+
+
+class _KeyHeader(httpx2.Auth):
+    """Adds the key to a request about to be sent, so that no object holds it in a form that can be read."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
+        """Add the header."""
+        if self._key:
+            request.headers["authorization"] = self._key.bearer()
+        yield request
+
+
+def _client_for(spec: ModelSpec, key: Key, concurrency: int) -> httpx2.AsyncClient:
+    """The client for a service.
+
+    Raises:
+        InputError: The environment names a proxy that cannot be used.
+    """
+    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    certificates = trusted_certificates()
+    # With a transport of its own a client asks no proxy: what goes to this machine has no business with one.
+    transport = httpx2.AsyncHTTPTransport(verify=certificates, limits=limits) if spec.local else None
     try:
-        async for event in stream:
-            yield as_object(event)
-    finally:
-        await stream.close()
-
-
-async def _next(events: AsyncIterator[_T]) -> _T | None:
-    return await anext(events, None)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and those inside it, the innermost last."""
-    inner: BaseException | None = error
-    while inner is not None:
-        yield inner
-        inner = inner.__cause__ or inner.__context__
-
-
-def _root(error: BaseException) -> BaseException:
-    return list(_chain(error))[-1]
-
-
-def _sdk() -> Any:
-    try:
-        import openai
-
-        # Version 3 of the package brings it and is carried by it; earlier ones are not enough.
-        import_module("httpx2")
-    except ImportError:
-        raise MissingExtraError("llm", "Asking a language model over the network") from None
-    return openai
-
-
-def _connected(spec: ModelSpec, key: Key, concurrency: int) -> AsyncOpenAI:
-    # Not before the packages are known to be there.
-    from vericite.llm.carrier import carrier
-
-    client = carrier(spec, key, concurrency)
-    # The key goes through the carrier; the package gets a word that stands for none.
-    return _sdk().AsyncOpenAI(base_url=spec.base_url, api_key="none", max_retries=0, http_client=client)
+        return httpx2.AsyncClient(
+            auth=_KeyHeader(key),
+            # Replies are short, and what is not compressed cannot grow when it is read.
+            headers={"user-agent": f"vericite/{__version__}", "accept-encoding": "identity"},
+            transport=transport,
+            verify=certificates,
+            limits=limits,
+            follow_redirects=False,
+            timeout=None,
+        )
+    except (ValueError, ImportError):
+        # Not in its own words: the address of a proxy may hold a password.
+        raise InputError(
+            "expected proxies in the environment (HTTPS_PROXY, ALL_PROXY ...) that can be used; found one that cannot. "
+            "Correct it, or unset it."
+        ) from None

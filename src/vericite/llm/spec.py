@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, LLMAccessError, UnknownNameError
+from vericite.network.access import Key, is_loopback
 
 OPEN_KEY = "VERICITE_LLM_KEY"
 """The variable with the key for a service given by its address; most such services need none."""
@@ -159,16 +160,6 @@ def _unprintable(text: str) -> bool:
     return re.search(r"\s", text) is not None or not text.isprintable()
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's own; nothing is looked up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _fingerprint(path: Path) -> str:
     """A hash over the size and samples from end to end: weights of gigabytes are not read to name them."""
     size = path.stat().st_size
@@ -178,3 +169,26 @@ def _fingerprint(path: Path) -> str:
             file.seek(max(0, size - _BLOCK) * index // (_BLOCKS - 1))
             digest.update(file.read(_BLOCK))
     return digest.hexdigest()[:16]
+
+
+def key_of(spec: ModelSpec) -> Key:
+    """The key for a model; an empty one where none is needed and none is set.
+
+    Raises:
+        LLMAccessError: The service needs one and the environment has none, or has one that cannot be sent.
+    """
+    if spec.key_variable is None:
+        return Key(None, "")
+    # Without a local name for the value: a traceback that prints locals would print it.
+    key = Key(spec.key_variable, os.environ.get(spec.key_variable, "").strip())
+    if not key and spec.needs_key:
+        raise LLMAccessError(
+            f"expected the key for {spec.signature} in the environment variable {spec.key_variable}; "
+            f"found none. Set it: export {spec.key_variable}=..."
+        )
+    if not key.sendable:
+        raise LLMAccessError(
+            f"expected a key of printable ASCII characters in the environment variable {spec.key_variable}; "
+            "found others. Copy the key again."
+        )
+    return key

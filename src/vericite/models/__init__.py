@@ -1,8 +1,8 @@
 """The shipped models, and the one engine that runs them."""
 
-from vericite.models.embedder import Embedder, Embeds
-from vericite.models.encoding import Encoded, Encoder, Pair
-from vericite.models.engine import Engine, Row
+from vericite.models.contracts import Embeds, Pair
+from vericite.models.embedder import Embedder
+from vericite.models.engine import Encoded, Encoder, Engine, Row
 from vericite.models.folder import ModelCard, ModelFolder, TrainingSet
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, UnknownNameError
-from vericite.records import Floats, Names, Record, first_problem
+from vericite.records import FloatMap, Names, Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, RERANKER, VERIFIER = "embedder-v0", "reranker-v1", "verifier-v3"
+EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v2", "verifier-v3"
 SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")
@@ -34,7 +34,9 @@ class ModelCard(Record):
 
     ``labels`` are those of the output columns, in their order; empty for an embedder.
     ``max_tokens`` is the longest input it reads, ``trained_tokens`` the longest it has learnt from.
-    ``temperature`` is what a verifier's outputs are divided by to become calibrated.
+    ``pooling`` is what an embedder's vector is of: all tokens or the first.
+    ``temperature`` is what a verifier's or a reranker's outputs are divided by to become calibrated, and ``offset`` is
+    then added to a reranker's.
     """
 
     name: str
@@ -48,9 +50,11 @@ class ModelCard(Record):
     trained_tokens: int
     labels: tuple[str, ...] = ()
     dimension: int | None = None
+    pooling: Literal["mean", "first"] = "mean"
     temperature: float = Field(default=1.0, gt=0)
+    offset: float = 0.0
     training: tuple[TrainingSet, ...]
-    scores: Floats
+    scores: FloatMap
     limits: tuple[str, ...]
     files: Names
 

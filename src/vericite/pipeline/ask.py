@@ -2,37 +2,75 @@
 
 from __future__ import annotations
 
-from collections import deque
+import typing
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, runtime_checkable
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezAccessError, EntrezError, InputError
-from vericite.generate import ExtractiveGenerator, GeneratesMany, Generator
-from vericite.models import Embedder
-from vericite.models.reranker import Reranker
+from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
+from vericite.generate.generator import GeneratesMany, Generator
+from vericite.models.contracts import Judge
+from vericite.models.embedder import Embedder, Reranker
 from vericite.pipeline.check import as_document, verifier_for
-from vericite.pipeline.clock import Clock, Told
-from vericite.pipeline.ledgers import ledger_of
-from vericite.pipeline.search import FoundEvidence, Search
+from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
 from vericite.records import Answer, Change, Document, Evidence, Provenance, Question, Run
-from vericite.retrieve import MemoryRetriever, Retriever
-from vericite.verify import DEFAULT, Judge, Protocol, load_judge
+from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.retriever import Retriever
+from vericite.verify.judges.registry import load_judge
+from vericite.verify.protocol import DEFAULT, Protocol
 from vericite.version import __version__
 
 if TYPE_CHECKING:
-    # They load what asks language models.
     from vericite.llm import Ledger
     from vericite.pipeline.rationale import RationaleChecker
-    from vericite.pipeline.repair import Repairer
+    from vericite.pipeline.repair.repairer import Repairer
     from vericite.records import CheckedRationale
+
+
+@runtime_checkable
+class KeepsLedger(typing.Protocol):
+    """A part that asks a language model, or whose own part does."""
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """What was asked so far, and what it cost; None where there is no model."""
+        ...
+
+
+def ledger_of(parts: Iterable[object]) -> Ledger | None:
+    """What these were asked together, a model that several of them share counted once; None where there is none."""
+    found = (part.ledger for part in parts if isinstance(part, KeepsLedger))
+    # Parts that share a model have the very same ledger.
+    distinct = {id(ledger): ledger for ledger in found if ledger is not None}
+    return _together(list(distinct.values())) if distinct else None
+
+
+def _together(ledgers: Sequence[Ledger]) -> Ledger:
+    from dataclasses import asdict
+
+    from vericite.llm import Ledger
+
+    costs = [ledger.cost for ledger in ledgers]
+    known = [cost for cost in costs if cost is not None]
+    counts = Counter[str]()
+    for ledger in ledgers:
+        counts.update({name: count for name, count in asdict(ledger).items() if name != "cost"})
+    return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None)
+
 
 DEFAULT_K = 5
 
 
-def extractive() -> ExtractiveGenerator:
-    """The generator without a language model, with all the bundled models: for relevance, and for yes or no."""
-    return ExtractiveGenerator(Embedder.shared(), reranker=Reranker.shared(), judge=load_judge("bundled"))
+def extractive(answer_at: float | None = None) -> ExtractiveGenerator:
+    """The generator without a language model, with all the bundled models.
+
+    Args:
+        answer_at: Probability that the sources answer, below which it refuses; None for the usual one.
+    """
+    settings = ExtractiveSettings() if answer_at is None else ExtractiveSettings(answer_at=answer_at)
+    return ExtractiveGenerator(Embedder.shared(), settings, Reranker.shared(), load_judge("bundled"))
 
 
 class Pipeline:
@@ -95,13 +133,13 @@ class Pipeline:
         rewrite = self.search.rewrite
         return ledger_of((self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None))
 
-    def run(self, question: Question, k: int = DEFAULT_K, told: Told | None = None) -> Run:
-        """Retrieve, answer, verify. ``told`` is told of each stage as it begins and as it ends.
+    def run(self, question: Question, k: int = DEFAULT_K, on_stage: OnStage | None = None) -> Run:
+        """Retrieve, answer, verify. ``on_stage`` is called at each stage, as it begins and as it ends.
 
         Raises:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
         """
-        return self._answered(question, self.search.find(question, k, told), told)
+        return self._answered(question, self.search.find(question, k, on_stage), on_stage)
 
     def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
         """Answer questions in a stream, in order; a language model is asked about several at a time.
@@ -150,8 +188,8 @@ class Pipeline:
         except (InputError, EntrezError) as error:
             return self._failed(question, str(error))
 
-    def _answered(self, question: Question, found: FoundEvidence, told: Told | None = None) -> Run:
-        clock = Clock(found.seconds, told)
+    def _answered(self, question: Question, found: FoundEvidence, on_stage: OnStage | None = None) -> Run:
+        clock = Clock(found.seconds, on_stage)
         with clock("generate"):
             answer = self.generator.generate(question, found.usable_first)
         return self._run(question, found, answer, clock)

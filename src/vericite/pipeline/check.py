@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -12,14 +13,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vericite.corpus.retractions import known_retractions
-from vericite.disk.folder import cache_file
+from vericite.disk.files import cache_file
 from vericite.errors import InputError
-from vericite.models import Pair
-from vericite.records import Answer, CheckedAnswer, Document, SourceText, first_problem
+from vericite.models.contracts import Judge, Judgement, Pair
+from vericite.records import Answer, CheckedAnswer, Document, EvidenceSpan, SourceText, first_problem
 from vericite.text.citations import parse_answer
-from vericite.verify import DEFAULT, Protocol, Verifier, get_protocol, load_judge
-from vericite.verify.judges import is_kept, usual_bar
-from vericite.verify.judging import Judge, Judgement
+from vericite.verify.judges.registry import is_kept, load_judge, usual_bar
+from vericite.verify.protocol import DEFAULT, Protocol, get_protocol
+from vericite.verify.verifier import Verifier
 
 
 def check(
@@ -77,6 +78,7 @@ def check_many(
     protocol: Protocol | str = DEFAULT,
     judge: Judge | str | None = None,
     cache: Path | bool = False,
+    quote: bool = False,
 ) -> Iterator[CheckedAnswer]:
     """Check answers in a stream, in order. Pairs that several answers share are judged once.
 
@@ -89,8 +91,11 @@ def check_many(
         cache: Folder (or ``.sqlite`` file) in which judgements are kept for later runs, True for the user's
             (``$VERICITE_CACHE``). It knows a judge by its signature. One that asks a language model keeps the replies
             in a cache of its own, and nothing here.
+        quote: Give every passage of evidence its text, for readers who do not have the documents.
     """
     verifier = verifier_for(protocol, judge)
+    if quote:
+        return _quoting(answers, lambda stream: check_many(stream, protocol, judge, cache))
     if known := known_retractions():
         answers = map(known.flagged_answer, answers)
     # A judge with a ledger asks a language model.
@@ -99,11 +104,34 @@ def check_many(
     return _remembering(verifier, cache, answers)
 
 
+def _quoting(
+    answers: Iterable[Answer], check_all: Callable[[Iterable[Answer]], Iterator[CheckedAnswer]]
+) -> Iterator[CheckedAnswer]:
+    waiting: deque[Answer] = deque()
+
+    def noted() -> Iterator[Answer]:
+        for answer in answers:
+            waiting.append(answer)
+            yield answer
+
+    for checked in check_all(noted()):
+        texts = {document.id: document.text for document in waiting.popleft().documents}
+        verdicts = (
+            verdict.model_copy(update={"evidence": tuple(_quoted(span, texts) for span in verdict.evidence)})
+            for verdict in checked.verdicts
+        )
+        yield checked.model_copy(update={"verdicts": tuple(verdicts)})
+
+
+def _quoted(span: EvidenceSpan, texts: Mapping[str, str]) -> EvidenceSpan:
+    return span.model_copy(update={"text": texts[span.document][span.start : span.end]})
+
+
 def _remembering(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
-    from vericite.verify.remembered import FILE, Remembered  # Loads SQLite.
+    from vericite.verify.judges.cached import FILE, CachedJudge  # Loads SQLite.
 
     file = cache_file("default" if isinstance(cache, bool) else cache, FILE)
-    with Remembered(verifier.judge, file) as judge:
+    with CachedJudge(verifier.judge, file) as judge:
         # A copy: the verifier may be kept for others, and made anew it would spell out the judge in its provenance.
         own = copy(verifier)
         own.judge = judge

@@ -7,19 +7,19 @@ mapped to the categories that it can tell:
 - entailed, and a sentence of the documents has most of its words: CORRECT-EXPLICIT;
 - entailed otherwise: CORRECT-IMPLICIT;
 - contradicted: INCORRECT-FALSE;
-- neither: undecided. It may be correct all the same or wrong (``vericite.verify.faithful.UNREACHABLE``). It is counted
+- neither: undecided. It may be correct all the same or wrong (``aggregators.UNREACHABLE``). It is counted
   as a statement and not as a faithful one, so that Faith(R) is what was found faithful of all that was judged: never
   more than the paper's measure by a judge who agrees where this one decides.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, tee
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -28,7 +28,9 @@ from vericite.errors import InputError
 from vericite.generate.prompt import NOTICE, Shown
 from vericite.generate.rationale import stated
 from vericite.llm import LLM, CallFailure, ChatRequest, Message
-from vericite.llm.quoting import as_block
+from vericite.llm.chat import as_block
+from vericite.llm.prompts import Prompt, fill, read_prompt, signed
+from vericite.models.contracts import Judge
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -48,25 +50,15 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.records.base import FrozenDict
-from vericite.text.markers import render_markers
+from vericite.text.references import render_markers
 from vericite.text.terms import terms
-from vericite.verify import (
-    CATEGORIES,
-    Assembly,
-    Context,
-    Faithful,
-    Judge,
-    Protocol,
-    TwoViews,
-    Verifier,
-    WholeSentence,
-    WholeThenStatements,
-    load_judge,
-)
-from vericite.verify.faithful import CORRECT, UNREACHABLE
-from vericite.verify.judges import usual_bar
-from vericite.verify.judges.llm import LlmJudge
-from vericite.verify.judges.prompts import PROMPTS
+from vericite.verify.aggregators import CATEGORIES, CORRECT, UNREACHABLE, Faithfulness, TwoViews
+from vericite.verify.claims import WholeSentence, WholeThenStatements
+from vericite.verify.judges.llm import PROMPTS, LlmJudge
+from vericite.verify.judges.registry import load_judge, usual_bar
+from vericite.verify.premises import Assembly, Context
+from vericite.verify.protocol import Protocol
+from vericite.verify.verifier import Verifier
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -80,17 +72,8 @@ Chosen, not fitted: there are no labels to fit it on. A statement in quite other
 UNDECIDED = "undecided"
 """In place of a category where the judge cannot tell it."""
 
-_WHOLE = """\
-You judge an answer to a biomedical question and the reasoning that led to it, by the documents that it was made from. \
-Judge what is stated by the documents alone; where they are silent, by what is established.
-
-Reply with one JSON object and nothing else:
-- "quality": how well the response serves who asked, from 1 to 5: 5 answers the question wholly, on sound and \
-sufficient evidence; 4 has a small gap or flaw; 3 answers in part, or on thin evidence; 2 has a serious gap or error; \
-1 does not answer, or misleads.
-- "verdict": CORRECT if no statement of the reasoning is wrong and its conclusion follows from them, else INCORRECT.
-"""
-_VERSION = "rationale-judge.v1"
+_PROMPT = read_prompt(Path(__file__).with_suffix(".toml"), Prompt)
+"""For a rationale as a whole."""
 
 
 class _Judged(BaseModel):
@@ -124,7 +107,7 @@ class _ViewsByCategory(TwoViews):
     @property
     def signature(self) -> str:
         """Names what it maps by."""
-        return f"{Faithful().signature}({super().signature}, explicit={EXPLICIT:g})"
+        return f"{Faithfulness().signature}({super().signature}, explicit={EXPLICIT:g})"
 
 
 class RationaleChecker:
@@ -166,8 +149,8 @@ class RationaleChecker:
 
     @property
     def _whole_signature(self) -> str:
-        digest = hashlib.sha256(f"{_WHOLE}\n{NOTICE}".encode()).hexdigest()[:12]
-        return f"{_VERSION}@{digest}:{'' if self._llm is None else self._llm.signature}(temperature=0)"
+        fixed = fill(_PROMPT.system, {"notice": NOTICE})
+        return f"{signed(_PROMPT.name, fixed)}:{'' if self._llm is None else self._llm.signature}(temperature=0)"
 
     def check(self, asked: Iterable[Reasoned]) -> Iterator[tuple[CheckedRationale, ...]]:
         """Judge rationales in a stream, in order, each in every context.
@@ -192,7 +175,7 @@ class RationaleChecker:
     def _protocol(self, judge: Judge, context: int) -> Protocol:
         name = f"rationale({context})"
         if self._llm is not None:
-            return Protocol(WholeSentence(), Context(context), judge, Faithful(), name)
+            return Protocol(WholeSentence(), Context(context), judge, Faithfulness(), name)
         views, bar = _ViewsByCategory(), usual_bar(judge)
         return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True, checks=True)
 
@@ -372,12 +355,13 @@ def _overlap(statement: str, found: Verdict, read: Mapping[int, Document]) -> fl
 
 
 def _messages(asked: Reasoned, read: Mapping[int, Document]) -> tuple[Message, Message]:
-    shown = "\n".join(Shown.of(document, number).text for number, document in read.items())
     steps = "\n".join(f"{place}. {step.statement}" for place, step in enumerate(asked.rationale.steps, start=1))
-    blocks = [
-        as_block("question", asked.question.text),
-        shown,
-        as_block("reasoning", steps),
-        as_block("answer", asked.rationale.provisional or "(none)"),
-    ]
-    return Message("system", f"{_WHOLE}\n{NOTICE}"), Message("user", "\n\n".join(blocks))
+    return _PROMPT.filled(
+        {
+            "question": as_block("question", asked.question.text),
+            "documents": "\n".join(Shown.of(document, number).text for number, document in read.items()),
+            "reasoning": as_block("reasoning", steps),
+            "answer": as_block("answer", asked.rationale.provisional or "(none)"),
+            "notice": NOTICE,
+        }
+    )

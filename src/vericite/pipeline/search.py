@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
-from vericite.pipeline.clock import Clock, Told
 from vericite.records import Evidence, Question, Rewriting
 from vericite.retrieve.rerank import Rerank
 from vericite.retrieve.retriever import Retriever
-from vericite.retrieve.rewriter import Fallible, Rewriter
-from vericite.retrieve.trigger import Sufficiency, Trigger
+from vericite.retrieve.rewrite import Fallible, Rewriter, Sufficiency, Trigger
+
+OnStage = Callable[[str, float | None], None]
+"""Called for each stage as it begins, and again with its seconds as it ends."""
+
+
+class Clock:
+    """Adds up what stages take."""
+
+    def __init__(self, seconds: Mapping[str, float] | None = None, on_stage: OnStage | None = None) -> None:
+        self.seconds: dict[str, float] = dict(seconds or {})
+        self._on_stage = on_stage
+
+    @contextmanager
+    def __call__(self, stage: str) -> Generator[None]:
+        """Count what is done within to a stage."""
+        if self._on_stage:
+            self._on_stage(stage, None)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            took = time.perf_counter() - began
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + took
+            if self._on_stage:
+                self._on_stage(stage, took)
+
 
 Keep = Literal["better", "new"]
 """Which evidence is kept after a rewriting: that with the better scores, or always the new."""
@@ -64,18 +90,18 @@ class Search:
         stages = {"retriever": self.retriever, "reranker": self.rerank, "rewriter": self.rewrite}
         return {name: stage.signature for name, stage in stages.items() if stage is not None}
 
-    def find(self, question: Question, k: int, told: Told | None = None) -> FoundEvidence:
+    def find(self, question: Question, k: int, on_stage: OnStage | None = None) -> FoundEvidence:
         """The best documents in their order, until ``k`` of them are usable.
 
         Retracted documents that rank among them are there too, at their rank, and do not count: they are to be seen,
-        and take no place from one that can be cited. ``told`` is told of each stage.
+        and take no place from one that can be cited. ``on_stage`` is called for each stage.
 
         Raises:
             InputError: ``k`` is less than 1.
         """
         if k < 1:
             raise InputError(f"expected k, the number of documents to find, to be 1 or more; found {k}")
-        clock = Clock(told=told)
+        clock = Clock(on_stage=on_stage)
         evidence = self._ranked(question, question.text, k, clock)
         if self.rewrite is None:
             return FoundEvidence(evidence, None, clock.seconds)
@@ -85,7 +111,7 @@ class Search:
     def _ranked(self, question: Question, query: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
         wanted = max(k, self.rerank.candidates if self.rerank else 0)
         with clock("retrieve"):
-            found = self._retrieved(question if query == question.text else _asking(question, query), wanted)
+            found = self._retrieved(question if query == question.text else _reworded(question, query), wanted)
         if self.rerank is not None:
             with clock("rerank"):
                 # Other words find documents; how well these answer is a matter of the question itself.
@@ -106,20 +132,20 @@ class Search:
         self, rewrite: Rewrite, question: Question, evidence: tuple[Evidence, ...], k: int, clock: Clock
     ) -> tuple[tuple[Evidence, ...], Rewriting]:
         first = self._judged(rewrite.trigger, question, evidence)
-        told = Rewriting(coverage=first.coverage, relevance=first.relevance, reasons=first.reasons)
-        if not told.fired:
-            return evidence, told
-        told = told.model_copy(update={"by": rewrite.rewriter.signature})
+        rewriting = Rewriting(coverage=first.coverage, relevance=first.relevance, reasons=first.reasons)
+        if not rewriting.fired:
+            return evidence, rewriting
+        rewriting = rewriting.model_copy(update={"by": rewrite.rewriter.signature})
         with clock("rewrite"):
             query = rewrite.rewriter.rewrite(question.text, [hit.document for hit in evidence])
         if query is None:
             failed = rewrite.rewriter.failures.get(question.text) if isinstance(rewrite.rewriter, Fallible) else None
-            return evidence, told.model_copy(update={"failed": failed})
+            return evidence, rewriting.model_copy(update={"failed": failed})
         again = self._ranked(question, query, k, clock)
         second = self._judged(rewrite.trigger, question, again)
         kept = bool(again) and (rewrite.keep == "new" or _is_better(second, first))
         update = {"query": query, "again": (second.coverage, second.relevance), "kept": kept}
-        return again if kept else evidence, told.model_copy(update=update)
+        return again if kept else evidence, rewriting.model_copy(update=update)
 
     def _judged(self, trigger: Trigger, question: Question, evidence: Sequence[Evidence]) -> Sufficiency:
         usable = [hit for hit in evidence if not hit.document.retracted]
@@ -148,7 +174,7 @@ class FoundEvidence:
         return tuple(sorted(self.evidence, key=lambda hit: hit.document.retracted))
 
 
-def _asking(question: Question, query: str) -> Question:
+def _reworded(question: Question, query: str) -> Question:
     return question.model_copy(update={"text": query})
 
 

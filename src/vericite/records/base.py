@@ -1,16 +1,32 @@
-"""What every record has in common: frozen, closed to unknown fields, compared by value."""
+"""What every record has in common, and records in JSON Lines files, out and back without loss."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Never, Self
+import sys
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from gzip import BadGzipFile, GzipFile
+from io import BufferedReader, BytesIO, RawIOBase
+from pathlib import Path
+from typing import IO, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+
+from vericite.errors import InputError, RecordError
 
 SCHEMA_VERSION = 1
 """Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
 
+
+LONGEST_LINE = 1 << 26
+"""Bytes of a line at most: 64 MiB. A longer one is an error that costs itself alone."""
+
+STDIN = Path("-")
+"""The path that means the standard input."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -48,7 +64,7 @@ class FrozenDict(dict[str, Any]):
         return FrozenDict, (dict(self),)
 
 
-Floats = Annotated[Mapping[str, float], AfterValidator(FrozenDict)]
+FloatMap = Annotated[Mapping[str, float], AfterValidator(FrozenDict)]
 """Numbers by name, frozen."""
 
 Names = Annotated[Mapping[str, str], AfterValidator(FrozenDict)]
@@ -75,3 +91,206 @@ class Span(Record):
     def shifted(self, by: int) -> Span:
         """The same span in a text that has ``by`` more characters in front."""
         return Span(start=self.start + by, end=self.end + by)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse_record(kind: type[Model], line: str, path: Path | str, number: int) -> Model:
+    """Read one line as a record.
+
+    Raises:
+        RecordError: The line is no such record; names the file, the line and the field.
+    """
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        raise RecordError(path, number, *first_problem(error)) from None
+
+
+def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
+    """Stream the records of a file, empty lines skipped.
+
+    Raises:
+        InputError: The file cannot be read.
+        RecordError: A line is no such record.
+    """
+    for _, item in number_jsonl(kind, path):
+        if isinstance(item, RecordError):
+            raise item
+        yield item
+
+
+def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | RecordError]]:
+    """Stream a file's records, each with its line, counted from 1; a bad line comes out as its error.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    for number, line in number_lines(path):
+        try:
+            yield number, line if isinstance(line, RecordError) else parse_record(kind, line, path, number)
+        except RecordError as error:
+            yield number, error
+
+
+def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
+    """Stream a file's lines that are not empty, each with its number.
+
+    A line that is not UTF-8 or too long comes out as its error, and so does the place where a gzip file breaks off.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    with open_bytes(path) as file:
+        number = 0
+        while True:
+            number += 1
+            try:
+                raw = _line(file, path, number)
+                if raw is None:
+                    return
+                # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
+                line = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
+                if line:
+                    yield number, _decoded(line, path, number)
+            except RecordError as error:
+                yield number, error
+            except (EOFError, BadGzipFile, zlib.error) as error:
+                yield number, RecordError(path, number, None, f"expected a whole gzip file; found: {error}")
+                return
+
+
+def _line(file: BinaryIO, path: Path, number: int) -> bytes | None:
+    """The next line, without more memory than the longest may take; None at the end."""
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) <= LONGEST_LINE:
+        return line or None
+    while line and not line.endswith(b"\n"):
+        line = file.readline(1 << 20)
+    problem = f"expected a line of at most {LONGEST_LINE:,} bytes; found a longer one. Write one record a line"
+    raise RecordError(path, number, None, problem)
+
+
+def _decoded(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8; found byte 0x{raw[error.start]:02x} at {error.start}. Save it as UTF-8"
+        raise RecordError(path, number, None, problem) from None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Generator[BinaryIO]:
+    """A file's bytes, unpacked where gzip packed them; ``-`` is the standard input.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        if path == STDIN:
+            yield STANDARD_INPUT.stream()
+            return
+        with path.open("rb") as file:
+            yield cast(BinaryIO, unpacked(file))
+    except (OSError, ValueError) as error:
+        if isinstance(error, BadGzipFile):
+            raise InputError(f"expected a gzip file; found {path}: {error}") from None
+        # ValueError: a path with a zero byte in it.
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"expected a readable file; found {path}: {reason}") from None
+
+
+def unpacked(file: BinaryIO) -> GzipFile | BufferedReader[RawIOBase]:
+    """The bytes that gzip packed, or the file itself where it did not."""
+    raw = cast(RawIOBase, file)
+    stream = cast("BufferedReader[RawIOBase]", file) if isinstance(file, BufferedReader) else BufferedReader(raw)
+    return GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream
+
+
+class _StandardInput:
+    """The standard input, unpacked. It can be read once, but for what was kept of it."""
+
+    def __init__(self) -> None:
+        self._source: object = None
+        self._stream: GzipFile | BufferedReader[RawIOBase] = unpacked(BytesIO())
+        self._kept: bytes | None = None
+
+    def stream(self) -> BinaryIO:
+        """Its bytes."""
+        if self._source is not sys.stdin.buffer:
+            self._source, self._kept = sys.stdin.buffer, None
+            self._stream = unpacked(sys.stdin.buffer)
+        return cast(BinaryIO, self._stream) if self._kept is None else BytesIO(self._kept)
+
+    def head(self) -> bytes:
+        """Its first bytes, which stay to be read."""
+        self.stream()
+        return self._stream.peek(4)[:4]
+
+    def keep(self) -> None:
+        """Read all of it into memory, so that it can be read again."""
+        stream = self.stream()
+        if self._kept is None:
+            self._kept = stream.read()
+
+
+STANDARD_INPUT = _StandardInput()
+
+
+def write_jsonl(records: Iterable[BaseModel], file: IO[str]) -> None:
+    """Write each record as one line."""
+    for record in records:
+        file.write(to_json(record) + "\n")
+
+
+def to_json(record: BaseModel) -> str:
+    """A record as one line of JSON."""
+    return record.model_dump_json()
+
+
+def first_problem(error: ValidationError) -> tuple[str | None, str]:
+    """The field and the wording of the first of pydantic's complaints, and how many more there are."""
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    # A part in angle brackets is the name of a union's form, not of a field.
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<")) or None
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return field, _wording(first) + more
+
+
+def _wording(problem: Any) -> str:
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        return "expected only the fields of this record; found an unknown one"
+    if problem["type"] == "json_invalid":
+        return f"expected one JSON object a line; found none ({message.replace(' at line 1 column ', ' at column ')})"
+    if problem["type"] == "missing":
+        return "expected a value; found none"
+    if problem["type"] == "value_error":
+        return message
+    found = json.dumps(problem["input"], ensure_ascii=False, default=str)
+    return f"{_expectation(message)}; found {found if len(found) <= 80 else found[:77] + '...'}"
+
+
+_PLAIN = {
+    "a valid string": "a text",
+    "a valid array": "a list",
+    "a valid list": "a list",
+    "a valid tuple": "a list",
+    "a valid dictionary": "an object",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid boolean": "true or false",
+}
+
+
+def _expectation(message: str) -> str:
+    """Pydantic's complaint as an expectation: what stands there is what should have."""
+    subject, should, what = message.partition(" should ")
+    if not should:
+        return f"expected something else: {message}"
+    if subject == "Input":
+        what = what.removeprefix("be ")
+        return f"expected {_PLAIN.get(what, what)}"
+    return f"expected a {subject.lower()} with {what.removeprefix('have ')}"

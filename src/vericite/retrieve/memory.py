@@ -5,37 +5,50 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError
+from vericite.models.contracts import EmbedsQuestions
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.bm25 import BM25
-from vericite.retrieve.fusion import RRF
-from vericite.retrieve.way import Way
+from vericite.retrieve.retriever import RRF, Way
+from vericite.retrieve.vectors import embedded
+from vericite.text.terms import terms
 
 if TYPE_CHECKING:
-    from vericite.models import Embeds
+    from vericite.models.contracts import Embeds
 
 
-@runtime_checkable
-class EmbedsQuestions(Protocol):
-    """An embedder that has another model for questions."""
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector of a question."""
-        ...
+K1 = 1.2
+B = 0.75
 
 
-@runtime_checkable
-class EmbedsDocuments(Protocol):
-    """An embedder that reads titles apart from texts."""
+class BM25:
+    """An inverted index with Lucene's weighting."""
 
-    def embed_documents(self, documents: Iterable[Document]) -> NDArray[np.float32]:
-        """One row a document."""
-        ...
+    def __init__(self, texts: Iterable[str]) -> None:
+        counts = [Counter(terms(text)) for text in texts]
+        self.size = len(counts)
+        lengths = np.array([count.total() for count in counts], dtype=np.float32)
+        self._norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()) if self.size else 0.0, 1.0))
+        postings: dict[str, list[tuple[int, int]]] = {}
+        for index, count in enumerate(counts):
+            for term, times in count.items():
+                postings.setdefault(term, []).append((index, times))
+        self._postings = {term: np.array(found, dtype=np.int64) for term, found in postings.items()}
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """One score a text; 0 where it shares no term with the query."""
+        scores = np.zeros(self.size, dtype=np.float32)
+        for term in dict.fromkeys(terms(query)):
+            found = self._postings.get(term)
+            if found is not None:
+                weight = np.log(1 + (self.size - len(found) + 0.5) / (len(found) + 0.5))
+                rows, times = found[:, 0], found[:, 1]
+                scores[rows] += weight * times / (times + self._norm[rows])
+        return scores
 
 
 class MemoryRetriever:
@@ -106,7 +119,7 @@ class MemoryRetriever:
         if self._by != "dense":
             scores["bm25"] = self._words.scores(question)
         if self._by != "bm25" and self._embedder is not None:
-            scores[self._name] = self._vectors @ _asked(self._embedder, question)
+            scores[self._name] = self._vectors @ _query_vector(self._embedder, question)
         return scores
 
     def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
@@ -122,12 +135,10 @@ class MemoryRetriever:
     def _vectors(self) -> NDArray[np.float32]:
         if self._given is not None or self._embedder is None:
             return np.zeros((0, 0), dtype=np.float32) if self._given is None else self._given
-        if isinstance(self._embedder, EmbedsDocuments):
-            return self._embedder.embed_documents(self.documents)
-        return self._embedder.embed(document.titled_text for document in self.documents)
+        return embedded(self._embedder, self.documents)
 
 
-def _asked(embedder: Embeds, question: str) -> NDArray[np.float32]:
+def _query_vector(embedder: Embeds, question: str) -> NDArray[np.float32]:
     return embedder.embed_query(question) if isinstance(embedder, EmbedsQuestions) else embedder.embed([question])[0]
 
 

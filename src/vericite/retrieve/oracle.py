@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from vericite.corpus.sources.entry import pmid_of
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
 
 if TYPE_CHECKING:
-    from vericite.corpus.entrez import Entrez
-
-_PMID = re.compile(r"(?:https?://\S*pubmed\S*/|pmid:?\s*|pubmed:)?(\d+)/?", re.IGNORECASE)
+    from vericite.corpus.entrez.client import Entrez
 
 _LOG = logging.getLogger(__name__)
 
@@ -67,10 +65,10 @@ class Oracle:
         self.missing.pop(question.id, None)
         if missing:
             self.missing[question.id] = missing
-            told = "; ".join(f"{gold}: {reason}" for gold, reason in missing.items())
+            reasons = "; ".join(f"{gold}: {reason}" for gold, reason in missing.items())
             if not documents:
-                raise InputError(f"expected gold documents for question {question.id!r}; found none: {told[:500]}.")
-            _LOG.warning("question %s: %d gold documents are left out: %s", question.id, len(missing), told)
+                raise InputError(f"expected gold documents for question {question.id!r}; found none: {reasons[:500]}.")
+            _LOG.warning("question %s: %d gold documents are left out: %s", question.id, len(missing), reasons)
         return tuple(
             Evidence(document=document, rank=rank, score=1 / rank, retriever="oracle")
             for rank, document in enumerate(documents[:k], start=1)
@@ -94,9 +92,3 @@ class Oracle:
         fetched = self._entrez.fetch(pmids)
         reasons = dict.fromkeys(fetched.missing, "PubMed has no such record") | dict(fetched.problems)
         return {document.id: document for document in fetched.documents}, reasons
-
-
-def pmid_of(reference: str) -> str | None:
-    """The PMID in a reference to an article: the number alone, ``pmid:123``, or its address as BioASQ writes it."""
-    found = _PMID.fullmatch(reference.strip())
-    return found[1].lstrip("0") or None if found else None

@@ -6,12 +6,19 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vericite.corpus.entrez.query import acronyms, all_in_title_or_abstract, as_asked, mapped, query_words, telling
+from vericite.corpus.entrez.results import (
+    acronyms,
+    all_in_title_or_abstract,
+    as_asked,
+    content_words,
+    mapped,
+    query_words,
+)
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
 
 if TYPE_CHECKING:
-    from vericite.corpus.entrez import Entrez
+    from vericite.corpus.entrez.client import Entrez
 
 CANDIDATES = 200
 """Articles of a search that are looked at, as in the paper."""
@@ -115,13 +122,13 @@ def searches(question: str) -> tuple[tuple[str, str], ...]:
     """
     words = _capped(query_words(question))
     kept = acronyms(words)
-    if not (plain := telling(words, kept)):
+    if not (plain := content_words(words, kept)):
         raise InputError(
             f"expected a question with a word that PubMed looks up; found {question[:80]!r}. Name what it is about."
         )
     leads = words[0] not in kept and _is_interrogative(words[0], words[1:], question)
     # A question that is an interrogative only ("Why?") is about it.
-    asked = telling(words[leads:], kept) or plain
+    asked = content_words(words[leads:], kept) or plain
     return ("tiab", all_in_title_or_abstract(asked)), ("atm", mapped(asked)), ("raw", as_asked(words))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Literal, Protocol
 
+from vericite.errors import InputError
 from vericite.records import Evidence, Question
 
 
@@ -18,3 +20,69 @@ class Retriever(Protocol):
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` documents, the best first, ranks counted from 1."""
         ...
+
+
+RRF = 60
+"""The constant, as its paper sets it."""
+
+DEPTH = 100
+"""Documents of each ranking that take part."""
+
+
+def fused(
+    rankings: Sequence[Sequence[Evidence]], k: int, name: str = "hybrid", constant: int = RRF
+) -> tuple[Evidence, ...]:
+    """The ``k`` documents with the highest sum of 1 / (constant + rank); equal sums in the order they were met.
+
+    A document keeps the scores of every ranking that has it. What one ranking lacks adds nothing: it has no
+    place there, not merely a low one.
+    """
+    scores: dict[str, float] = {}
+    seen: dict[str, Evidence] = {}
+    for ranking in rankings:
+        for hit in ranking:
+            id = hit.document.id
+            scores[id] = scores.get(id, 0.0) + 1 / (constant + hit.rank)
+            known = seen.get(id)
+            seen[id] = hit if known is None else known.model_copy(update={"scores": {**hit.scores, **known.scores}})
+    best = sorted(seen, key=lambda id: -scores[id])[:k]
+    return tuple(
+        Evidence(document=seen[id].document, rank=rank, score=scores[id], retriever=name, scores=seen[id].scores)
+        for rank, id in enumerate(best, start=1)
+    )
+
+
+class Fused:
+    """A retriever made of others.
+
+    Args:
+        retrievers: At least one; each should name its scores differently.
+        name: What ranked, in the evidence: ``hybrid``, ``rrf-4`` ...
+        depth: Documents of each that take part.
+        constant: Of the fusion; MedRAG's RRF-2 and RRF-4 have 100.
+    """
+
+    def __init__(
+        self, retrievers: Sequence[Retriever], name: str = "hybrid", depth: int = DEPTH, constant: int = RRF
+    ) -> None:
+        if not retrievers:
+            raise InputError("expected at least one retriever to fuse; found none")
+        self._retrievers = tuple(retrievers)
+        self._name = name
+        self._depth = depth
+        self._constant = constant
+
+    @property
+    def signature(self) -> str:
+        """What is fused, and how."""
+        parts = ", ".join(retriever.signature for retriever in self._retrievers)
+        return f"rrf{self._constant}@{self._depth}({parts})"
+
+    def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        """At most ``k`` documents."""
+        rankings = [retriever.retrieve(question, max(k, self._depth)) for retriever in self._retrievers]
+        return fused(rankings, k, self._name, self._constant)
+
+
+Way = Literal["bm25", "dense", "hybrid"]
+"""By their words, by meaning (the cosine of vectors), or by the fused ranks of both."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from vericite.corpus.store import Embedding, Filters, Store
+import logging
+
+from vericite.corpus.store import Filters, Store
 from vericite.corpus.store.contract import Hit
 from vericite.errors import InputError
-from vericite.models import Embedder
+from vericite.models.contracts import Embeds
+from vericite.models.embedder import Embedder
 from vericite.records import Evidence, Question
-from vericite.retrieve.fusion import DEPTH, RRF, fused
-from vericite.retrieve.way import Way
+from vericite.retrieve.retriever import DEPTH, RRF, Way, fused
+
+_LOG = logging.getLogger(__name__)
 
 
 class StoreRetriever:
@@ -18,7 +22,7 @@ class StoreRetriever:
         store: Where to look.
         filters: What a document has to be.
         by: What they are ranked by; None for both words and meaning where the store has vectors of this embedder, else
-            words.
+            words, with a warning if its vectors are another embedder's.
         embedder: Makes the vectors of questions; the bundled one if None.
 
     Raises:
@@ -26,18 +30,20 @@ class StoreRetriever:
     """
 
     def __init__(
-        self, store: Store, filters: Filters | None = None, by: Way | None = None, embedder: Embedding | None = None
+        self, store: Store, filters: Filters | None = None, by: Way | None = None, embedder: Embeds | None = None
     ) -> None:
         self._store = store
         self._filters = filters or Filters()
         self._embedder = embedder
         self.by: Way = by or ("hybrid" if self._has_vectors() else "bm25")
-        if self.by != "bm25" and not self._has_vectors():
-            found = f"those of {store.embedder}" if store.embedder else "none"
-            raise InputError(
-                f"expected a store with vectors of {self._own.signature} to rank by {self.by}; found {found}. "
-                "Build it with --vectors, or rank by bm25."
-            )
+        if self._has_vectors() or by == "bm25" or (by is None and store.embedder is None):
+            return
+        found = f"those of {store.embedder}" if store.embedder else "none"
+        expected = f"expected a store with vectors of {self._own.signature}"
+        rebuild = "Build it again in another place with --vectors"
+        if by is not None:
+            raise InputError(f"{expected} to rank by {by}; found {found}. {rebuild}, or rank by bm25.")
+        _LOG.warning("%s; found %s, so documents are found by their words alone. %s.", expected, found, rebuild)
 
     @property
     def signature(self) -> str:
@@ -69,7 +75,7 @@ class StoreRetriever:
         return self._store.embedder is not None and self._store.embedder == self._own.signature
 
     @property
-    def _own(self) -> Embedding:
+    def _own(self) -> Embeds:
         return self._embedder or Embedder.shared()
 
 

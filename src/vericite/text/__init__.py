@@ -2,7 +2,7 @@
 
 from vericite.text.citations import CITATIONS, parse_answer
 from vericite.text.language import LANGUAGE, foreign_reason
-from vericite.text.markers import MarkerGroup, parse_markers, render, render_markers, segments
+from vericite.text.references import MarkerGroup, parse_markers, render_markers
 from vericite.text.sentences import SPLITTER, document_sentences, split_sentences
 from vericite.text.statements import STATEMENTS, looks_dependent, split_statements
 
@@ -17,9 +17,7 @@ __all__ = [
     "looks_dependent",
     "parse_answer",
     "parse_markers",
-    "render",
     "render_markers",
-    "segments",
     "split_sentences",
     "split_statements",
 ]

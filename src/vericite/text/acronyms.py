@@ -1,10 +1,4 @@
-"""Abbreviations that a text explains itself, found as Schwartz and Hearst (2003) find them.
-
-"Tumor necrosis factor alpha (TNF-α)" and "TNF-α (tumor necrosis factor alpha)": the letters of the short form are
-looked for in the long one, from its end on, and the first of them begins a word. Of the published algorithm's rules
-the limits on length and the match are kept; ours are the brackets inside brackets, Greek letters, the plural s and
-what is no abbreviation however well it matches.
-"""
+"""The abbreviations that a text explains, with what they stand for (Schwartz and Hearst, 2003)."""
 
 from __future__ import annotations
 
@@ -64,9 +58,9 @@ def _pairs(text: str) -> Iterator[Acronym]:
     for opened, closed in _brackets(text):
         content = text[opened + 1 : closed]
         before = _words_before(text, opened)
-        told = _cut(content)
-        if before and not _FIGURE.search(told):
-            yield from _explained(before, told)
+        cut = _cut(content)
+        if before and not _FIGURE.search(cut):
+            yield from _explained(before, cut)
 
 
 def _explained(before: list[str], content: str) -> Iterator[Acronym]:
@@ -146,30 +140,30 @@ def _long_form(short: str, words: str) -> str | None:
 
 
 def _is_sound(short: str, long: str) -> bool:
-    told = [word.strip(_EDGES).lower() for word in long.split()]
-    if len(long) <= len(short) or len(told) > _most_words(short) or short.lower() in told:
+    words = [word.strip(_EDGES).lower() for word in long.split()]
+    if len(long) <= len(short) or len(words) > _most_words(short) or short.lower() in words:
         return False
     if any(char.isupper() or char.isdigit() or char.translate(_GREEK) != char for char in short):
         return True
     # Small letters alone are an ordinary word more often than not, unless they are the words' initials.
-    initials = "".join(part[0] for part in re.split(r"[\s-]+", " ".join(told)) if part)
+    initials = "".join(part[0] for part in re.split(r"[\s-]+", " ".join(words)) if part)
     return short == initials
 
 
 def _match(short: str, words: str) -> int | None:
     """Where the word begins that the first letter of a short form begins, all of its letters being found behind it."""
-    wanted, held = _letters(short), _letters(words)
-    place = len(held)
+    wanted, letters = _letters(short), _letters(words)
+    place = len(letters)
     for index in range(len(wanted) - 1, -1, -1):
         char = wanted[index]
         if not char.isalnum():
             continue
         place -= 1
-        while place >= 0 and (held[place] != char or (index == 0 and place > 0 and held[place - 1].isalnum())):
+        while place >= 0 and (letters[place] != char or (index == 0 and place > 0 and letters[place - 1].isalnum())):
             place -= 1
         if place < 0:
             return None
-    return held.rfind(" ", 0, place) + 1
+    return letters.rfind(" ", 0, place) + 1
 
 
 def _ends_in_last_word(short: str, long: str) -> bool:

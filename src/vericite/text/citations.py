@@ -6,18 +6,194 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, takewhile
 
 from vericite.errors import InputError
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
-from vericite.text.markers import MARKER, MarkerGroup, parse_markers, render, render_markers, segments
-from vericite.text.mentions import Mention, Sources, mentions_in
-from vericite.text.reference_list import REFERENCES, body_end, lines
+from vericite.text.references import (
+    MARKER,
+    REFERENCES,
+    Library,
+    body_end,
+    bracketed_names,
+    lines,
+    other_markers,
+    parse_markers,
+    parse_pmids,
+    plain_markers,
+    reference_key,
+    unread_markers,
+)
 from vericite.text.sentences import split_sentences
 
-__all__ = ["CITATIONS", "MarkerGroup", "parse_answer", "parse_markers", "render", "render_markers", "segments"]
+Cited = tuple[int, str | None]
+"""The number that a citation is shown with, and the id of the document; None where it points at none."""
 
-CITATIONS = "citations.v5"
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that is no part of the sentence around it, and what it cites: nothing where it is mere signs."""
+
+    span: Span
+    cited: tuple[Cited, ...] = ()
+
+
+class Sources:
+    """What one answer can cite: its own documents by number or name, those of a library by name alone."""
+
+    def __init__(
+        self,
+        own: Sequence[Document],
+        library: Library | None = None,
+        numbered: Sequence[str] | None = None,
+        taken: int = 0,
+        wholes: Sequence[Document] = (),
+    ) -> None:
+        """Take the answer's documents.
+
+        Args:
+            own: In the order that numbers count them.
+            library: Where else to look for a name.
+            numbered: Ids in the order that numbers count them, where that is not the documents' own: several numbers
+                may be one document, and an empty id is none.
+            taken: The highest number that the answer writes itself, so that no other source is shown with one of them.
+            wholes: Documents of which ``own`` has only parts, each by itself. A name means all of it.
+
+        Raises:
+            InputError: A document is longer than ``LONGEST_DOCUMENT``.
+        """
+        for document in own:
+            _expect_length(document)
+        self.documents = list(own)
+        self._numbered = [document.id for document in own] if numbered is None else list(numbered)
+        self._wholes = Library(tuple(wholes))
+        self._own = Library(tuple(own))
+        self._library = library or Library()
+        self._taken = max(taken, len(self._numbered))
+        self._given: dict[str, int] = {}
+        self._ids = {document.id for document in own}
+        self._borrowed: dict[int, Document] = {}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The first number of each document."""
+        found: dict[str, int] = {}
+        for number, id in enumerate(self._numbered, start=1):
+            found.setdefault(id, number)
+        return found
+
+    def numbered(self, number: int) -> Cited:
+        """The document that ``[number]`` means."""
+        return number, (self._numbered[number - 1] or None) if 1 <= number <= len(self._numbered) else None
+
+    @property
+    def count(self) -> int:
+        """How many documents numbers count."""
+        return len(self._numbered)
+
+    def bind(self, number: int, name: str) -> None:
+        """Let a number mean the document of this name, if there is one."""
+        if document := self._find(name):
+            self._numbered[number - 1] = document.id
+            self.__dict__.pop("_numbers", None)
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a document of this name."""
+        return any(place.find(name) is not None for place in (self._wholes, self._own, self._library))
+
+    def named(self, name: str) -> Cited:
+        """The document of this name. A PubMed id is its own number, other names count on from the answer's own."""
+        document = self._find(name)
+        key = reference_key(name)
+        if key.startswith("pmid:"):
+            number = int(key[5:])
+        elif document and document.id in self._numbers:
+            number = self._numbers[document.id]
+        else:
+            number = self._given.setdefault(key, self._taken + len(self._given) + 1)
+        return number, document.id if document else None
+
+    def _find(self, name: str) -> Document | None:
+        """The document of this name; one that is not the answer's own is from now on.
+
+        It comes under its PubMed id or DOI where the answer's own have taken its id.
+        """
+        found = self._wholes.find(name)
+        if found is None and (own := self._own.find(name)):
+            return own
+        found = found or self._library.find(name)
+        if found is None:
+            return None
+        if id(found) not in self._borrowed:
+            _expect_length(found)
+            own_id = found.id if found.id not in self._ids else reference_key(name)
+            while own_id in self._ids:
+                own_id += "'"
+            self._ids.add(own_id)
+            self._borrowed[id(found)] = found if own_id == found.id else found.model_copy(update={"id": own_id})
+            self.documents.append(self._borrowed[id(found)])
+        return self._borrowed[id(found)]
+
+    def every(self) -> tuple[Cited, ...]:
+        """All documents that have a number, each once."""
+        return tuple((number, id) for id, number in self._numbers.items() if id)
+
+
+LONGEST_ANSWER = 1_000_000
+"""Characters of an answer at most: some 150,000 words. Reading takes linear time, seconds for as many."""
+
+LONGEST_DOCUMENT = 1_000_000
+"""Characters of a document at most. Judging takes linear time, a minute or more for as many and each claim."""
+
+
+def _expect_length(document: Document) -> None:
+    if (length := len(document.text)) > LONGEST_DOCUMENT:
+        problem = f"expected a document of at most {LONGEST_DOCUMENT:,} characters; found {length:,} in"
+        raise InputError(f"{problem} {document.id[:80]!r}. Split it into several")
+
+
+def mentions_in(text: str, sources: Sources) -> list[Mention]:
+    """The numbers in square brackets and the PubMed ids of a text."""
+    groups = [*parse_markers(text), *other_markers(text, sources.count)]
+    names = list(_names_in(text, sources))
+    if not groups and not names:
+        groups = list(plain_markers(text, sources.count))
+    numbers = (Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in groups)
+    return disjoint([*pmids_in(text, sources), *numbers, *names])
+
+
+_LONG_NUMBER = re.compile(r"\d{5,8}")
+
+
+def _names_in(text: str, sources: Sources) -> Iterator[Mention]:
+    """Names of documents in brackets: ``[12345678]``, ``[PMC123]``; numbers as long if one of them is known."""
+    found = list(bracketed_names(text))
+    known = {name for _, names in found for name in names if sources.knows(name)}
+    numbers = any(_LONG_NUMBER.fullmatch(name) for name in known)
+    for span, names in found:
+        if all(name in known or (numbers and _LONG_NUMBER.fullmatch(name)) for name in names):
+            yield Mention(span, tuple(map(sources.named, names)))
+
+
+def pmids_in(text: str, sources: Sources) -> list[Mention]:
+    """The PubMed ids of a text, wherever ``PMID`` is written before them."""
+    return [
+        Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids)) for group in parse_pmids(text)
+    ]
+
+
+def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
+    """The mentions in order; of those that overlap, the one that came first in the list."""
+    kept: list[Mention] = []
+    ranked = sorted(enumerate(mentions), key=lambda item: (item[1].span.start, item[0]))
+    for _, mention in ranked:
+        if not kept or mention.span.start >= kept[-1].span.end:
+            kept.append(mention)
+    return kept
+
+
+CITATIONS = "citations.v6"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -29,11 +205,11 @@ _BOLD = re.compile(r"\*{2,3}")
 _TARGET = re.compile(r"\(<?(?:https?://|www\.|#|doi:)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*>?\)", re.IGNORECASE)
 _BETWEEN = re.compile(rf"{_SPACE}{{0,2}}(?:,?{_SPACE}?and|[,;&/])?{_SPACE}{{0,2}}")
 _PAIRS = {"(": ")", "[": "]", "**": "**", "*": "*", "^": "^", "<sup>": "</sup>"}
-_OPENING = re.compile(
+_PREFIX = re.compile(
     r"(\(|\[|\*\*|\*|\^|<sup>)\s?(?:(?:see|see also|cf\.|e\.g\.,?|refs?\.?|sources?:?|citations?:?)\s)?\Z",
     re.IGNORECASE,
 )
-_LONGEST_OPENING = 16
+_LONGEST_PREFIX = 16
 _CITED_END = re.compile(r"[.!?][\"'’”)\]]{0,2}(?=\s+[\"'“‘(]{0,2}[A-Z])")
 _HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
@@ -65,27 +241,80 @@ def parse_answer(
     name. ``mentions`` are what cites in place of these. The documents must have different ids.
 
     Raises:
-        InputError: The answer is no text.
+        InputError: The answer is no text, or longer than ``LONGEST_ANSWER``.
     """
-    _expect_text(text)
+    expect_text(text)
     text = storable(text)
     body = text[: body_end(text)]
     found = mentions_in(body, Sources(documents)) if mentions is None else mentions
-    prose = _prose(body, [mention for mention in found if mention.span.end <= len(body)])
-    pieces = _pieces(body, prose)
-    owned = _owned(_led(prose, pieces), pieces)
-    spoken = enumerate(piece for piece in pieces if piece.claim)
-    claims = tuple(_claim(prose, piece, owned.get(index, [])) for index, piece in spoken)
+    found = [mention for mention in found if mention.span.end <= len(body)]
+    tables = list(_tables(body))
+    pipes = [Mention(span) for table in tables for span in table.pipes]
+    prose = _prose(body, disjoint([*found, *pipes]) if pipes else found)
+    pieces = _pieces(body, prose, tables)
+    owned = _owned(_with_direction(prose, pieces), pieces)
+    stated = enumerate(piece for piece in pieces if piece.claim)
+    claims = tuple(_claim(prose, piece, owned.get(index, [])) for index, piece in stated)
     if not claims and prose.marks:
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks)),)
-    return Answer(id=id, text=text, claims=claims, documents=tuple(documents), question=question, generator=generator)
+    unread = unread_markers(body, (mention.span for mention in found))
+    return Answer(
+        id=id,
+        text=text,
+        claims=claims,
+        documents=tuple(documents),
+        question=question,
+        generator=generator,
+        unread=unread,
+    )
 
 
-def _expect_text(text: object) -> None:
+_DELIMITER = re.compile(rf"{_SPACE}{{0,3}}\|?(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*\|)+(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*)?\Z")
+_PIPE = re.compile(rf"\|{_SPACE}*")
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table of Markdown: its head, which claims nothing, and its rows, each a claim."""
+
+    head: tuple[int, int]
+    rows: list[int] = field(default_factory=list[int])
+    pipes: list[Span] = field(default_factory=list[Span])
+
+
+def _tables(body: str) -> Iterator[_Table]:
+    """The tables of a text, each a line of heads, a line of dashes and lines with pipes."""
+    table: _Table | None = None
+    previous = (0, "")
+    for start, line in lines(body):
+        if table is None and "|" in previous[1] and _DELIMITER.match(line):
+            table = _Table((previous[0], start))
+            table.pipes += _pipes(body, *table.head)
+        elif table is not None:
+            table.rows.append(start)
+            if "|" not in line:
+                yield table
+                table = None
+            else:
+                table.pipes += _pipes(body, start, start + len(line))
+        previous = (start, line)
+    if table is not None:
+        yield table
+
+
+def _pipes(body: str, start: int, end: int) -> Iterator[Span]:
+    return (Span(start=match.start(), end=match.end()) for match in _PIPE.finditer(body, start, end))
+
+
+def expect_text(text: object) -> None:
+    """Refuse an answer that is no text, or too long a one."""
     if not isinstance(text, str):
         step = "Decode it" if isinstance(text, bytes | bytearray) else "Give its words as a str"
         raise InputError(f"expected the answer to be a text; found {text!r:.80}. {step}")
+    if len(text) > LONGEST_ANSWER:
+        problem = f"expected an answer of at most {LONGEST_ANSWER:,} characters; found one of {len(text):,}"
+        raise InputError(f"{problem}. Split it into several")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +378,13 @@ def _prose(body: str, mentions: Sequence[Mention]) -> _Prose:
         if not isinstance(cut, _Mark):
             keep(body[position : cut.start], position)
             position = cut.end
+            if (
+                body[cut.start] == "|"
+                and chunks
+                and chunks[-1][-1].isalnum()
+                and body[position : position + 1].isalnum()
+            ):
+                keep(" ", position - 1)
             continue
         before, leading = body[position : cut.start], cut.start in leads and _leads(body, cut)
         keep(before if leading else before.rstrip(), position)
@@ -228,21 +464,23 @@ def _runs(body: str, mentions: Iterable[Mention]) -> Iterator[_Mark]:
 def _dressed(body: str, run: list[Mention], end: int, floor: int) -> _Mark:
     """A run and the pairs of signs around it: ``(see [1])``, ``**[1]**``, ``<sup>[1]</sup>``."""
     start = run[0].span.start
-    while opening := _OPENING.search(body[max(floor, start - _LONGEST_OPENING) : start]):
-        closing = _PAIRS[opening[1].lower()]
+    while prefix := _PREFIX.search(body[max(floor, start - _LONGEST_PREFIX) : start]):
+        closing = _PAIRS[prefix[1].lower()]
         gap = 1 if body[end : end + 1] == " " and closing in ")]" else 0
         if not body.startswith(closing, end + gap):
             break
-        start -= len(opening[0])
+        start -= len(prefix[0])
         end += gap + len(closing)
     return _Mark(tuple(run), start, end)
 
 
-def _pieces(body: str, prose: _Prose) -> list[_Piece]:
+def _pieces(body: str, prose: _Prose, tables: Sequence[_Table]) -> list[_Piece]:
     """Headings, claims and what is neither, in order and in the prose's own positions."""
     pieces: list[_Piece] = []
     position = 0
-    for begin, end in sorted({*_headings(body, prose), *_openings(prose), *_cited_ends(prose)}):
+    rows = ((prose.position(row),) * 2 for table in tables for row in table.rows)
+    heads = (tuple(map(prose.position, table.head)) for table in tables)
+    for begin, end in sorted({*_headings(body, prose), *_line_starts(prose), *_cited_ends(prose), *rows, *heads}):
         pieces += _sentences(prose.text, position, begin)
         if prose.text[begin:end].strip():
             pieces.append(_Piece(begin, end, claim=False, heading=True))
@@ -257,7 +495,7 @@ def _headings(body: str, prose: _Prose) -> Iterator[tuple[int, int]]:
             yield prose.position(start), prose.position(start + len(line))
 
 
-def _openings(prose: _Prose) -> Iterator[tuple[int, int]]:
+def _line_starts(prose: _Prose) -> Iterator[tuple[int, int]]:
     """Lines that open with a marker: each begins a sentence, whether or not the one before has its stop."""
     for mark in prose.marks:
         if mark.leads and not prose.text[mark.position : mark.position + 1].islower():
@@ -291,26 +529,26 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Piece]:
         lead = _ITEM_LEAD.match(text, span.start, span.end)
         begin = lead.end() if lead else span.start
         bare = text[begin : span.end]
-        spoken = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(bare.strip("*_: "))
-        yield _Piece(begin if spoken else span.start, span.end, claim=spoken)
+        is_claim = any(map(str.isalnum, bare)) and not REFERENCES.fullmatch(bare.strip("*_: "))
+        yield _Piece(begin if is_claim else span.start, span.end, claim=is_claim)
 
 
-def _led(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
+def _with_direction(prose: _Prose, pieces: Sequence[_Piece]) -> list[_Mark]:
     """The marks; those between sentences lead the next one if the answer is written that way round."""
-    spoken = [piece for piece in pieces if piece.claim]
+    claims = [piece for piece in pieces if piece.claim]
     marks = prose.marks
-    if not spoken or not marks or not marks[0].leads or marks[0].position > spoken[0].start:
+    if not claims or not marks or not marks[0].leads or marks[0].position > claims[0].start:
         return marks
-    if marks[-1].position > spoken[-1].start:
+    if marks[-1].position > claims[-1].start:
         return marks
-    ends = [piece.end for piece in spoken]
+    ends = [piece.end for piece in claims]
 
     def between(mark: _Mark) -> bool:
         index = bisect_right(ends, mark.position - 1)
         if (
-            index + 1 >= len(spoken)
+            index + 1 >= len(claims)
             or ends[index] != mark.position
-            or "\n" in prose.text[mark.position : spoken[index + 1].start]
+            or "\n" in prose.text[mark.position : claims[index + 1].start]
         ):
             return False
         return _STOPPED.search(prose.text, max(0, mark.position - 3), mark.position) is not None

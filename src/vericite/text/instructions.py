@@ -189,27 +189,27 @@ def instructing(document: Document, sentences: Sequence[Sentence] | None = None)
     of its section and at least one sentence, one that points back the sentence before, and a tag or a turn all that
     follows.
     """
-    told = document_sentences(document) if sentences is None else sentences
-    texts = [sentence.text_in(document) for sentence in told]
+    parts = document_sentences(document) if sentences is None else sentences
+    texts = [sentence.text_in(document) for sentence in parts]
     seen = [_seen(text) for text in texts]
     found = set(_forged(seen))
     for place, text in enumerate(seen):
         if _opens(texts[place], text):
             # An answer and a question that lead up to a turn belong to it.
             first = next((before for before in range(place) if _LABEL.search(seen[before])), place)
-            found.update(range(first, len(told)))
+            found.update(range(first, len(parts)))
             break
         if _orders(text):
-            found.update(range(place - bool(place and _LAST.search(text)), _reach(document, told, place)))
-    return frozenset(told[place].index for place in found)
+            found.update(range(place - bool(place and _LAST.search(text)), _reach(document, parts, place)))
+    return frozenset(parts[place].index for place in found)
 
 
-def _reach(document: Document, told: Sequence[Sentence], place: int) -> int:
+def _reach(document: Document, parts: Sequence[Sentence], place: int) -> int:
     """The place behind the last sentence that an order takes with it."""
-    start = told[place].span.start
+    start = parts[place].span.start
     end = next(span.end for span in document.section_spans if span.start <= start < span.end)
-    behind = sum(sentence.span.start < end for sentence in told)
-    return min(len(told), max(min(behind, place + 1 + _CARRIED), place + 2))
+    behind = sum(sentence.span.start < end for sentence in parts)
+    return min(len(parts), max(min(behind, place + 1 + _CARRIED), place + 2))
 
 
 def _forged(seen: Sequence[str]) -> Iterator[int]:

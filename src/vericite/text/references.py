@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vericite.records import Document, Span
 
-_PMID = re.compile(r"(?:(?:pmid|pubmed\s?id)\s{0,3}[:#=]?\s{0,3})?0*([0-9]{1,8})", re.IGNORECASE)
+_PMID = re.compile(r"(?:(?:pmid|pubmed\s?id|pubmed(?=:))\s{0,3}[:#=]?\s{0,3})?0*([0-9]{1,8})", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
 _PUBMED = re.compile(
     r"(?:pubmed\.ncbi\.nlm\.nih\.gov|(?:[\w-]+\.)?ncbi\.nlm\.nih\.gov/pubmed|europepmc\.org/(?:article|abstract)/med)"
@@ -18,6 +19,8 @@ _PUBMED = re.compile(
 _DOI = re.compile(r"(?:doi\s{0,3}:\s{0,3}|(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/\S+)")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+/")  # "doi.org/", and no DOI alone: "10.1000/"
 _QUERY = re.compile(r"[?#]")
+# What tells a site where a reader came from: OpenAI's search adds "utm_source=openai" to every address.
+_TRACKING = re.compile(r"(?:\?utm_[a-z]+=[^&]*(?:&utm_[a-z]+=[^&]*)*\Z|&utm_[a-z]+=[^&]*|(?<=\?)utm_[a-z]+=[^&]*&)")
 _PMC = re.compile(r"(?:pmcid\s{0,3}:\s{0,3}|[\w./-]*/)?pmc([0-9]{1,9})/?")
 
 _NAME = r"(?:PMID|PubMed\s?ID)s?\s{0,2}[:#=]?\s{0,2}[0-9]{1,8}(?![0-9])"
@@ -25,8 +28,8 @@ _NAME = r"(?:PMID|PubMed\s?ID)s?\s{0,2}[:#=]?\s{0,2}[0-9]{1,8}(?![0-9])"
 _AND = r"\s{0,2}(?:[,;&/]|,?\sand\s)\s{0,2}"
 _PMIDS = re.compile(rf"\b{_NAME}(?:{_AND}(?:{_NAME}|[0-9]{{5,8}}(?![0-9])))*", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
-_OPENED = re.compile(r"[(\[]([^()\[\]\n]*)\Z")
-_CLOSED = re.compile(r"([^()\[\]\n]*)([)\]])")
+_BRACKET_BEFORE = re.compile(r"[(\[]([^()\[\]\n]*)\Z")
+_BRACKET_BEHIND = re.compile(r"([^()\[\]\n]*)([)\]])")
 _PAIRS = {"(": ")", "[": "]"}
 # What may stand beside an id in its parentheses and is no part of the sentence: a DOI, "Smith 2020", "2020", "see".
 _OTHER_ID = re.compile(
@@ -75,13 +78,13 @@ def _inserted(text: str, match: re.Match[str], floor: int) -> tuple[int, int]:
 
 def _enclosing(text: str, match: re.Match[str], floor: int) -> tuple[int, int] | None:
     """The parentheses around an id, if all that they hold is references."""
-    opened = _OPENED.search(text[max(floor, match.start() - _REACH) : match.start()])
-    closed = _CLOSED.match(text, match.end(), match.end() + _REACH)
-    if not opened or not closed or _PAIRS[opened[0][0]] != closed[2]:
+    before = _BRACKET_BEFORE.search(text[max(floor, match.start() - _REACH) : match.start()])
+    behind = _BRACKET_BEHIND.match(text, match.end(), match.end() + _REACH)
+    if not before or not behind or _PAIRS[before[0][0]] != behind[2]:
         return None
-    beside = _OTHER_ID.sub("", _PMIDS.sub("", f"{opened[1]}{match[0]}{closed[1]}"))
+    beside = _OTHER_ID.sub("", _PMIDS.sub("", f"{before[1]}{match[0]}{behind[1]}"))
     if all(_ASIDE.fullmatch(part.strip(" ,.:")) for part in beside.split(";")):
-        return match.start() - len(opened[0]), closed.end()
+        return match.start() - len(before[0]), behind.end()
     return None
 
 
@@ -106,7 +109,7 @@ def reference_key(name: str) -> str:
     if pmc := _PMC.fullmatch(path):
         return f"pmc:{int(pmc[1])}"
     if scheme and scheme.end():
-        host, slash, rest = address.split("#", 1)[0].partition("/")
+        host, slash, rest = _TRACKING.sub("", address.split("#", 1)[0]).partition("/")
         return "url:" + f"{host.lower()}{slash}{rest}".rstrip("/")
     return f"id:{bare}"
 
@@ -135,5 +138,283 @@ class Library:
 
 def _keys(document: Document) -> Iterator[str]:
     yield reference_key(document.id)
-    if document.pmid:
-        yield reference_key(document.pmid)
+    yield from (reference_key(name) for name in (document.pmid, document.doi, document.pmcid) if name)
+
+
+_SPACE = r"[^\S\n]"
+REFERENCES = re.compile(r"(?:references?|sources?|bibliography|citations?)", re.IGNORECASE)
+_ENTRY = re.compile(
+    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(rf"(?:{_SPACE}{{2,}}|\t)[^\W\d]")
+_NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
+
+
+def lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text, each with its place."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def body_end(text: str) -> int:
+    """Where the reference list at the end begins; the length of the text if there is none."""
+    wrapped = False
+    for start, line in reversed(list(lines(text))):
+        bare = line.strip().strip("#*_: ")
+        if REFERENCES.fullmatch(bare) and not wrapped:
+            return start
+        entry = _ENTRY.match(line)
+        # "Sources:\n1. Oily fish [1]" lists sources of vitamin D: a numbered line that cites is a claim.
+        listed = entry and (entry["cited"] or not MARKER.search(line))
+        if listed:
+            wrapped = False
+        elif _WRAPPED.match(line) and not MARKER.search(line):
+            wrapped = True  # the end of an entry, if there is one above it
+        elif bare or wrapped:
+            break
+    return _listing(text)
+
+
+def _listing(text: str) -> int:
+    """Where a reference list without heading begins; the length of the text if there is none.
+
+    It is set off by a blank line, each line opens with a number, these rise, and the text before, which is more
+    than such lines, cites one of them.
+    """
+    filled = [(start, line) for start, line in lines(text) if line.strip()]
+    entries: list[tuple[int, int]] = []
+    for start, line in reversed(filled):
+        number = _entry_number(line)
+        if number is None or (entries and number >= entries[-1][1]):
+            break
+        entries.append((start, number))
+    while entries and not re.search(r"\n[^\S\n]*\n\Z", text[max(0, entries[-1][0] - 99) : entries[-1][0]]):
+        entries.pop()
+    if not entries:
+        return len(text)
+    begin = entries[-1][0]
+    before = filled[: len(filled) - len(entries)]
+    if all(_entry_number(line) is not None for _, line in before):
+        return len(text)
+    inside = (group for _, line in before for group in parse_markers(line) if line[: group.span.start].strip())
+    cited = {number for group in inside for number in group.numbers}
+    return begin if cited.intersection(number for _, number in entries) else len(text)
+
+
+def _entry_number(line: str) -> int | None:
+    """The number that a line of a reference list opens with; None for any other line."""
+    entry = _NUMBERED.match(line)
+    if not entry or (entry["plain"] and MARKER.search(line)):
+        return None
+    return int(entry["cited"] or entry["plain"])
+
+
+_GAP = r"\s{0,3}"
+# Three digits at most: [2019] is a year and [12345678] a PubMed id, and nobody cites a thousand sources.
+_NUMBER = r"\d{1,3}"
+_DASH = "[-‐‑–—−]"
+_ITEM = rf"{_NUMBER}(?:{_GAP}{_DASH}{_GAP}{_NUMBER})?"
+_JOINT = rf"(?:{_GAP}[,;]{_GAP}(?:(?:and\s|&){_GAP})?|{_GAP}&{_GAP}|\s{_GAP}and\s{_GAP})"
+# [1†source] and 【1†L5-L9】 are how some providers write it.
+_ORIGIN = r"(?:†[^\[\]【】［］†\n]{0,60})?"
+# Language models leave a comma behind the last number at times: [1,2,].
+_STRAY = rf"(?:{_GAP}[,;])?"
+_LIST = rf"{_GAP}{_ITEM}(?:{_JOINT}{_ITEM})*{_STRAY}{_GAP}{_ORIGIN}"
+# [1,2,4]triazolo[4,3-a]pyridine: glued to the small letters of a ring system, the numbers are positions.
+_RING = r"(?![a-z]{0,20}(?:azol|azin|benz|diaz|furo|furan|naphth|pyr[iraoe]|quinol|thien|thia|indol|oxa))"
+# [[1]] is how many language models write it, [^1] is a footnote in Markdown; 【1】 and ［1］ are how some write
+# it after much Chinese.
+_ONE = rf"(?:\[\[{_LIST}\]\]|\[{_LIST}\]|\[\^{_NUMBER}\]|【{_LIST}】|［{_LIST}］)"
+_SINGLE = rf"(?:\[\[{_NUMBER}\]\]|\[\^?{_NUMBER}\]|【{_NUMBER}】|［{_NUMBER}］)"
+MARKER = re.compile(rf"{_ONE}{_RING}")
+"""A marker by its form alone; whether its numbers are in order is for ``parse_markers`` to say."""
+_SPREAD = re.compile(rf"(?P<first>{_SINGLE}){_DASH}{_SINGLE}{_RING}")  # [1]-[3]
+# [3]H-thymidine, [14]C-urea: the mass numbers of the isotopes that label molecules. Behind a stop, as in
+# "disease.[1]H-scores", it is a citation all the same.
+_ISOTOPE = re.compile(
+    r"""(?<![.,;:!?])\[(?:[1-3]\]H|1[1-4]\]C|1[35]\]N|1[5-8]\]O|18\]F|3[1-3]\]P|35\]S|12[3-9]\]I|13[01]\]I|6[678]\]Ga
+    |11[1-3]\]In|177\]Lu|9[0-9]\]Y|6[0-9]\]Cu|89\]Zr|99\]Tc|51\]Cr|4[0-9]\]Ca|5[2-9]\]Fe|2[2-4]\]Na|4[0-3]\]K|8[2-7]\]Rb
+    |7[5-7]\]Br|8[0-2]\]Br|201\]Tl|13[0-9]\]Xe|7[2-9]\]Se|5[7-9]\]Co|60\]Co|6[2-9]\]Zn|22[3-8]\](?:Ra|Ac)|18[68]\]Re
+    |153\]Sm|166\]Ho|21[123]\](?:At|Bi|Pb)|8[5-9]\]Sr|13[1-7]\]Cs|6[0-9]\]Ni|10\]B|11\]B|2[89]\]Si|19\]F)-""",
+    re.VERBOSE,
+)
+_WIDEST_RANGE = 50
+_HIGHEST = 999
+
+
+# "a score of [0-10]", "95% CI [12, 45]": numbers behind these words are no citations.
+_SCALE = re.compile(
+    r"\b(?:scores?|scales?|scored|rang(?:es?|ing|ed)|rated|ratings?|intervals?|iqr|ci|vas|nrs|points?)\b"
+    r"(?:\s(?:of|from|was|were|is)|[:=,])?\s{0,2}\Z",
+    re.IGNORECASE,
+)
+_FROM_ZERO = re.compile(r"\[\s{0,3}0\s{0,3}[-‐‑–—−]")
+
+# Other ways to write a marker. A word in front makes a number one: [Doc 1], [source: 1, 2], (ref. 3).
+_BRACKETED_WORD = (
+    r"(?:docs?|documents?|sources?|refs?|references?|citations?|cites?|passages?|contexts?|chunks?|evidence|abstracts?|"
+    r"articles?|papers?|(?:search\s)?results?)"
+)
+_WORD = r"(?:docs?|documents?|sources?|refs?|references?|citations?)"
+_SEPARATED = r"\s{0,3}(?:[,;&]|and\s)\s{0,3}"
+
+
+def _numbered_words(word: str) -> str:
+    one = rf"(?:{word}\.?\s{{0,2}}[:#]?\s{{0,2}})"
+    return rf"\s{{0,2}}{one}{_NUMBER}(?!\d)(?:{_SEPARATED}{one}?{_NUMBER}(?!\d))*\s{{0,2}}"
+
+
+_WORDED = re.compile(
+    rf"\[{_numbered_words(_BRACKETED_WORD)}\](?!\()|【{_numbered_words(_BRACKETED_WORD)}】|\({_numbered_words(_WORD)}\)",
+    re.IGNORECASE,
+)
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# Behind a word of three letters or a stop; behind less it is a power, a charge or an isotope: cm², Ca²⁺, ¹³C.
+_CITING = r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\]\"”’%]))"
+_SUPERSCRIPT = re.compile(
+    rf"{_CITING}(?:[{_RAISED}]{{1,3}}(?:[,˒‚–-][{_RAISED}]{{1,3}})*|<sup>\s?\d{{1,3}}(?:\s?[,;–-]\s?\d{{1,3}})*\s?</sup>)"
+    rf"(?![\w{_RAISED}⁺⁻])"
+)
+_POWERS = re.compile(
+    r"\b(?:inch|inches|feet|foot|yards?|miles?|met(?:re|er)s?|chi|eta|tau|sigma|omega|kappa|phi|log|sec|rad|mol)\Z",
+    re.IGNORECASE,
+)
+_DIGITS_RAISED = str.maketrans(_RAISED, "0123456789")
+_PLAIN = re.compile(r"\((\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\)(?=\s{0,2}(?:[.,;:!?]|\Z|\n))")
+_NO_CITATION = re.compile(
+    r"(?:[=<>±%\d]|\b(?:n|p|table|fig|figure|figs|eq|equation|type|phase|group|grade|stage|day|week|step|part|item|factor|no|level"
+    r"|score|age|version|category|class|arm|cohort|study|trial|visit|model|appendix|box|panel|section|chapter)\.?)\s{0,2}\Z",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+# What looks like a citation: numbers out of order, a word for a source, a key, "(Smith et al., 2020)".
+_UNREAD = re.compile(
+    rf"\[\s{{0,3}}[-–−]?\s?\d[\d\s,;–−-]{{0,60}}\](?!\(){_RING}"
+    rf"|[\[【]\s?(?i:docs?|documents?|sources?|refs?|references?|citations?)\b[^\[\]【】\n]{{0,60}}[\]】](?!\()"
+    r"|\[@[^\[\]\s]{1,80}\]|\\cite[a-z]{0,5}\{[^{}\n]{1,200}\}"
+    rf"|\((?:see\s)?(?!{_MONTH})[A-Z][\w'’-]{{1,40}}(?:,?\set\sal\.?,?\s|(?:\sand|\s&)\s[A-Z][\w'’-]{{1,40}},?\s|,\s)"
+    r"(?:19|20)\d\d[a-z]?(?:;[^()\n]{1,200})?\)"
+)
+_YEAR = re.compile(r"\[(?:18|19|20)\d\d\]")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerGroup:
+    """One bracketed marker: where it stands, its numbers (ranges written out), and how it is written."""
+
+    span: Span
+    numbers: tuple[int, ...]
+    text: str
+
+
+def parse_markers(text: str) -> tuple[MarkerGroup, ...]:
+    """The citation markers of a text, in order, one group for each pair of brackets, or two: ``[1]-[3]``.
+
+    ``[0]`` is a marker, though no source has that number. Numbers of more than three digits, ranges that run
+    backwards or over more than 50 numbers, and brackets with anything else in them are no markers; nor is the mass
+    number of an isotope, ``[3]H-thymidine``.
+    """
+    return tuple(
+        MarkerGroup(span=Span(start=start, end=end), numbers=numbers, text=text[start:end])
+        for start, end in _brackets(text)
+        if (numbers := _numbers(text[start:end]))
+    )
+
+
+def render_markers(numbers: Sequence[int]) -> str:
+    """Numbers as markers in the one form that everyone reads: ``[1][3]``.
+
+    Raises:
+        ValueError: A number is below 0 or above 999, and would not be read back as a marker.
+    """
+    for number in numbers:
+        if not 0 <= number <= _HIGHEST:
+            raise ValueError(f"expected marker numbers from 0 to {_HIGHEST}; found {number}")
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def _brackets(text: str) -> Iterator[tuple[int, int]]:
+    """Where markers stand by their form, two in a row that are the ends of a range as one."""
+    position = 0
+    while match := MARKER.search(text, position):
+        spread = _SPREAD.match(text, match.start())
+        if spread and _numbers(spread[0]):
+            match = spread
+        position = match.end()
+        if not _ISOTOPE.match(text, match.start()) and not is_scale(text, match):
+            yield match.span()
+
+
+def is_scale(text: str, match: re.Match[str]) -> bool:
+    """Whether numbers in brackets are the ends of a scale or of an interval: "a score of [0-10]"."""
+    if _FROM_ZERO.match(match[0]):
+        return True
+    several = any(sign in match[0] for sign in "-‐‑–—−,;")
+    return several and _SCALE.search(text[max(0, match.start() - 30) : match.start()]) is not None
+
+
+def other_markers(text: str, most: int) -> Iterator[MarkerGroup]:
+    """Markers that are written otherwise: ``[Doc 1]``, ``(ref. 3)``, superscripts.
+
+    ``most`` is the number of documents that numbers count; without any a superscript is a footnote of somebody else's.
+    """
+    for match in _WORDED.finditer(text):
+        yield _group(match, match[0])
+    for match in _SUPERSCRIPT.finditer(text) if most else ():
+        if not _POWERS.search(text[max(0, match.start() - 10) : match.start()]):
+            yield _group(match, match[0].translate(_DIGITS_RAISED))
+
+
+def plain_markers(text: str, most: int) -> Iterator[MarkerGroup]:
+    """Numbers in parentheses at the end of a clause, ``(1)``, each that of one of as many documents."""
+    for match in _PLAIN.finditer(text):
+        group = _group(match, match[0])
+        before = text[max(0, match.start() - 20) : match.start()]
+        if all(1 <= number <= most for number in group.numbers) and not _NO_CITATION.search(before):
+            yield group
+
+
+def bracketed_names(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    """What stands in brackets and may be names of documents."""
+    for match in _BRACKETS.finditer(text):
+        names = tuple(filter(None, (name.strip() for name in re.split("[,;]", match[1]))))
+        if names and not MARKER.fullmatch(match[0]):
+            yield Span(start=match.start(), end=match.end()), names
+
+
+def unread_markers(text: str, read: Iterable[Span]) -> tuple[Span, ...]:
+    """What looks like a citation and was not read as one."""
+    taken = sorted((span.start, span.end) for span in read)
+    found: list[Span] = []
+    for match in _UNREAD.finditer(text):
+        place = bisect_right(taken, (match.start(), len(text))) - 1
+        inside = place >= 0 and taken[place][1] > match.start()
+        if inside or _YEAR.fullmatch(match[0]) or _ISOTOPE.match(text, match.start()) or is_scale(text, match):
+            continue
+        found.append(Span(start=match.start(), end=match.end()))
+    return tuple(found)
+
+
+def _group(match: re.Match[str], written: str) -> MarkerGroup:
+    span = Span(start=match.start(), end=match.end())
+    bounds = [int(number) for number in _DIGITS.findall(written)]
+    if re.fullmatch(r"\D*\d+\s?[–-]\s?\d+\D*", written) and 0 <= bounds[1] - bounds[0] <= _WIDEST_RANGE:
+        bounds = list(range(bounds[0], bounds[1] + 1))
+    return MarkerGroup(span=span, numbers=tuple(bounds), text=match[0])
+
+
+def _numbers(marker: str) -> tuple[int, ...]:
+    """The numbers of a marker, ranges written out; empty if one of its ranges is none."""
+    numbers: list[int] = []
+    for item in re.split("[,;&]|and", marker.split("†", 1)[0]):
+        bounds = [int(number) for number in re.findall(r"\d+", item)]
+        if not bounds:  # between "," and "and", or behind a stray comma
+            continue
+        if not 0 <= bounds[-1] - bounds[0] <= _WIDEST_RANGE:
+            return ()
+        numbers.extend(range(bounds[0], bounds[-1] + 1))
+    return tuple(numbers)

@@ -1,6 +1,6 @@
 """Sentences of biomedical English, found by rules, with exact offsets.
 
-Why rules of our own and not a library: see docs/sentences.md, which has the measurement.
+Why rules of our own and not a library: see docs/results/sentences.md, which has the measurement.
 """
 
 from __future__ import annotations

@@ -6,12 +6,361 @@ After Reason and Verify: cuts at sentence ends, clause markers and list delimite
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import tomllib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 from vericite.records import Span
-from vericite.text.clauses import Clauses, is_fragment
 from vericite.text.sentences import split_sentences
+
+_LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _listed(name: str) -> frozenset[str]:
+    return _words(_LISTS[name])
+
+
+_AUXILIARIES = _listed("auxiliaries")
+_BE = _AUXILIARIES | _words("be been being having get gets getting not never also only")
+_VERBS = _listed("verbs")
+_NOUN_VERBS = _listed("noun_verbs")
+_NOUNS = _listed("nouns")
+_ADJECTIVAL = _listed("adjectival")
+_DOUBLED = _words("control occur drop")
+_IRREGULAR = _words("led found made held kept lost met brought bound known seen given taken shown grown arisen put")
+_CLEAR_PASTS = _listed("clear_pasts")
+_REPORTING = _listed("reporting")
+_PREPOSITIONS = _listed("prepositions")
+_DETERMINERS = _listed("determiners")
+_SUBORDINATORS = _words("that which who whom whose whether where when if because although whereas while how why")
+_LOOSE_SUBORDINATORS = _SUBORDINATORS | _words("after before until unless once than as since")
+_NOMINAL = _words("how whether what why")
+_ADVERBS = _words("not well often still already then even only just very quite less best better worse there here")
+_COORDINATORS = _words("and or nor but and/or")
+_STANDALONE_PRONOUNS = _words("it they he she them which who that")
+_BARE_PRONOUNS = _words("it they he she which who whose whom that both neither either none")
+_DEMONSTRATIVES = _words("this these those such")
+_CONNECTIVES = _words("however therefore thus hence consequently moreover furthermore and but so or also instead")
+_SUBORDINATE_OPENERS = _words("because although though whereas while since")
+_CONSEQUENCES = _words("therefore thus hence consequently however nevertheless")
+_INFERRING = _listed("inferring")
+_OPPOSING = _words("but whereas although though because while since")
+_NO_RESULT = _words("that far much many few little long as to called")
+_STATES = _words("in on at under within awake asleep alive pregnant hospitalised hospitalized there still")
+_INFERRED = _words("suggesting indicating implying demonstrating showing meaning")
+_PAIRED = _words("between both either")
+
+
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "x", "ch", "sh", "go")):
+        return verb + "es"
+    return verb[:-1] + "ies" if verb.endswith("y") and verb[-2] not in "aeo" else verb + "s"
+
+
+def _past(verb: str) -> str:
+    if verb.endswith("e"):
+        return verb + "d"
+    if verb.endswith("y") and verb[-2] not in "aeo":
+        return verb[:-1] + "ied"
+    return verb + verb[-1] + "ed" if verb in _DOUBLED else verb + "ed"
+
+
+_THIRD = frozenset(map(_third_person, _VERBS)) - {"analyses"}
+_NOUN_THIRD = frozenset(map(_third_person, _NOUN_VERBS))
+_PASTS = frozenset(map(_past, _VERBS | _NOUN_VERBS | _NOUNS)) | _IRREGULAR
+_VERB_FORMS = _AUXILIARIES | _VERBS | _THIRD | _NOUN_THIRD | _PASTS | _CLEAR_PASTS | _words("be been being")
+_VERB_ENDING = re.compile(r".{3,}(?:ing|ed|ates|izes|ises|ifies|lyses|lyzes)\Z")
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-'’./][^\W_]+)*|[^\s\w]|_")
+_SUBJECT_REACH = 12
+_SHORT = 8  # words; a sentence without a known verb is taken for a fragment only below
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or a punctuation sign, and where it stands."""
+
+    start: int
+    end: int
+    lower: str
+
+    @property
+    def word(self) -> bool:
+        """Whether it is no punctuation."""
+        return self.lower[0].isalnum()
+
+
+class Clauses:
+    """The tokens of a sentence, and what can be told of its clauses from them."""
+
+    def __init__(self, body: str, ignored: set[int]) -> None:
+        found = [match for match in _TOKEN.finditer(body) if match.start() not in ignored]
+        self.tokens = [Token(match.start(), match.end(), match[0].lower().replace("’", "'")) for match in found]
+        self.inside = _bracketed(self.tokens)
+        self.finite = [index for index in range(len(self.tokens)) if self._is_finite(index)]
+        self.subordinators = self._outside(_SUBORDINATORS)
+        self.loose = self._outside(_LOOSE_SUBORDINATORS)
+        self.nominal = self._outside(_NOMINAL)
+        self.conjunctions = self._outside(_COORDINATORS)
+        self.commas = self._outside(frozenset(","))
+        self.semicolons = self._outside(frozenset(";"))
+
+    def _outside(self, words: frozenset[str]) -> list[int]:
+        """Where one of the words stands outside brackets."""
+        return [i for i, token in enumerate(self.tokens) if token.lower in words and not self.inside[i]]
+
+    def cuts(self) -> Iterator[int]:
+        """Where a new clause begins, each as the offset of its first character."""
+        begin = 0
+        paired = False
+        first = self._after_opening()
+        for index, token in enumerate(self.tokens):
+            if self.inside[index]:
+                continue
+            if token.lower in _PAIRED:
+                paired = True
+            if index == first or (index and self._opens(index, begin, paired)):
+                begin = index
+                yield token.start
+                paired = token.lower in _PAIRED
+            elif token.lower == "and":
+                paired = False
+
+    def item(self, start: int) -> int | None:
+        """Where the clause behind a list number begins, its "and" counted in; None if it is no clause."""
+        index = bisect_left(self.tokens, start, key=lambda token: token.start)
+        if not self._is_clause(index, coordinated=True):
+            return None
+        return self.tokens[index - 1].start if index and self._lower(index - 1) in ("and", "or") else start
+
+    def _opens(self, index: int, begin: int, paired: bool) -> bool:
+        """Whether the token opens a clause that can stand alone."""
+        word, following = self.tokens[index].lower, self._lower(index + 1)
+        previous = self._lower(index - 1)
+        if word == ";":
+            end = bisect_left(self.semicolons, index + 1)
+            limit = self.semicolons[end] if end < len(self.semicolons) else len(self.tokens)
+            return self._verbs_of_its_own(index, limit) > 0
+        if word == "so":
+            return previous == "," and following not in _NO_RESULT and self._results(index, begin)
+        if not self._between(self.finite, begin, index):
+            return False
+        if word == "and":
+            return self._adds(index, begin, paired)
+        if word in _OPPOSING:
+            return self._opposes(index, begin)
+        if word in _CONSEQUENCES:
+            # "These drugs are, however, expensive" goes on behind the second comma
+            aside = self._lower(index - 2) in _AUXILIARIES
+            return previous == "," and not aside and self._is_clause(index + 1 + (following == ","))
+        if word == "which":
+            return previous == "," and following in _INFERRING
+        if word in _INFERRED:
+            return following == "that" and previous == ","
+        return word == "leading" and following == "to" and previous == ","
+
+    def _adds(self, index: int, begin: int, paired: bool) -> bool:
+        """Whether "and" stands between two clauses."""
+        previous, following = self._lower(index - 1), self._lower(index + 1)
+        if following in _CONSEQUENCES:
+            return self._is_clause(index + 2)
+        listed = previous == ","
+        return (
+            not paired
+            and previous not in _PREPOSITIONS
+            and self._is_complete(begin, index, listed)
+            and self._is_clause(index + 1, coordinated=listed)
+        )
+
+    def _opposes(self, index: int, begin: int) -> bool:
+        """Whether "but", "although", "while" or their like stands between two clauses."""
+        word, previous = self._lower(index), self._lower(index - 1)
+        if word in ("while", "since"):
+            excluded = previous != "," and (word == "since" or self._is_temporal(index))
+        else:
+            excluded = previous in ("and", "even")
+        # "which suggests that A is B, although C is D", "suggesting that ..."
+        inferred = self._lower(begin) in _INFERRED or self._lower(begin + 1) in _INFERRING
+        main = self._verbs_of_its_own(begin, index) > 0 or (previous == "," and "though" in word and inferred)
+        return not excluded and main and self._is_clause(index + 1, coordinated=True)
+
+    def _after_opening(self) -> int:
+        """Where the main clause begins in "Although A is B, C is D"; -1 if nowhere."""
+        if self._lower(0) not in _SUBORDINATE_OPENERS or self._lower(1) == "of":
+            return -1
+        for index, token in enumerate(self.tokens):
+            if token.lower == "," and not self.inside[index] and self._between(self.finite, 0, index):
+                if self._is_clause(index + 1, coordinated=True):
+                    return index + 1
+        return -1
+
+    def _results(self, index: int, begin: int) -> bool:
+        """Whether "so" stands between two clauses; the verb of the first may be its last word."""
+        ended = self._lower(index - 2) in _PASTS and not self._between(self.subordinators, begin, index)
+        return (ended or self._verbs_of_its_own(begin, index) > 0) and self._is_clause(index + 1, coordinated=True)
+
+    def _is_temporal(self, index: int) -> bool:
+        """Whether the clause behind "while" says when: "while receiving aspirin", "while patients were asleep"."""
+        if self._lower(index + 1).endswith("ing"):
+            return True
+        verb = next(iter(self.finite[bisect_left(self.finite, index) :][:1]), -1)
+        state = self._lower(verb + 1 + (self._lower(verb + 1) in ("still", "not")))
+        return self._lower(verb) in _BE and (state.endswith("ing") or state in _STATES)
+
+    def _verbs_of_its_own(self, begin: int, end: int) -> int:
+        """How many verbs there are beyond those of subordinate clauses."""
+        begin += self._lower(begin) in ("whereas", "while")
+        return self._between(self.finite, begin, end) - self._between(self.subordinators, begin, end)
+
+    def _is_complete(self, begin: int, end: int, listed: bool) -> bool:
+        """Whether the tokens make a main clause that nothing need follow; ``listed``: a comma does."""
+        if self._verbs_of_its_own(begin, end) <= 0 or self._between(self.nominal, begin, end):
+            return False  # "drugs that inhibit COX-1 [and COX-2 are ...]"
+        last = self.finite[bisect_left(self.finite, end) - 1]
+        if self._between(self.loose, last, end):
+            return False  # "was given before aspirin [and warfarin were ...]"
+        if not listed and (self._between(self.conjunctions, last, end) or self._between(self.commas, last, end)):
+            return False  # "was rare and levels of cholesterol [and of other lipids were ...]"
+        return self.tokens[last].lower not in _REPORTING or self._lower(last + 1) in _DETERMINERS
+
+    def _is_clause(self, begin: int, coordinated: bool = False) -> bool:
+        """Whether a subject that is more than a pronoun, and its verb, begin here."""
+        if not self._may_open(self._lower(begin), self._lower(begin + 1)):
+            return False
+        noun = False
+        for index in range(begin, min(begin + _SUBJECT_REACH, len(self.tokens))):
+            token = self.tokens[index]
+            if self.inside[index]:
+                continue
+            if self._is_finite(index):
+                if self._lower(index - 1) in _COORDINATORS:
+                    return False
+                return noun or (token.lower in _AUXILIARIES and self._lower(index - 1) == "there")
+            if not self._continues(token, coordinated):
+                return False
+            noun = noun or self._is_noun(token.lower)
+        return False
+
+    @staticmethod
+    def _may_open(word: str, following: str) -> bool:
+        """Whether a subject that is more than a pronoun may begin with the first of two words."""
+        if word in _PREPOSITIONS or word in _VERBS or word in _THIRD or word in _STANDALONE_PRONOUNS:
+            return False
+        return word not in _PASTS or following not in _PREPOSITIONS
+
+    @staticmethod
+    def _continues(token: Token, coordinated: bool) -> bool:
+        """Whether a token may stand inside a subject."""
+        if not token.word:
+            return token.lower in "-–/%'\""
+        if token.lower in _LOOSE_SUBORDINATORS or token.lower == "to":
+            return False
+        return token.lower not in _COORDINATORS or (coordinated and token.lower == "and")
+
+    @staticmethod
+    def _is_noun(word: str) -> bool:
+        """Whether a word may be the head of a subject."""
+        if word in _DETERMINERS or word in _PREPOSITIONS or word in _CONNECTIVES or word in _COORDINATORS:
+            return False
+        return not word.endswith("ly") and word[0].isalnum() and word not in _VERB_FORMS and word not in _ADVERBS
+
+    def _is_finite(self, index: int) -> bool:
+        """Whether a token is a verb with a subject, as far as its neighbours tell."""
+        word, previous, following = (self._lower(index + step) for step in (0, -1, 1))
+        if previous in ("to", "") or self.inside[index]:
+            return False
+        if word in _AUXILIARIES:
+            return True
+        if previous in _DETERMINERS - _DEMONSTRATIVES - {"that"} or previous in _COORDINATORS:
+            return False
+        if word in _THIRD:
+            return previous not in _PREPOSITIONS
+        if word in _NOUN_THIRD or word in _PASTS or word in _CLEAR_PASTS:
+            return self._governs(index, word, previous, following)
+        plural = previous in ("we", "they", "which", "that", "who") or (
+            previous.endswith("s") and not previous.endswith(("ss", "us", "is")) and previous not in _VERB_FORMS
+        )
+        return plural and word in _VERBS | _NOUN_VERBS
+
+    def _governs(self, index: int, word: str, previous: str, following: str) -> bool:
+        """Whether a form that may be a noun or a participle has an object, and so is a verb."""
+        if previous in _PREPOSITIONS or not previous[0].isalnum() or self._passive(index):
+            return False
+        if word in _CLEAR_PASTS or (following in ("in", "to") and word in ("results", "leads", "led")):
+            return True
+        if word in _NOUN_THIRD and (
+            previous in _VERB_FORMS
+            or following in _VERB_FORMS
+            or following.endswith("ing")
+            or self._lower(index - 2) in _PREPOSITIONS
+        ):
+            return False
+        if word in _PASTS and (previous in _SUBORDINATORS or word in _ADJECTIVAL):
+            return False
+        return following[:1].isalnum() and following not in _PREPOSITIONS | _COORDINATORS
+
+    def _passive(self, index: int) -> bool:
+        """Whether an auxiliary stands before, with at most adverbs between."""
+        for step in range(1, 4):
+            word = self._lower(index - step)
+            if word in _BE:
+                return True
+            if not word.endswith("ly"):
+                return False
+        return False
+
+    def _lower(self, index: int) -> str:
+        return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""
+
+    @staticmethod
+    def _between(indices: Sequence[int], begin: int, end: int) -> int:
+        return bisect_left(indices, end) - bisect_left(indices, begin)
+
+
+def _bracketed(tokens: Sequence[Token]) -> list[bool]:
+    """Which tokens stand in brackets that are closed again."""
+    change = [0] * (len(tokens) + 1)
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.lower in "([{":
+            opened.append(index)
+        elif token.lower in ")]}" and opened:
+            change[opened.pop()] += 1
+            change[index + 1] -= 1
+    depth = 0
+    inside: list[bool] = []
+    for step in change[:-1]:
+        depth += step
+        inside.append(depth > 0)
+    return inside
+
+
+def is_fragment(statement: str, opens: bool) -> bool:
+    """Whether a clause cannot stand alone; ``opens``: it begins a sentence, where a pronoun is no reason."""
+    words = [match[0].lower() for match in _TOKEN.finditer(statement) if match[0][0].isalnum()]
+    if len(words) < 3:
+        return True
+    if not any(word in _VERB_FORMS or _VERB_ENDING.match(word) for word in words):
+        return not opens or len(words) < _SHORT
+    if opens:
+        return False
+    start = 0
+    while start < len(words) and words[start] in _CONNECTIVES:
+        start += 1
+    subject, verb = (*words[start : start + 2], "", "")[:2]
+    if subject == "which" and verb in _INFERRING:
+        return len(words) < 5
+    if subject in _AUXILIARIES or subject in _THIRD:
+        return True
+    return subject in _BARE_PRONOUNS or (subject in _DEMONSTRATIVES and verb in _VERB_FORMS)
+
 
 STATEMENTS = "statements.v2"
 """Signature of the rules; it changes whenever they would cut some text otherwise."""

@@ -1,4 +1,4 @@
-"""The words of a text that tell what it is about."""
+"""Words that say what a text is about."""
 
 from __future__ import annotations
 

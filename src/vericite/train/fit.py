@@ -1,9 +1,7 @@
 # torch is in the extra [train] alone, and annotates its own functions only in part.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-"""Fine-tune a BERT into a verifier.
-
-    python -m vericite.train.fit --data DIR --base DIR --out DIR [--config FILE] [--examples N]
+"""Fine-tune a BERT into a verifier: what ``vericite train fit`` does.
 
 DATA is a file of labelled pairs, or a folder with ``train.jsonl``; BASE a folder with a BERT's
 ``model.safetensors`` and ``config.json``, which may be the ``model`` of an earlier run. OUT gets ``model``
@@ -13,38 +11,352 @@ DATA is a file of labelled pairs, or a folder with ``train.jsonl``; BASE a folde
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import ctypes
+import hashlib
+import json
+import os
 import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 
-from vericite.disk.lock import only_one
-from vericite.errors import InputError, VeriCiteError
-from vericite.models import Encoder
-from vericite.train.batching import Batch, Plan, size
-from vericite.train.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
-from vericite.train.config import FitConfig
-from vericite.train.losses import label_losses, margin_losses, taught_losses
-from vericite.train.manifest import begin_manifest, end_manifest, read_manifest
-from vericite.train.mpnet import write_tokenizer
-from vericite.train.network import TOKENIZER, CrossEncoder, load_network, padded
-from vericite.train.pairs import EncodedPair, encode_pairs, read_pairs, setting, twin_units
-from vericite.train.progress import Progress
-from vericite.train.runtime import give_back, set_up
+from vericite.disk.files import only_one
+from vericite.errors import InputError
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.models.engine import Encoder
+from vericite.models.hf import torch_device
+from vericite.train.data import (
+    Batch,
+    EncodedPair,
+    FitConfig,
+    Plan,
+    encode_pairs,
+    read_pairs,
+    setting,
+    size,
+    twin_units,
+)
+from vericite.train.network import TOKENIZER, CrossEncoder, load_network, padded, write_tokenizer
+from vericite.version import __version__
+
+PREFIX = "checkpoint-"
+MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+def save_checkpoint(
+    folder: Path, place: dict[str, Any], network: nn.Module, optimizer: Optimizer, average: dict[str, Tensor]
+) -> Path:
+    """Write one, then remove those before it; a write that is cut short leaves them as they were.
+
+    Args:
+        folder: The run's.
+        place: Counts, among them ``step``.
+        network: Its weights.
+        optimizer: AdamW over all of the network's parameters that are trained.
+        average: The weights' mean so far, by name; empty before averaging starts.
+    """
+    written = folder / f".{PREFIX}unfinished"
+    shutil.rmtree(written, ignore_errors=True)
+    written.mkdir(parents=True)
+    tensors = {f"network.{name}": value for name, value in network.state_dict().items()}
+    tensors |= {f"average.{name}": value for name, value in average.items()}
+    for name, parameter in network.named_parameters():
+        tensors |= {f"{key}.{name}": value for key, value in optimizer.state.get(parameter, {}).items()}
+    tensors["random"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    # Copied, since safetensors refuses tensors that share their memory.
+    save_file(
+        {name: value.detach().clone().contiguous() for name, value in tensors.items()}, written / "state.safetensors"
+    )
+    (written / "place.json").write_text(json.dumps(place, indent=2) + "\n", encoding="utf-8")
+    for path in written.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    older = list(folder.glob(f"{PREFIX}*"))
+    made = folder / f"{PREFIX}{place['step']:07d}"
+    shutil.rmtree(made, ignore_errors=True)
+    written.rename(made)
+    for path in older:
+        if path != made:
+            shutil.rmtree(path)
+    return made
+
+
+def latest_checkpoint(folder: Path) -> Path | None:
+    """The run's newest, or None."""
+    return max(folder.glob(f"{PREFIX}*"), default=None, key=lambda path: path.name)
+
+
+def load_checkpoint(path: Path, network: nn.Module, optimizer: Optimizer) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Put everything back where it was; gives the place and the average.
+
+    Raises:
+        InputError: It is of another network.
+    """
+    tensors = load_file(path / "state.safetensors")
+    try:
+        network.load_state_dict({name: tensors[f"network.{name}"] for name in network.state_dict()})
+    except (KeyError, RuntimeError) as error:
+        raise InputError(f"expected a checkpoint of this network in {path}; found another: {error}") from None
+    for name, parameter in network.named_parameters():
+        if f"exp_avg.{name}" in tensors:
+            optimizer.state[parameter] = {key: tensors[f"{key}.{name}"].to(parameter.device) for key in MOMENTS}
+    torch.set_rng_state(tensors["random"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    device = next(network.parameters()).device
+    named = {name.removeprefix("average."): name for name in tensors if name.startswith("average.")}
+    average = {name: tensors[key].to(device) for name, key in named.items()}
+    return json.loads((path / "place.json").read_text(encoding="utf-8")), average
+
+
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a run starts from, where it is written, how long it is and on what it computes.
+
+    Attributes:
+        base: A BERT: ``model.safetensors`` and ``config.json``.
+        out: The run's folder.
+        examples: Pairs to see.
+        epochs: The same, in multiples of the data; 1 where nothing else is given.
+        minutes: The same, by this machine's speed in a short trial.
+        checkpoint_minutes: Minutes between checkpoints.
+        resume: Go on with a run that was ended.
+        device: ``cpu``, ``cuda`` or ``auto``.
+    """
+
+    base: Path
+    out: Path
+    examples: int | None = None
+    epochs: float | None = None
+    minutes: float | None = None
+    checkpoint_minutes: float = 5.0
+    resume: bool = False
+    device: str = "cpu"
+
+
+def begin_manifest(options: RunOptions, config: FitConfig, data: Path, run: Run) -> None:
+    """Say what the run is about to do."""
+    held = {
+        **_made_from(config, data, options.base),
+        "examples": run.examples,
+        "pairs": len(run.pairs),
+        "device": run.network.device.type,
+        "vericite": __version__,
+        "git": _git(),
+        "torch": version("torch"),
+        "started": [_now()],
+    }
+    _write(options.out, held)
+
+
+def read_manifest(out: Path, config: FitConfig, data: Path, base: Path) -> int:
+    """The length of a run that is to be resumed.
+
+    Raises:
+        InputError: There is none, it was finished, or it was of other data, base or config.
+    """
+    path = out / NAME
+    if not path.is_file():
+        raise InputError(f"expected a run to resume in {out}; found no {NAME}. Leave --resume out.")
+    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if "finished" in held:
+        raise InputError(f"expected a run that was ended early; the one in {out} is finished: see {out / 'model'}.")
+    for name, value in _made_from(config, data, base).items():
+        if held[name] != value:
+            raise InputError(f"expected the run's own {name}: {held[name]}; found {value}. Name what it began with.")
+    held["started"].append(_now())
+    _write(out, held)
+    return int(held["examples"])
+
+
+def end_manifest(out: Path, place: dict[str, Any]) -> None:
+    """Say that the run is finished, and what its weights hash to."""
+    held = json.loads((out / NAME).read_text(encoding="utf-8"))
+    model = _sha256(out / "model" / "model.safetensors")
+    _write(out, {**held, "finished": _now(), **place, "model_sha256": model})
+
+
+def _made_from(config: FitConfig, data: Path, base: Path) -> dict[str, Any]:
+    return {
+        "config": config.model_dump(mode="json"),
+        "data": str(data),
+        "data_sha256": _sha256(data),
+        "base": str(base),
+        "base_sha256": _sha256(base / "model.safetensors"),
+    }
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"expected a readable file; found {path}: {error.strerror}") from None
+
+
+def _git() -> str | None:
+    """The checkout's commit; None outside one."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _write(out: Path, held: dict[str, Any]) -> None:
+    (out / NAME).write_text(json.dumps(held, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+class Progress:
+    """Sums up the steps since the last line."""
+
+    def __init__(self, log: Path, examples: int, every: int = 50) -> None:
+        self._log, self._examples, self._every = log, examples, every
+        self._steps = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._started = time.monotonic()
+        self._pairs = self._tokens = 0
+        self._losses: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+
+    def loss(self, name: str, value: float, count: int = 1) -> None:
+        """One or more losses of a source, or of the margins, added up."""
+        self._losses[name][0] += value
+        self._losses[name][1] += count
+
+    def step(self, place: dict[str, Any], pairs: int, tokens: int, rate: float) -> None:
+        """A step is done; every so many, say so."""
+        self._steps += 1
+        self._pairs += pairs
+        self._tokens += tokens
+        if self._steps % self._every == 0 or place["seen"] >= self._examples:
+            self._say(place, rate)
+            self._clear()
+
+    def _say(self, place: dict[str, Any], rate: float) -> None:
+        took = max(time.monotonic() - self._started, 1e-9)
+        speed = self._pairs / took
+        means = {name: round(total / count, 4) for name, (total, count) in sorted(self._losses.items())}
+        left = (self._examples - place["seen"]) / speed
+        line = {
+            **place, "of": self._examples, "learning_rate": rate, "loss": means, "pairs_per_second": round(speed, 1),
+            "tokens_per_second": round(self._tokens / took), "seconds_left": round(left), "time": round(time.time()),
+        }  # fmt: skip
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        told = "  ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+        share = f"{place['seen']:,} of {self._examples:,}"
+        sys.stderr.write(f"{share} pairs, {speed:.0f}/s, {left / 60:.0f} min left; loss: {told}\n")
+        sys.stderr.flush()
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Numbers of glibc's mallopt."""
+
+
+def set_up(threads: int) -> None:
+    """Set the cores, and let the allocator keep what it has.
+
+    glibc hands every large tensor back to the kernel and faults its pages in again at the next step:
+    batches of whole abstracts take 4 times as long that way.
+    """
+    torch.set_num_threads(threads)
+    # Another C library than glibc has no such functions, and no such trouble.
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, 2**30)
+        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def give_back() -> None:
+    """Return what the allocator has kept in pieces: batches of all lengths leave gaps, gigabytes in an hour."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
 
 TRIAL_STEPS = 30
 TRIM_EVERY = 100
 THIRDS = {1 / 3: "at-33", 2 / 3: "at-66"}
+
+
+def support(logits: Tensor) -> Tensor:
+    """Log odds of entailment against the two other labels together."""
+    return logits[:, ENTAILS] - torch.logsumexp(logits[:, [CONTRADICTS, NEUTRAL]], dim=1)
+
+
+def label_losses(logits: Tensor, columns: Tensor, binary: Tensor, smoothing: float) -> Tensor:
+    """One loss a pair: over three labels, or over two where the data do not tell contradiction from neutral."""
+    three = F.cross_entropy(logits, columns, reduction="none", label_smoothing=smoothing)
+    entailed = (columns == ENTAILS).to(logits.dtype) * (1 - smoothing) + smoothing / 2
+    two = F.binary_cross_entropy_with_logits(support(logits), entailed, reduction="none")
+    return torch.where(binary, two, three)
+
+
+def taught_losses(
+    logits: Tensor, own: Tensor, taught: list[tuple[float, float, float] | None], labelled: list[bool], share: float
+) -> Tensor:
+    """Losses of which a part is the cross entropy with a teacher's probabilities, where there are any.
+
+    Args:
+        logits: Of one batch.
+        own: Its losses by the data's labels.
+        taught: The teacher's probabilities, by row.
+        labelled: Whether the data have a label at all; where they have none, the teacher's word is all.
+        share: The teacher's part where they have one.
+    """
+    parts = torch.tensor(
+        [0.0 if row is None else share if known else 1.0 for row, known in zip(taught, labelled, strict=True)]
+    )
+    targets = torch.tensor([row or (0.0, 0.0, 0.0) for row in taught])
+    learned = -(targets * F.log_softmax(logits, dim=1)).sum(dim=1)
+    return (1 - parts) * own + parts * learned
+
+
+def margin_losses(logits: Tensor, columns: Tensor, units: list[list[int]], margin: float) -> Tensor:
+    """For each supported claim and each broken twin of it, how far the one's odds are from exceeding the other's.
+
+    Args:
+        logits: Of one batch.
+        columns: Its labels.
+        units: Rows that are twins of one another.
+        margin: By how much they must.
+    """
+    better: list[int] = []
+    worse: list[int] = []
+    gold = columns.tolist()
+    for unit in units:
+        true = [row for row in unit if gold[row] == ENTAILS]
+        broken = [row for row in unit if gold[row] != ENTAILS]
+        better += [row for row in true for _ in broken]
+        worse += broken * len(true)
+    odds = support(logits)
+    return F.relu(margin - (odds[better] - odds[worse]))
 
 
 @dataclass
@@ -93,17 +405,21 @@ class Run:
         rising = self.config.warmup
         return share / rising if share < rising else max(0.0, (1 - share) / max(1 - rising, 1e-9))
 
+    def logits(self, rows: Sequence[EncodedPair]) -> Tensor:
+        """The network's output. On the processor: losses are of a few numbers a pair, and need no device."""
+        with torch.autocast(self.network.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+            return self.network(*padded([row.encoded for row in rows])).cpu()
+
     def _learn(self, batch: Batch, count: int) -> int:
         """Add a batch's share of the step's gradient; gives its tokens."""
         rows = [self.pairs[index] for unit in batch for index in unit]
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bf16"):
-            logits = self.network(*padded([row.encoded for row in rows]))
+        logits = self.logits(rows)
         columns = torch.tensor([row.column for row in rows])
         binary = torch.tensor([row.binary for row in rows])
         weights = torch.tensor([row.weight * (self.config.binary_weight if row.binary else 1.0) for row in rows])
         losses = label_losses(logits, columns, binary, self.config.label_smoothing)
-        taught, told = [row.taught for row in rows], [row.told for row in rows]
-        losses = taught_losses(logits, losses, taught, told, self.config.taught_share)
+        taught, labelled = [row.taught for row in rows], [row.labelled for row in rows]
+        losses = taught_losses(logits, losses, taught, labelled, self.config.taught_share)
         total = (losses * weights).sum()
         places = iter(range(len(rows)))
         margins = margin_losses(logits, columns, [[next(places) for _ in unit] for unit in batch], self.config.margin)
@@ -160,8 +476,14 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
     return AdamW(named, betas=(0.9, 0.98), fused=True)
 
 
-def prepare(data: Path, base: Path, config: FitConfig) -> Run:
-    """Read and encode the data, load the base; the run's length is still open."""
+def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> Run:
+    """Read and encode the data, load the base; the run's length is still open.
+
+    Raises:
+        InputError: The data, the base or the device cannot be used.
+    """
+    # Before minutes are spent on encoding.
+    place = torch_device(device)
     set_up(config.threads)
     torch.manual_seed(config.seed)
     labelled = read_pairs(data, config.exclude)
@@ -175,16 +497,16 @@ def prepare(data: Path, base: Path, config: FitConfig) -> Run:
     plan = Plan(units, lengths, rates, config.batch_examples, config.batch_tokens, config.seed)
     if not plan.epoch_examples():
         raise InputError(f"expected a source with a rate above 0; found none in {data}. Correct the config's rates.")
-    network = load_network(base, config.dropout, config.seed)
+    network = load_network(base, config.dropout, config.seed).to(place)
     if config.max_tokens > network.shape.max_position_embeddings:
         reads = network.shape.max_position_embeddings
         raise InputError(f"expected max_tokens of at most {reads}, which {base} reads; found {config.max_tokens}")
     return Run(config, pairs, plan, network, make_optimizer(network, config), 0, None)
 
 
-def examples_in(minutes: float, data: Path, base: Path, config: FitConfig) -> int:
+def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConfig) -> int:
     """How many pairs a run of so many minutes can see on this machine, by a short trial."""
-    trial = prepare(data, base, config)
+    trial = prepare(data, options.base, config, options.device)
     trial.examples = 10**9
     steps = list(zip(range(TRIAL_STEPS), trial.plan.steps(trial.examples), strict=False))
     trial.take(steps[0][1])
@@ -220,12 +542,12 @@ def fit(run: Run, out: Path, every_minutes: float) -> None:
 
 
 def carry_out(
-    told: argparse.Namespace, config: FitConfig, data: Path, prepared: Callable[[int | None], Run], every: int = 50
+    options: RunOptions, config: FitConfig, data: Path, prepared: Callable[[int | None], Run], every: int = 50
 ) -> None:
-    """Train as the command line says: a new run, or one that was ended.
+    """Train: a new run, or one that was ended.
 
     Args:
-        told: The command line, with ``base``, ``out``, ``checkpoint_minutes`` and ``resume``.
+        options: Where, and whether to go on with a run that is there.
         config: The run's choices.
         data: The file it is made from.
         prepared: Makes the run; it is given the length of one that is resumed.
@@ -234,56 +556,36 @@ def carry_out(
     Raises:
         InputError: The folder holds a run already, or not the one that is to be resumed.
     """
-    with only_one(told.out, ".lock", doing="trains in", other="run"):
-        if not told.resume and (told.out / "manifest.json").exists():
-            raise InputError(f"expected a new folder; {told.out} holds a run. Add --resume, or name another --out.")
-        run = prepared(read_manifest(told.out, config, data, told.base) if told.resume else None)
-        if not told.resume:
-            begin_manifest(told.out, config, data, told.base, run.examples, len(run.pairs))
-        run.progress = Progress(told.out / "log.jsonl", run.examples, every)
-        fit(run, told.out, told.checkpoint_minutes)
-        end_manifest(told.out, run.place)
+    out = options.out
+    with only_one(out, ".lock", doing="trains in", other="run"):
+        if not options.resume and (out / "manifest.json").exists():
+            raise InputError(f"expected a new folder; {out} holds a run. Add --resume, or name another --out.")
+        run = prepared(read_manifest(out, config, data, options.base) if options.resume else None)
+        if not options.resume:
+            begin_manifest(options, config, data, run)
+        run.progress = Progress(out / "log.jsonl", run.examples, every)
+        fit(run, out, options.checkpoint_minutes)
+        end_manifest(out, run.place)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Read the command line and train."""
-    told = _parser().parse_args(arguments)
-    try:
-        config = FitConfig.read(told.config)
-        if told.seed is not None:
-            config = config.model_copy(update={"seed": told.seed})
-        data = told.data / "train.jsonl" if told.data.is_dir() else told.data
+def train_verifier(data: Path, options: RunOptions, config: FitConfig) -> None:
+    """Fine-tune a verifier on labelled pairs: a file of them, or a folder with ``train.jsonl``.
 
-        def prepared(held: int | None) -> Run:
-            examples = told.examples if held is None else held
-            if held is None and told.minutes:
-                examples = examples_in(told.minutes, data, told.base, config)
-            run = prepare(data, told.base, config)
-            run.examples = examples or round((told.epochs or 1) * run.plan.epoch_examples())
-            return run
+    Raises:
+        InputError: What was named cannot be used, or the folder holds another run.
+    """
+    lengths = {"--examples": options.examples, "--epochs": options.epochs, "--minutes": options.minutes}
+    given = [name for name, value in lengths.items() if value is not None]
+    if len(given) > 1:
+        raise InputError(f"expected one length of the run; found {' and '.join(given)}. Leave one out.")
+    file = data / "train.jsonl" if data.is_dir() else data
 
-        carry_out(told, config, data, prepared)
-    except VeriCiteError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2 if isinstance(error, InputError) else 1
-    return 0
+    def prepared(resumed: int | None) -> Run:
+        examples = resumed or options.examples
+        if examples is None and options.minutes:
+            examples = examples_in(options.minutes, file, options, config)
+        run = prepare(file, options.base, config, options.device)
+        run.examples = examples or round((options.epochs or 1) * run.plan.epoch_examples())
+        return run
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m vericite.train.fit", description="Fine-tune a verifier.")
-    parser.add_argument("--data", type=Path, required=True, help="labelled pairs: a file, or a folder with train.jsonl")
-    parser.add_argument("--base", type=Path, required=True, help="a BERT: model.safetensors and config.json")
-    parser.add_argument("--out", type=Path, required=True, help="the run's folder")
-    parser.add_argument("--config", type=Path, help="choices, JSON or YAML")
-    parser.add_argument("--seed", type=int, help="in place of the config's, for runs to be averaged")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--examples", type=int, help="pairs to see")
-    length.add_argument("--epochs", type=float, help="the same, in multiples of the data")
-    length.add_argument("--minutes", type=float, help="the same, by this machine's speed in a short trial")
-    parser.add_argument("--checkpoint-minutes", type=float, default=5.0, help="minutes between checkpoints")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was ended")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    carry_out(options, config, file, prepared)

@@ -14,7 +14,9 @@ layout the next operator wants.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,10 +25,12 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from vericite.train.distances import kinds_of_distance
+from vericite.models.contracts import Pair
+from vericite.models.engine import Encoded, Engine
+from vericite.models.folder import ModelFolder
 
 Weights = Mapping[str, NDArray[np.float32]]
-Head = Literal["classifier", "mean-pool"]
+Head = Literal["classifier", "mean-pool", "first-pool"]
 
 ORT_DOMAIN = "com.microsoft"
 GELU_FLOOR = 0.17
@@ -122,7 +126,8 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
         weights: ``embeddings...``, ``encoder.layer.N...`` and, for a classifier, ``pooler.dense`` and
             ``classifier``.
         heads: Attention heads.
-        output: ``classifier`` gives ``logits``; ``mean-pool`` gives a unit-length ``embedding``.
+        output: ``classifier`` gives ``logits``; ``mean-pool`` and ``first-pool`` give a unit-length ``embedding``,
+            of all tokens or of the first.
         peaks: The largest activation of every channel on typical text, by the product it goes into
             (``encoder.layer.N.attention.self``, ``encoder.layer.N.intermediate``). A few channels are ten
             times the others and would take all the precision: they are divided down and their weights
@@ -139,7 +144,7 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
     if output == "classifier":
         name, size = _classify(graph, weights, states), weights["classifier.bias"].shape[0]
     else:
-        name, size = _pool(graph, states), width
+        name, size = _pool(graph, states, output), width
     return _model(graph, name, size)
 
 
@@ -301,8 +306,7 @@ def _norm(graph: _Graph, weights: Weights, name: str) -> list[str]:
 
 
 def _classify(graph: _Graph, weights: Weights, states: str) -> str:
-    first = graph.node("Gather", [states, graph.constant("index_0", 0, np.int64)], "first", axis=1)
-    dense = _dense(graph, weights, "pooler.dense", first)
+    dense = _dense(graph, weights, "pooler.dense", _first(graph, states))
     return _dense(graph, weights, "classifier", graph.node("Tanh", [dense], "pooled"), "logits")
 
 
@@ -312,14 +316,20 @@ def _dense(graph: _Graph, weights: Weights, name: str, value: str, output: str |
     return graph.node("Add", [graph.node("MatMul", [value, weight], f"{name}.matmul"), bias], output or name)
 
 
-def _pool(graph: _Graph, states: str) -> str:
-    axis = graph.constant("axis_2", [2], np.int64)
-    mask = graph.node("Unsqueeze", ["mask.float", axis], "mask.column")
-    over = graph.constant("axis_1", [1], np.int64)
-    summed = graph.node("ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0)
-    length = graph.node("ReduceL2", [summed], "norm", axes=[1], keepdims=1)
-    # The mean is the sum over a count, and the count falls out when the length is made one.
-    return graph.node("Div", [summed, length], "embedding")
+def _first(graph: _Graph, states: str) -> str:
+    return graph.node("Gather", [states, graph.constant("index_0", 0, np.int64)], "first", axis=1)
+
+
+def _pool(graph: _Graph, states: str, output: Head) -> str:
+    if output == "first-pool":
+        pooled = _first(graph, states)
+    else:
+        axis = graph.constant("axis_2", [2], np.int64)
+        mask = graph.node("Unsqueeze", ["mask.float", axis], "mask.column")
+        over = graph.constant("axis_1", [1], np.int64)
+        # The mean is the sum over a count, and the count falls out when the length is made one.
+        pooled = graph.node("ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0)
+    return graph.node("Div", [pooled, graph.node("ReduceL2", [pooled], "norm", axes=[1], keepdims=1)], "embedding")
 
 
 def _model(graph: _Graph, output: str, size: int) -> onnx.ModelProto:
@@ -333,3 +343,67 @@ def _model(graph: _Graph, output: str, size: int) -> onnx.ModelProto:
     model = helper.make_model(body, opset_imports=opsets, producer_name="vericite", ir_version=8)
     onnx.checker.check_model(model)
     return model
+
+
+MIXED = 16
+PADDED = 8
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Invariance:
+    """How far outputs move between batches: the largest difference of a logit, and labels that change."""
+
+    pairs: int
+    mixed: float
+    padded: float
+    changed: int
+
+
+class _Batched(Engine):
+    """The engine that users run, told which inputs to put together."""
+
+    def together(self, batches: Sequence[Sequence[Encoded]]) -> NDArray[np.float64]:
+        """The outputs of all inputs, in their order."""
+        return np.concatenate([np.asarray(self._score(list(batch)), dtype=np.float64) for batch in batches])
+
+
+def invariance(folder: ModelFolder, pairs: Sequence[Pair]) -> Invariance:
+    """Each pair alone, among others of any length, and beside one as long as the model reads."""
+    engine = _Batched(folder)
+    encoded = engine.encoder.encode(pairs)
+    alone = engine.together([[item] for item in encoded])
+    order = list(range(len(pairs)))
+    random.Random(SEED).shuffle(order)
+    mixed = np.empty_like(alone)
+    mixed[order] = engine.together([[encoded[index] for index in order[at : at + MIXED]] for at in _starts(order)])
+    everything = Pair(" ".join(pair.premise for pair in pairs) + " word" * folder.card.max_tokens, pairs[0].claim)
+    (longest,) = engine.encoder.encode([everything])
+    padded = [engine.together([[*encoded[at : at + PADDED], longest]])[:-1] for at in range(0, len(encoded), PADDED)]
+    others = (mixed, np.concatenate(padded))
+    changed = np.any([other.argmax(1) != alone.argmax(1) for other in others], axis=0)
+    among, beside = (float(np.abs(other - alone).max()) for other in others)
+    return Invariance(len(pairs), among, beside, int(changed.sum()))
+
+
+def _starts(order: Sequence[int]) -> range:
+    return range(0, len(order), MIXED)
+
+
+def kinds_of_distance(apart: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
+    """The kind of each distance between two places: exact near by, by logarithm farther off.
+
+    Args:
+        apart: How far the token that attends stands behind the other.
+        kinds: Of distances; half of them are for tokens that come after.
+    """
+    side = kinds // 2
+    exact = side // 2
+    size = np.abs(apart)
+    share = np.log(np.maximum(size, 1) / exact) / math.log(FARTHEST / exact)
+    steps = np.minimum(exact + (share * (side - exact)).astype(np.int64), side - 1)
+    return np.where(size < exact, size, steps) + (apart < 0) * side
+
+
+FARTHEST = 128
+"""Tokens farther apart than this are all as far."""

@@ -1,6 +1,7 @@
 # torch is in the extra [train] alone, and annotates its own functions only in part.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 """The BERT cross-encoder in torch, for training: the same function as ``int8_graph`` builds, in 32 bits.
 
 Written out rather than taken from transformers: one product for query, key and value, no mask where no
@@ -24,10 +25,96 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from vericite.errors import ModelCardError, ModelMissingError
-from vericite.models import Encoded
+from vericite.models.contracts import COLUMNS
+from vericite.models.engine import Encoded
 from vericite.models.folder import VERIFIER, WEIGHTS
-from vericite.train.mpnet import FIRST, LAST, PADDING, PLACES_BEFORE, SHIFT, distances, from_mpnet, to_mpnet
-from vericite.verify.judging import COLUMNS
+from vericite.train.int8_graph import kinds_of_distance
+
+SHIFT = 4
+FIRST, PADDING, LAST, UNKNOWN, MASK = 0, 1, 2, 3, 30526
+"""MPNet's ids of its own tokens."""
+BERT_PADDING, BERT_FIRST, BERT_LAST = 0, 101, 102
+PLACES_BEFORE = 2
+"""Rows of MPNet's table of places that no token reads."""
+WORDS = "embeddings.word_embeddings.weight"
+PLACES = "embeddings.position_embeddings.weight"
+PARTS = (
+    (".attention.attn.q.", ".attention.self.query."),
+    (".attention.attn.k.", ".attention.self.key."),
+    (".attention.attn.v.", ".attention.self.value."),
+    (".attention.attn.o.", ".attention.output.dense."),
+    (".attention.LayerNorm.", ".attention.output.LayerNorm."),
+    ("classifier.dense.", "pooler.dense."),
+    ("classifier.out_proj.", "classifier."),
+)
+
+
+def from_mpnet(held: dict[str, Any]) -> dict[str, Any]:
+    """An MPNet's weights, tensors or arrays, under our names and with rows at our tokenizer's ids."""
+    found: dict[str, Any] = {}
+    for name, value in held.items():
+        own = name.removeprefix("mpnet.")
+        if own == "embeddings.position_ids":
+            continue
+        for theirs, ours in PARTS:
+            if theirs in own:
+                own = own.replace(theirs, ours)
+                break
+        found[own] = value
+    words = found[WORDS]
+    table = words[SHIFT:-1] * 1  # a copy, of a tensor or an array
+    for ours, theirs in ((BERT_FIRST, FIRST), (BERT_PADDING, PADDING), (BERT_LAST, LAST)):
+        table[ours] = words[theirs]
+    found[WORDS] = table
+    found[PLACES] = found[PLACES][PLACES_BEFORE:] * 1
+    return found
+
+
+def to_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The way back: a classifier's weights as transformers names and orders MPNet's."""
+    found: dict[str, Tensor] = {}
+    for name, value in held.items():
+        theirs = name
+        # The classifier's own part is last in the table, since the pooler's becomes a classifier's too.
+        for after, ours in PARTS:
+            if ours in name:
+                theirs = name.replace(ours, after)
+                break
+        found[theirs if theirs.startswith("classifier.") else f"mpnet.{theirs}"] = value
+    words, places = held[WORDS], held[PLACES]
+    table = torch.zeros(len(words) + SHIFT + 1, words.shape[1])
+    table[SHIFT:-1] = words
+    for ours, theirs in ((BERT_FIRST, FIRST), (BERT_PADDING, PADDING), (BERT_LAST, LAST)):
+        table[theirs] = words[ours]
+    found[f"mpnet.{WORDS}"] = table
+    found[f"mpnet.{PLACES}"] = torch.cat([torch.zeros(PLACES_BEFORE, places.shape[1]), places])
+    return found
+
+
+def distances(length: int, kinds: int) -> Tensor:
+    """The kind of distance of each place from each other, [length, length]."""
+    places = np.arange(length)
+    return torch.from_numpy(kinds_of_distance(places[:, None] - places[None, :], kinds))
+
+
+def write_tokenizer(ours: Path, folder: Path) -> None:
+    """Our tokenizer with MPNet's ids, and one token between the texts of a pair, as it was trained."""
+    held: dict[str, Any] = json.loads(ours.read_text(encoding="utf-8"))
+    specials = {"<s>": FIRST, "<pad>": PADDING, "</s>": LAST, "<unk>": UNKNOWN, "<mask>": MASK}
+    words = {word: number + SHIFT for word, number in held["model"]["vocab"].items()}
+    held["model"]["vocab"] = specials | words
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    held["added_tokens"] = [{"id": number, "content": word, **plain} for word, number in specials.items()]
+    held["post_processor"] = {"type": "BertProcessing", "sep": ["</s>", LAST], "cls": ["<s>", FIRST]}
+    held["truncation"] = held["padding"] = None
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tokenizer.json").write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+    named = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "pad_token": "<pad>"}
+    kind = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]", "mask_token": "<mask>"}
+    limits = {"model_max_length": 512, "model_input_names": ["input_ids", "attention_mask"]}
+    text = json.dumps({**named, **kind, **limits}, indent=2) + "\n"
+    (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
+
 
 TOKENIZER = WEIGHTS / VERIFIER / "tokenizer.json"
 """The one that all shipped models share; a base's own may pad every text to 128 tokens."""
@@ -72,6 +159,8 @@ class Shape:
 
 def _dropped(value: Tensor, share: float) -> Tensor:
     """Dropout from random bytes, so its share is a multiple of 1/256: torch's own takes 11 times as long on CPUs."""
+    if value.device.type != "cpu":
+        return F.dropout(value, share)
     level = round(share * 256)
     if not level:
         return value
@@ -167,12 +256,20 @@ class CrossEncoder(nn.Module):
         self.pooler = nn.ModuleDict({"dense": nn.Linear(shape.hidden_size, shape.hidden_size)})
         self.classifier = nn.Linear(shape.hidden_size, len(COLUMNS))
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return self.classifier.weight.device
+
     def forward(self, ids: Tensor, kinds: Tensor, lengths: Tensor) -> Tensor:
-        """Logits [batch, labels]; ``lengths`` counts the tokens of each row that are not padding."""
+        """Logits [batch, labels] on the network's device; ``lengths`` counts each row's tokens that are not padding."""
         padding = torch.arange(ids.shape[1]) >= lengths[:, None]
         mask = torch.zeros(padding.shape).masked_fill(padding, FAR)[:, None, None, :] if padding.any() else None
+        # Made on the processor, where a batch comes from: it is small, and is copied once.
+        mask = None if mask is None else mask.to(self.device)
+        ids, kinds = ids.to(self.device), kinds.to(self.device)
         if self.shape.by_distance:
-            apart = distances(ids.shape[1], self.shape.relative_attention_num_buckets)
+            apart = distances(ids.shape[1], self.shape.relative_attention_num_buckets).to(self.device)
             bias = self.encoder["relative_attention_bias"](apart).permute(2, 0, 1)[None]
             mask = bias if mask is None else bias + mask
         dropout = self.dropout if self.training else 0.0
@@ -180,14 +277,14 @@ class CrossEncoder(nn.Module):
         for layer in cast(nn.ModuleList, self.encoder["layer"]):
             hidden = layer(hidden, mask, dropout)
         # In 32 bits: it is nothing beside the layers, and 16 would round the logits to hundredths.
-        with torch.autocast("cpu", enabled=False):
+        with torch.autocast(self.device.type, enabled=False):
             pooled = torch.tanh(self.pooler["dense"](hidden[:, 0].float()))
             return self.classifier(_dropped(pooled, dropout))
 
     def save(self, folder: Path, weights: dict[str, Tensor] | None = None) -> None:
         """Write the weights, or others of the same names, and the ``config.json`` that loads them anywhere."""
         folder.mkdir(parents=True, exist_ok=True)
-        held = weights if weights is not None else self.state_dict()
+        held = {name: value.cpu() for name, value in (weights or self.state_dict()).items()}
         if self.shape.by_distance:
             named = to_mpnet(held)
         else:
@@ -250,8 +347,8 @@ def padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
 
 def logits_of(network: CrossEncoder, rows: Sequence[Encoded], half: bool = False) -> NDArray[np.float32]:
     """The network's output for a batch, its layers in 16 bits if ``half``."""
-    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=half):
-        return network(*padded(rows)).numpy()
+    with torch.inference_mode(), torch.autocast(network.device.type, torch.bfloat16, enabled=half):
+        return network(*padded(rows)).cpu().numpy()
 
 
 def _start_head(network: CrossEncoder, seed: int) -> None:

@@ -1,23 +1,24 @@
 # onnx and onnxruntime annotate their own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false, reportMissingImports=false
-"""Pack an encoder into the folder that VeriCite ships: 8-bit graph, tokenizer, card.
+# onnx and safetensors annotate their own functions only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+"""Pack an encoder into the folder that VeriCite ships (8-bit graph, tokenizer, card), and unpack one.
 
-    python -m vericite.train.pack SOURCE TOKENIZER.json CARD.json CALIBRATION.jsonl DESTINATION/
-
-SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it; or the ONNX
-graph of an encoder whose products are MatMulNBits nodes, as the first weights came.
+SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it; or the 8-bit ONNX
+graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json lies beside it; TOKENIZER may be one that
+was cut from that (``recipes/search/vocabulary.py``): the rows of other words are then left out.
 CALIBRATION holds documents; their sentences, paired at random, show which channels are large.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
+import os
 import random
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,62 +29,97 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
+from vericite.errors import InputError, ModelCardError
+from vericite.models.folder import ModelFolder
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
-from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth
+from vericite.train.int8_graph import GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
 
 Array = NDArray[np.float32]
-LAYER_PARTS = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "intermediate.dense",
-    "output.dense",
-)
+WORDS, PLACES, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
+
+
+POOLS: dict[str, Head] = {"mean": "mean-pool", "first": "first-pool"}
 
 
 def read_safetensors(path: Path) -> Weights:
     """The weights of a BERT in a safetensors file, without the prefix that a model with a head gives them.
 
-    Those of an MPNet under a BERT's names (``vericite.train.mpnet``).
+    Those of an MPNet under a BERT's names (``vericite.train.network``).
     """
     from safetensors.numpy import load_file
 
     held = load_file(path)
     if any(name.startswith("mpnet.") for name in held):
         # It brings torch, which packing a BERT does without.
-        from vericite.train.mpnet import from_mpnet
+        from vericite.train.network import from_mpnet
 
         held = from_mpnet(held)
     held = {name.removeprefix("bert."): value for name, value in held.items()}
     return {name: value.astype(np.float32) for name, value in held.items() if name != "embeddings.position_ids"}
 
 
-def read_nbits(path: Path) -> Weights:
-    """The weights of a traced BERT whose products are MatMulNBits nodes, under Hugging Face's names."""
+def read_dynamic(path: Path) -> Weights:
+    """The weights of a BERT exported and quantised by Hugging Face's tools, under its names.
+
+    Each product is a MatMulInteger, and a traced graph keeps the name of its bias alone, which is added behind it.
+    """
     graph = onnx.load(path).graph
     held: dict[str, NDArray[Any]] = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
-    weights: dict[str, Array] = {}
-    for name, value in held.items():
-        short = name.removeprefix("m.").removeprefix("bert.")
-        if short.endswith(".weight_q"):
-            weights[short[:-2]] = value.astype(np.float32) * held[name[:-2] + "_s"]
-        elif name.startswith(("m.", "bert.", "embeddings.", "encoder.")) and not name.endswith("_s"):
-            weights[short] = value
-    # The products come in the order of the layers, and a traced graph keeps no other name for them.
-    products = [node for node in graph.node if node.op_type == "MatMulNBits"]
-    for index, node in enumerate(products):
-        layer, part = divmod(index, len(LAYER_PARTS))
-        weights[f"encoder.layer.{layer}.{LAYER_PARTS[part]}.weight"] = _dequantised(node, held)
-    return weights
+
+    def dequantised(name: str) -> Array:
+        scale, zero = (held[name.replace("_quantized", f"_{part}")] for part in ("scale", "zero_point"))
+        return ((held[name].astype(np.float32) - zero.astype(np.float32)) * scale).astype(np.float32)
+
+    named = {
+        name: value
+        for name, value in held.items()
+        if value.dtype == np.float32 and name.endswith((".bias", "Norm.weight"))
+    }
+    named |= {
+        name.removesuffix("_quantized"): dequantised(name)
+        for name in held
+        if name.endswith("embeddings.weight_quantized")
+    }
+    readers: dict[str, list[onnx.NodeProto]] = {}
+    for node in graph.node:
+        for value in node.input:
+            readers.setdefault(value, []).append(node)
+    for node in graph.node:
+        if node.op_type == "MatMulInteger" and node.input[1] in held:
+            bias = _bias_behind(node, readers, named)
+            named[bias.removesuffix("bias") + "weight"] = dequantised(node.input[1]).T
+    return {name.removeprefix("bert."): value for name, value in named.items()}
 
 
-def _dequantised(node: onnx.NodeProto, held: dict[str, NDArray[Any]]) -> Array:
-    size = {item.name: helper.get_attribute_value(item) for item in node.attribute}
-    blocks = held[node.input[1]].astype(np.float32) - 128
-    scales = held[node.input[2]].reshape(size["N"], -1, 1)
-    return (blocks * scales).reshape(size["N"], -1)[:, : size["K"]]
+def _bias_behind(product: onnx.NodeProto, readers: dict[str, list[onnx.NodeProto]], named: Weights) -> str:
+    """The name of the bias that is added to a product, behind its cast and its scale."""
+    value = product.output[0]
+    while value in readers:
+        (after,) = readers[value][:1]
+        if bias := [name for name in after.input if name in named]:
+            return bias[0]
+        if after.op_type not in ("Cast", "Mul"):
+            break
+        value = after.output[0]
+    raise ModelCardError(f"expected a bias behind every product; found none behind {product.name}. Export a BERT.")
+
+
+def cut_to(weights: Weights, own: Tokenizer, wanted: Tokenizer) -> Weights:
+    """The weights with the rows of the wanted tokenizer's words, in its order.
+
+    Raises:
+        ModelCardError: A wanted word is not among the checkpoint's own.
+    """
+    rows, vocabulary = own.get_vocab(), wanted.get_vocab()
+    missing = sorted(vocabulary.keys() - rows.keys())
+    if missing:
+        raise ModelCardError(
+            f"expected a tokenizer whose words the checkpoint knows; found {len(missing)} that it does not, such as "
+            f"{missing[0]!r}. Cut it from the checkpoint's own."
+        )
+    order = [rows[word] for word in sorted(vocabulary, key=vocabulary.__getitem__)]
+    return {**weights, WORDS: weights[WORDS][order]}
 
 
 def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict[str, Any]]) -> Weights:
@@ -125,10 +161,20 @@ def calibration_batches(tokenizer: Tokenizer, documents: list[Document], count: 
 
 
 def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destination: Path) -> None:
-    """Write the folder."""
-    weights = read_safetensors(source) if source.suffix == ".safetensors" else read_nbits(source)
+    """Write the folder.
+
+    Raises:
+        InputError: A file is not there.
+    """
+    for file in (source, tokenizer, card, calibration):
+        if not file.is_file():
+            raise InputError(f"expected a file to pack from; found none at {file}")
+    weights = read_safetensors(source) if source.suffix == ".safetensors" else read_dynamic(source)
+    own = source.parent / "tokenizer.json"
+    if own.is_file():
+        weights = cut_to(weights, Tokenizer.from_file(str(own)), Tokenizer.from_file(str(tokenizer)))
     described = json.loads(card.read_text(encoding="utf-8"))
-    output: Head = "classifier" if "classifier.weight" in weights else "mean-pool"
+    output: Head = "classifier" if "classifier.weight" in weights else POOLS[described.get("pooling", "mean")]
     batches = calibration_batches(
         Tokenizer.from_file(str(tokenizer)), list(read_jsonl(Document, calibration)), count=768
     )
@@ -144,21 +190,67 @@ def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     (destination / "card.json").write_text(text + "\n", encoding="utf-8")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Read the command line and pack."""
-    parser = argparse.ArgumentParser(prog="python -m vericite.train.pack", description="Pack an encoder.")
-    for name, told in (
-        ("source", "model.safetensors, or a graph of MatMulNBits nodes (.onnx)"),
-        ("tokenizer", "its tokenizer.json"),
-        ("card", "the card, without hashes"),
-        ("calibration", "documents, JSON Lines: their sentences show which channels are large"),
-        ("destination", "the folder to write"),
-    ):
-        parser.add_argument(name, type=Path, help=told)
-    told = parser.parse_args(arguments)
-    pack(told.source, told.tokenizer, told.card, told.calibration, told.destination)
-    return 0
+def unpacked(graph: onnx.GraphProto) -> dict[str, Array]:
+    """The weights in a graph that ``int8_graph.build`` made, under Hugging Face's names.
+
+    Raises:
+        ModelCardError: It is of another making, or no BERT.
+    """
+    held = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    if "words" not in held or "kinds" not in held:
+        raise ModelCardError("expected a packed BERT; found a graph of another kind. Unpack what `train pack` wrote.")
+    weights = {WORDS: held["words"] * held["words.scale"], PLACES: held["places"], KINDS: held["kinds"]}
+    weights |= {name: value for name, value in held.items() if ".LayerNorm." in name}
+    layers = sum(name.endswith(".intermediate.weight") for name in held)
+    for name, source in inputs_to_smooth(layers).items():
+        weight, bias = _product(held, name)
+        # Channels that were divided down had their weights multiplied up.
+        weight = weight * held.get(f"{source}.inverse", np.float32(1))
+        if name.endswith(".self"):
+            for part, rows, row in zip(("query", "key", "value"), np.split(weight, 3), np.split(bias, 3), strict=True):
+                weights |= {f"{name}.{part}.weight": rows, f"{name}.{part}.bias": row}
+        else:
+            weights |= {f"{name}.dense.weight": weight, f"{name}.dense.bias": bias}
+    for layer in range(layers):
+        for part in ("attention.output", "output"):
+            name = f"encoder.layer.{layer}.{part}"
+            weight, bias = _product(held, name)
+            raised = GELU_FLOOR * weight.sum(axis=1) if part == "output" else 0.0
+            weights |= {f"{name}.dense.weight": weight, f"{name}.dense.bias": bias + raised}
+    for name in ("pooler.dense", "classifier"):
+        if f"{name}.weight" in held:
+            weights |= {f"{name}.weight": held[f"{name}.weight"].T, f"{name}.bias": held[f"{name}.bias"]}
+    return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in weights.items()}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _product(held: dict[str, NDArray[Any]], name: str) -> tuple[Array, Array]:
+    weight = held[f"{name}.weight"].astype(np.float32) * held[f"{name}.scale"]
+    return weight.T, held[f"{name}.bias"][0]
+
+
+def unpack(folder: ModelFolder, out: Path) -> None:
+    """Write the checkpoint; its weights come last, whole."""
+    from safetensors.numpy import save
+
+    weights = unpacked(onnx.load(folder.path / "model.onnx").graph)
+    words, width = weights[WORDS].shape
+    config = {
+        "architectures": ["BertForSequenceClassification"],
+        "model_type": "bert",
+        "hidden_act": "gelu",
+        "vocab_size": words,
+        "hidden_size": width,
+        "num_hidden_layers": count_layers(weights),
+        "num_attention_heads": folder.card.heads,
+        "intermediate_size": len(weights["encoder.layer.0.intermediate.dense.bias"]),
+        "max_position_embeddings": len(weights[PLACES]),
+        "type_vocab_size": len(weights[KINDS]),
+        "layer_norm_eps": 1e-12,
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(folder.path / "tokenizer.json", out / "tokenizer.json")
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    part = out / "model.safetensors.part"
+    named = {name if name.startswith("classifier") else f"bert.{name}": value for name, value in weights.items()}
+    part.write_bytes(save(named, metadata={"format": "pt"}))
+    os.replace(part, out / "model.safetensors")

@@ -1,12 +1,12 @@
 """Judging citations: a protocol is a claim plan, a premise plan, a judge and an aggregator."""
 
-from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut, Outcome
-from vericite.verify.assembly import Assembly
+from vericite.models.contracts import Judge, Judgement
+from vericite.verify.aggregators import CATEGORIES, Aggregator, AnyEntails, Faithfulness, LeaveOneOut, Outcome, TwoViews
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
-from vericite.verify.faithful import CATEGORIES, Faithful
-from vericite.verify.judges import BundledJudge, LexicalJudge, load_judge
-from vericite.verify.judging import Judge, Judgement
+from vericite.verify.judges.bundled import BundledJudge, LexicalJudge
+from vericite.verify.judges.registry import load_judge
 from vericite.verify.premises import (
+    Assembly,
     Case,
     Context,
     Joint,
@@ -21,7 +21,6 @@ from vericite.verify.premises import (
 from vericite.verify.protocol import DEFAULT, PRESETS, Protocol, get_protocol, protocol_names
 from vericite.verify.sheet import Sheet
 from vericite.verify.verifier import Verifier
-from vericite.verify.views import TwoViews
 
 __all__ = [
     "CATEGORIES",
@@ -35,7 +34,7 @@ __all__ = [
     "Case",
     "ClaimPlan",
     "Context",
-    "Faithful",
+    "Faithfulness",
     "Joint",
     "Judge",
     "Judgement",

@@ -2,101 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.models import Pair
-
-COLUMNS = ("entails", "contradicts", "neutral")
-"""Columns of a judge's probabilities, whatever order its model has them in."""
-
-ENTAILS, CONTRADICTS, NEUTRAL = range(len(COLUMNS))
-
-
-class Judgement(NamedTuple):
-    """A judge's word on one pair.
-
-    ``probabilities`` are those of entails, contradicts and neither. A judge that could not decide gives
-    the reason in ``failure``, and in ``raw`` what it said instead; its probabilities then mean nothing.
-    ``note`` is what a reader should know all the same, such as that the premise was cut. ``native`` is the
-    judge's own label, where it has labels of its own. A judge that says a label and no more is not ``graded``:
-    its probabilities are 0 and 1, and are kept out of verdicts.
-    """
-
-    probabilities: NDArray[np.float32]
-    failure: str | None = None
-    note: str | None = None
-    native: str | None = None
-    raw: str | None = None
-    graded: bool = True
-
-    @classmethod
-    def certain(cls, column: int, native: str) -> Judgement:
-        """The judgement of a judge that says a label and no more."""
-        return cls(np.eye(len(COLUMNS), dtype=np.float32)[column], native=native, graded=False)
-
-    @classmethod
-    def failed(cls, reason: str, raw: str | None = None) -> Judgement:
-        """A judgement that could not be made."""
-        return cls(np.full(len(COLUMNS), np.nan, dtype=np.float32), failure=reason, raw=raw)
-
-
-@runtime_checkable
-class Limited(Protocol):
-    """A judge that reads only so much: premises of several sentences are cut into pieces that fit."""
-
-    @property
-    def capacity(self) -> int:
-        """How much of premise and claim together it reads, in units of its own."""
-        ...
-
-    def length(self, text: str) -> int:
-        """The length of a text in these units; never more than its characters, by which it is told that a text fits."""
-        ...
-
-
-@runtime_checkable
-class Slow(Protocol):
-    """A judge that takes seconds a pair: it is asked few at once, so that answers come out as they are done."""
-
-    @property
-    def pairs_at_once(self) -> int:
-        """How many to gather before it is asked."""
-        ...
-
-
-@runtime_checkable
-class Inquiring(Protocol):
-    """A judge that wants to know the question too."""
-
-    @property
-    def reads_question(self) -> bool:
-        """Whether pairs shall come with it."""
-        ...
-
-
-class Judge(Protocol):
-    """Judges pairs, one judgement each, in their order."""
-
-    @property
-    def signature(self) -> str:
-        """Name and version, or hash, for provenance."""
-        ...
-
-    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One judgement a pair. May read ahead; must not raise for the sake of one pair."""
-        ...
-
+from vericite.errors import PluginError, VeriCiteError
+from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair
 
 TRAITS = ("capacity", "length", "pairs_at_once", "reads_question", "graded")
 """What a judge may say of itself beside its signature; one that stands in for another says the same."""
 
 
-def like(stand_in: object, judge: Judge) -> None:
+def copy_traits(stand_in: object, judge: Judge) -> None:
     """Give a stand-in the traits of the judge it asks."""
     for name in TRAITS:
         if hasattr(judge, name):
             setattr(stand_in, name, getattr(judge, name))
+
+
+SLACK = 1e-3
+"""How far from 1 probabilities may add up, for judges that round."""
+
+
+def ask(judge: Judge, pairs: Collection[Pair]) -> list[Judgement]:
+    """The judge's judgements; one whose probabilities are none is a failure.
+
+    Raises:
+        PluginError: It raised something of its own, or gave too few or too many.
+    """
+    if not pairs:
+        return []
+    try:
+        given = list(judge.judge(pairs))
+    except VeriCiteError:
+        raise
+    except Exception as error:  # a judge from elsewhere may raise anything
+        found = f"{type(error).__name__}: {error}"
+        raise _broken(judge, f"a judgement for each of {len(pairs)} pairs", found) from error
+    if len(given) != len(pairs):
+        raise _broken(judge, f"{len(pairs)} judgements for as many pairs", str(len(given)))
+    return [_checked(judgement, judge) for judgement in given]
+
+
+def _checked(judgement: object, judge: Judge) -> Judgement:
+    if not isinstance(judgement, Judgement):
+        raise _broken(judge, "judgements (vericite.verify.Judgement)", f"{judgement!r:.80}")
+    if judgement.failure is not None or are_probabilities(judgement.probabilities):
+        return judgement
+    return Judgement.failed(f"the judge gave {judgement.probabilities!r:.80}, which are no three probabilities")
+
+
+def are_probabilities(given: object) -> bool:
+    """Whether these are a judge's three probabilities, about 1 together."""
+    if not isinstance(given, np.ndarray):
+        return False
+    values = cast(NDArray[np.float32], given)
+    if values.shape != (len(COLUMNS),) or not np.issubdtype(values.dtype, np.floating):
+        return False
+    # Also false where one of them is not a number.
+    return abs(float(values.sum()) - 1) <= SLACK and float(values.min()) >= -SLACK
+
+
+def _broken(judge: Judge, expected: str, found: str) -> PluginError:
+    return PluginError(
+        f"expected {expected} from the judge {judge.signature}; found {found}. docs/judges.md says what a judge gives."
+    )
+
+
+Floats = NDArray[np.float64]
+
+_Float = TypeVar("_Float", np.float32, np.float64)
+
+
+def softmax(logits: NDArray[_Float]) -> NDArray[_Float]:
+    """Of a row, or of each; an output of minus infinity has no probability, as long as another has one."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def log_probabilities(probabilities: Floats) -> Floats:
+    """The logits that a row's probabilities come from, but for a constant; minus infinity where there is none."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(probabilities, 0.0))
+
+
+def temperature_scaled(probabilities: Floats, temperature: float, bias: Sequence[float] | None = None) -> Floats:
+    """What the softmax of the same logits, divided by a temperature, would be; ``bias`` is then added, one a label.
+
+    A probability of exactly 0 stays 0: a judge that does not know a label does not come to know it.
+    """
+    logits = log_probabilities(probabilities) / temperature
+    return softmax(logits if bias is None else logits + np.asarray(bias, dtype=np.float64))
+
+
+def mean_of(rows: Sequence[NDArray[_Float]], weights: Sequence[float] | None = None) -> Floats:
+    """The mean of what several say, each an array of the same shape; of weights, one for each."""
+    return np.average(np.asarray(rows, dtype=np.float64), axis=0, weights=weights)
+
+
+class MemoizedJudge:
+    """Another judge that is asked about each pair once, until it is made to forget."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._judged: dict[Pair, Judgement] = {}
+        # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
+        copy_traits(self, judge)
+
+    @property
+    def signature(self) -> str:
+        """The judge's own."""
+        return self._judge.signature
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """One judgement a pair, in their order."""
+        wanted = list(pairs)
+        new = list(dict.fromkeys(pair for pair in wanted if pair not in self._judged))
+        self._judged.update(zip(new, ask(self._judge, new), strict=True))
+        return iter([self._judged[pair] for pair in wanted])
+
+    def forget(self) -> None:
+        """Drop the judgements kept."""
+        self._judged.clear()

@@ -5,19 +5,20 @@ Sentences of a source that give its reader orders, and titles that do, are in no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.models import Embedder
-from vericite.records import Answer, Citation, Claim, Document, EvidenceSpan, Sentence
+from vericite.models.contracts import NEUTRAL, Embeds, Judge, Limited
+from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.instructions import instructing, instructs
 from vericite.text.sentences import document_sentences
+from vericite.verify.sheet import JOINT, Role, Sheet
 
 
 class Part(NamedTuple):
@@ -25,16 +26,6 @@ class Part(NamedTuple):
 
     text: str
     span: EvidenceSpan | None
-
-
-class Role(NamedTuple):
-    """What a premise is for: all sources together, that source alone, all others, or a sentence of that source."""
-
-    kind: Literal["together", "alone", "without", "sentence"] = "together"
-    source: int | None = None
-
-
-TOGETHER = Role()
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class Premise:
     text: str
     passages: tuple[EvidenceSpan, ...]
     parts: tuple[Part, ...] = ()
-    role: Role = TOGETHER
+    role: Role = JOINT
 
 
 @dataclass(frozen=True)
@@ -66,9 +57,9 @@ class Case:
 
 @dataclass
 class Sources:
-    """An answer's documents, each split into sentences and premises once, however many claims cite it."""
+    """Documents that claims cite, each split into sentences and premises once, however many claims cite it."""
 
-    answer: Answer
+    documents: tuple[Document, ...]
     _runs: dict[str, tuple[tuple[Sentence, ...], ...]] = field(
         default_factory=dict[str, tuple[tuple[Sentence, ...], ...]]
     )
@@ -77,9 +68,21 @@ class Sources:
         default_factory=dict[tuple[str, int], tuple[Premise, ...]]
     )
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict[str, NDArray[np.float32]])
-    _together: dict[tuple[tuple[str, ...], str], tuple[Premise, ...]] = field(
+    _joint: dict[tuple[tuple[str, ...], str], tuple[Premise, ...]] = field(
         default_factory=dict[tuple[tuple[str, ...], str], tuple[Premise, ...]]
     )
+
+    def document(self, id: str) -> Document:
+        """The document with this id.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._by_id[id]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Document]:
+        return {document.id: document for document in self.documents}
 
     def sentences(self, document: Document) -> tuple[Sentence, ...]:
         """The document's sentences that can be evidence, in order; each keeps its index."""
@@ -90,8 +93,8 @@ class Sources:
         if document.id not in self._runs:
             sentences = document_sentences(document)
             orders = instructing(document, sentences)
-            told = groupby(sentences, key=lambda sentence: sentence.index in orders)
-            self._runs[document.id] = tuple(tuple(run) for no_evidence, run in told if not no_evidence)
+            grouped = groupby(sentences, key=lambda sentence: sentence.index in orders)
+            self._runs[document.id] = tuple(tuple(run) for no_evidence, run in grouped if not no_evidence)
             if orders or instructs(document.title):
                 self._instructing.add(document.id)
         return self._runs[document.id]
@@ -118,11 +121,11 @@ class Sources:
         ``heading`` has ``{title}`` where the title goes; empty for none.
         """
         key = (tuple(document.id for document in documents), heading)
-        if key not in self._together:
-            self._together[key] = _joined(self, documents, heading)
-        return self._together[key]
+        if key not in self._joint:
+            self._joint[key] = _joined(self, documents, heading)
+        return self._joint[key]
 
-    def vectors(self, texts: Sequence[str], embedder: Embedder) -> list[NDArray[np.float32]]:
+    def vectors(self, texts: Sequence[str], embedder: Embeds) -> list[NDArray[np.float32]]:
         """The texts' vectors; each text is embedded once."""
         new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
         self._vectors.update(zip(new, embedder.embed(new), strict=True))
@@ -164,7 +167,7 @@ class Windows:
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
-            document = sources.answer.document(id)
+            document = sources.document(id)
             yield Case(citations, (document,), sources.windows(document, self.size))
 
 
@@ -175,7 +178,7 @@ class MostSimilar:
     Likeness is the cosine of the embedder's vectors; of sentences that are as like, the first counts.
     """
 
-    embedder: Embedder | None = None
+    embedder: Embeds | None = None
 
     @property
     def signature(self) -> str:
@@ -183,17 +186,19 @@ class MostSimilar:
         return f"most-similar({self._embedder.signature})"
 
     @cached_property
-    def _embedder(self) -> Embedder:
+    def _embedder(self) -> Embeds:
+        from vericite.models.embedder import Embedder
+
         return self.embedder or Embedder.shared()
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
-            document = sources.answer.document(id)
+            document = sources.document(id)
             premises = sources.windows(document, 1)
             if len(premises) > 1:
-                asked, *held = sources.vectors([claim.text, *(item.text for item in premises)], self._embedder)
-                premises = (premises[int(np.argmax(np.stack(held) @ asked))],)
+                query, *vectors = sources.vectors([claim.text, *(item.text for item in premises)], self._embedder)
+                premises = (premises[int(np.argmax(np.stack(vectors) @ query))],)
             yield Case(citations, (document,), premises)
 
 
@@ -211,7 +216,7 @@ class WholeDocument:
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case a cited document."""
         for id, citations in sources.cited(claim).items():
-            document = sources.answer.document(id)
+            document = sources.document(id)
             yield Case(citations, (document,), sources.joined((document,), "{title}" if self.title else ""))
 
 
@@ -229,14 +234,14 @@ class Joint:
     @property
     def signature(self) -> str:
         """Says whether the titles are read too, and whether the documents are also taken apart."""
-        told = [f"{name}=True" for name in ("title", "apart") if getattr(self, name)]
-        return f"joint({', '.join(told)})" if told else "joint"
+        options = [f"{name}=True" for name in ("title", "apart") if getattr(self, name)]
+        return f"joint({', '.join(options)})" if options else "joint"
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case, if the claim cites anything that exists."""
         cited = sources.cited(claim)
         if cited:
-            documents = tuple(sources.answer.document(id) for id in cited)
+            documents = tuple(sources.document(id) for id in cited)
             citations = tuple(citation for group in cited.values() for citation in group)
             yield Case(citations, documents, tuple(self._premises(documents, sources)))
 
@@ -266,12 +271,80 @@ class Context:
 
     def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
         """One case a claim, uncited claims too."""
-        documents = sources.answer.documents[: self.top]
+        documents = sources.documents[: self.top]
         if not documents:
             return
         read = {document.id for document in documents}
         citations = tuple(citation for citation in claim.citations if citation.document in read)
         yield Case(citations, documents, sources.joined(documents, heading=""))
+
+
+@runtime_checkable
+class Assembling(Protocol):
+    """A plan of premises that puts more of them together once the first are judged."""
+
+    def assemble(self, case: Case, sheet: Sheet, fits: Callable[[str], bool]) -> tuple[Premise, ...]:
+        """More premises for a case, given what is known of those it has; asked once a case."""
+        ...
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """All documents that a claim cites, as one case: each sentence, then the ``most`` decisive ones together.
+
+    Decisive is a sentence that the judge is least likely to call neutral to the whole claim; each cited document
+    gives its best one, as long as there is room, however many that makes. Titles are no evidence. Three and
+    four do better on dev than two, and three cost less (docs/protocols.md).
+    """
+
+    most: int = 3
+
+    @property
+    def signature(self) -> str:
+        """Says how many sentences are put together."""
+        return f"assembly({self.most})"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case, if the claim cites anything that exists."""
+        cited = sources.cited(claim)
+        if cited:
+            documents = tuple(sources.document(id) for id in cited)
+            premises = tuple(
+                replace(premise, role=Role("sentence", number))
+                for number, document in enumerate(documents)
+                for premise in self.sentences(document, sources)
+            )
+            yield Case(tuple(citation for group in cited.values() for citation in group), documents, premises)
+
+    def sentences(self, document: Document, sources: Sources) -> tuple[Premise, ...]:
+        """The document's sentences."""
+        return sources.windows(document, 1)
+
+    def assemble(self, case: Case, sheet: Sheet, fits: Callable[[str], bool]) -> tuple[Premise, ...]:
+        """The decisive sentences as one premise, in the order of the documents; none where one is all there is.
+
+        One that would make it longer than the judge reads is passed over.
+        """
+        usable = np.flatnonzero(sheet.asked[0] & ~sheet.failed[0])
+        if len(usable) < 2:
+            return ()
+        ranked: list[int] = usable[np.argsort(sheet.scores[0, usable, NEUTRAL], kind="stable")].tolist()
+        first: dict[int | None, int] = {}
+        for index in ranked:
+            first.setdefault(case.premises[index].role.source, index)
+        most = max(self.most, len(case.documents))
+        chosen: list[int] = []
+        for index in dict.fromkeys([*first.values(), *ranked]):
+            if len(chosen) < most and fits(_text_of(case, [*chosen, index])):
+                chosen.append(index)
+        if len(chosen) < 2:
+            return ()
+        passages = tuple(span for index in sorted(chosen) for span in case.premises[index].passages)
+        return (Premise(_text_of(case, chosen), passages, role=JOINT),)
+
+
+def _text_of(case: Case, chosen: Sequence[int]) -> str:
+    return " ".join(case.premises[index].text for index in sorted(chosen))
 
 
 def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
@@ -290,13 +363,13 @@ def _passages(document: Document, sources: Sources) -> tuple[EvidenceSpan, ...]:
     return tuple(EvidenceSpan(document=document.id, sentence=None, start=start, end=end) for start, end in ends)
 
 
-def _joined(sources: Sources, documents: Sequence[Document], headed: str) -> tuple[Premise, ...]:
+def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) -> tuple[Premise, ...]:
     texts: list[str] = []
     passages: list[EvidenceSpan] = []
     parts: list[Part] = []
     for document in documents:
         titled = bool(document.title.strip()) and not instructs(document.title)
-        heading = headed.replace("{title}", document.title) if titled else ""
+        heading = heading_form.replace("{title}", document.title) if titled else ""
         if heading.strip():
             texts.append(heading)
             parts.append(Part(heading, None))
@@ -308,3 +381,68 @@ def _joined(sources: Sources, documents: Sequence[Document], headed: str) -> tup
             span = EvidenceSpan(document=document.id, sentence=sentence.index, start=start, end=end)
             parts.append(Part(document.text[start:end], span))
     return (Premise("\n".join(texts), tuple(passages), tuple(parts)),) if texts else ()
+
+
+def split_to_budget(premises: Iterable[Premise], statements: Sequence[str], judge: Judge) -> tuple[Premise, ...]:
+    """The premises, those too long for the judge cut between sentences into pieces that fit.
+
+    A single sentence that is too long stays whole; the judge cuts it and says so.
+    """
+    if not isinstance(judge, Limited) or not statements:
+        return tuple(premises)
+    # A token has at least one character, so characters tell cheaply that a premise fits.
+    longest = max(statements, key=len)
+    pieces: list[Premise] = []
+    for premise in premises:
+        if len(premise.parts) < 2 or len(premise.text) + len(longest) <= judge.capacity:
+            pieces.append(premise)
+        else:
+            pieces += _pieces(premise, judge.capacity - max(map(judge.length, statements)), judge)
+    return tuple(pieces)
+
+
+def fits_budget(statements: Sequence[str], judge: Judge) -> Callable[[str], bool]:
+    """Whether the judge can read a premise whole beside any of the statements."""
+    if not isinstance(judge, Limited):
+        return lambda _: True
+    limited = judge
+    budget = limited.capacity - max(map(limited.length, statements))
+    return lambda text: limited.length(text) <= budget
+
+
+def _pieces(premise: Premise, budget: int, judge: Limited) -> list[Premise]:
+    if judge.length(premise.text) <= budget:
+        return [premise]
+    groups: list[list[Part]] = [[]]
+    used = 0
+    for part in premise.parts:
+        size = judge.length(part.text)
+        if groups[-1] and used + size > budget:
+            groups.append([])
+            used = 0
+        groups[-1].append(part)
+        used += size
+    return [
+        Premise("\n".join(part.text for part in group), _passages_of_parts(group), role=premise.role)
+        for group in groups
+    ]
+
+
+def _passages_of_parts(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:
+    """What the parts cover of each document; where a sentence between them is no evidence, in several spans."""
+    found: list[EvidenceSpan] = []
+    last: EvidenceSpan | None = None
+    for _, span in parts:
+        if span is None:
+            continue
+        if last is not None and _follows(span, last):
+            found[-1] = found[-1].model_copy(update={"end": span.end})
+        else:
+            found.append(span)
+        last = span
+    return tuple(found)
+
+
+def _follows(span: EvidenceSpan, last: EvidenceSpan) -> bool:
+    known = span.sentence is not None and last.sentence is not None
+    return span.document == last.document and (not known or span.sentence == (last.sentence or 0) + 1)

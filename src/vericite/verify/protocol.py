@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.verify.aggregate import Aggregator, AnyEntails, LeaveOneOut
-from vericite.verify.assembly import Assembly
+from vericite.models.contracts import Judge
+from vericite.verify.aggregators import CHECKS, QUOTES, Aggregator, AnyEntails, Faithfulness, LeaveOneOut, TwoViews
+from vericite.verify.aids import AIDS, KINDS
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
-from vericite.verify.faithful import Faithful
 from vericite.verify.judges.hf import REPRODUCTION
-from vericite.verify.judging import Judge
-from vericite.verify.premises import Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
-from vericite.verify.views import TwoViews
-from vericite.verify.wording import CHECKS, QUOTES
+from vericite.verify.premises import Assembly, Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,8 @@ class Protocol:
 
     A verdict whose label has a probability below ``abstain_below`` is abstained from; 0 never abstains, as the
     papers do not. With ``quotes`` a sentence quoted word for word entails the claim, whatever the judge says of it;
-    with ``checks`` a supported claim is lowered where its numbers or directions, say, speak against its evidence.
+    with ``checks`` a supported claim is lowered where its numbers or directions, say, speak against its evidence. The
+    ``aids`` put a source into the claim's terms before the judge reads it (``vericite.verify.aids.KINDS``).
     """
 
     claim: ClaimPlan = field(default_factory=WholeSentence)
@@ -36,19 +34,23 @@ class Protocol:
     abstain_below: float = 0.0
     quotes: bool = False
     checks: bool = False
+    aids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.abstain_below <= 1:
             raise InputError(f"expected abstain_below to be between 0 and 1; found {self.abstain_below}")
+        if unknown := [name for name in self.aids if name not in KINDS]:
+            raise InputError(f"expected reading aids out of {', '.join(KINDS)}; found {', '.join(unknown)}")
 
     @property
     def signature(self) -> str:
         """The protocol spelt out; the judge's own signature stands beside it in a provenance."""
         judge = self.judge if isinstance(self.judge, str) else self.judge.signature
         parts = (self.claim.signature, self.premise.signature, judge, self.aggregate.signature)
-        told = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
-        told += [name for name, used in ((QUOTES, self.quotes), (CHECKS, self.checks)) if used]
-        more = "".join(f", {part}" for part in told)
+        options = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
+        options += [name for name, used in ((QUOTES, self.quotes), (CHECKS, self.checks)) if used]
+        options += [AIDS if set(self.aids) == set(KINDS) else f"{AIDS}({', '.join(self.aids)})"] if self.aids else []
+        more = "".join(f", {part}" for part in options)
         return "{}(claim={}, premise={}, judge={}, aggregate={}{})".format(self.name, *parts, more)
 
 
@@ -73,12 +75,12 @@ def _named(name: str, **parts: Any) -> Callable[[int], Protocol]:
 
 def _ours(name: str, views: TwoViews) -> Callable[[int], Protocol]:
     parts = {"claim": WholeThenStatements(), "premise": Assembly(), "aggregate": views}
-    return _named(name, **parts, quotes=True, checks=True)
+    return _named(name, **parts, quotes=True, checks=True, aids=KINDS)
 
 
 PRESETS: dict[str, Preset] = {
     "default": Preset(
-        "all cited documents at once: each of their sentences, then the most telling ones together, and the mean of "
+        "all cited documents at once: each of their sentences, then the most relevant ones together, and the mean of "
         "both; a claim that fails whole is supported if each of its atomic statements is",
         _ours("default", TwoViews()),
     ),
@@ -94,7 +96,8 @@ PRESETS: dict[str, Preset] = {
         papers_judges=(f"hf:{REPRODUCTION}",),
     ),
     "early": Preset(
-        "as vericite, the likest sentences first and no more once one entails the claim: the same labels, sooner",
+        "as vericite, the sentences that share most words with the claim first, and no more once one entails it: the "
+        "same labels, sooner",
         _named("early", aggregate=AnyEntails(early=True)),
     ),
     "statements": Preset(
@@ -130,7 +133,7 @@ PRESETS: dict[str, Preset] = {
     "reason-verify": Preset(
         "each atomic statement against the first N documents together, cited or not, in eight categories; a claim "
         "is CORRECT if all its statements are",
-        lambda top: Protocol(AtomicStatements(), Context(top), aggregate=Faithful(), name=f"reason-verify({top})"),
+        lambda top: Protocol(AtomicStatements(), Context(top), aggregate=Faithfulness(), name=f"reason-verify({top})"),
         usual=5,
         papers_judges=("llm-eight:MODEL",),
     ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.verify.judging import COLUMNS, ENTAILS, Judgement
-from vericite.verify.premises import TOGETHER, Role
+from vericite.models.contracts import COLUMNS, ENTAILS, Judgement
 
 Scores = NDArray[np.float32]
 """[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
@@ -18,11 +18,21 @@ Cells = NDArray[np.bool_]
 """[statements, premises]: a choice of judgements."""
 
 
-Likeness = NDArray[np.float64]
+Overlap = NDArray[np.float64]
 """[statements, premises]: the share of a statement's words that a premise has, rare ones counting more."""
 
 Cell = tuple[int, int]
 """A statement and a premise, by number."""
+
+
+class Role(NamedTuple):
+    """What a premise is for: all sources together, that source alone, all others, or a sentence of that source."""
+
+    kind: Literal["joint", "alone", "without", "sentence"] = "joint"
+    source: int | None = None
+
+
+JOINT = Role()
 
 
 @dataclass(frozen=True)
@@ -30,9 +40,9 @@ class Sheet:
     """The judgements on a case.
 
     ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
-    nothing. ``roles`` say what each premise is for. ``likeness`` says how like each premise is to each statement, to
-    an aggregator that reads it. A verdict less probable than ``sure`` will be abstained from. A sheet is not
-    ``complete`` while more premises are to be put together from these.
+    nothing. ``roles`` say what each premise is for. ``overlap`` says which share of a statement's words each premise
+    has, for an aggregator that reads it. A verdict less probable than ``sure`` will be abstained from. A sheet is not
+    ``complete`` while more premises are to be assembled from these.
     """
 
     scores: Scores
@@ -40,7 +50,7 @@ class Sheet:
     failed: Cells
     roles: tuple[Role, ...]
     natives: dict[Cell, str] = field(default_factory=dict[Cell, str])
-    likeness: Likeness | None = None
+    overlap: Overlap | None = None
     sure: float = 0.0
     complete: bool = True
 
@@ -49,7 +59,7 @@ class Sheet:
         cls,
         statements: int,
         roles: Sequence[Role],
-        likeness: Likeness | None = None,
+        overlap: Overlap | None = None,
         sure: float = 0.0,
         complete: bool = True,
     ) -> Sheet:
@@ -57,14 +67,14 @@ class Sheet:
         shape = (statements, len(roles))
         scores = np.zeros((*shape, len(COLUMNS)), dtype=np.float32)
         asked, failed = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-        return cls(scores, asked, failed, tuple(roles), {}, likeness, sure, complete)
+        return cls(scores, asked, failed, tuple(roles), {}, overlap, sure, complete)
 
     @classmethod
     def filled(cls, scores: Scores, failed: Cells | None = None, roles: Sequence[Role] | None = None) -> Sheet:
         """All asked."""
         shape = scores.shape[:2]
         gone = np.zeros(shape, dtype=bool) if failed is None else failed
-        return cls(scores, np.ones(shape, dtype=bool), gone, tuple(roles or [TOGETHER] * shape[1]))
+        return cls(scores, np.ones(shape, dtype=bool), gone, tuple(roles or [JOINT] * shape[1]))
 
     def fill(self, cells: Sequence[Cell], judgements: Sequence[Judgement]) -> None:
         """Write judgements in, one a cell."""
@@ -79,32 +89,32 @@ class Sheet:
         )
 
     def completed(self, roles: Sequence[Role]) -> Sheet:
-        """The sheet with the last of its premises, of which nothing is asked yet; they are like nothing."""
+        """The sheet with the last of its premises, of which nothing is asked yet; they overlap with nothing."""
         more = Sheet.blank(len(self.scores), roles)
         scores = np.concatenate((self.scores, more.scores), axis=1)
         asked = np.concatenate((self.asked, more.asked), axis=1)
         failed = np.concatenate((self.failed, more.failed), axis=1)
         # Not measured again with them: what was asked first must stay what comes first.
-        likeness = None if self.likeness is None else np.pad(self.likeness, ((0, 0), (0, len(roles))))
-        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives, likeness, self.sure)
+        overlap = None if self.overlap is None else np.pad(self.overlap, ((0, 0), (0, len(roles))))
+        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives, overlap, self.sure)
 
-    def places(self, role: Role) -> list[int]:
+    def indices(self, role: Role) -> list[int]:
         """The premises of a role; one that was too long for the judge comes in several."""
-        return [place for place, found in enumerate(self.roles) if found == role]
+        return [index for index, found in enumerate(self.roles) if found == role]
 
     def entailed(self, role: Role) -> bool | None:
         """Whether the premises of a role entail every statement; None where that hangs on a failure."""
-        places = self.places(role)
-        won = (self.scores[:, places].argmax(axis=2) == ENTAILS) & ~self.failed[:, places]
-        held = won.any(axis=1)
-        if held.all():
+        indices = self.indices(role)
+        won = (self.scores[:, indices].argmax(axis=2) == ENTAILS) & ~self.failed[:, indices]
+        entailed = won.any(axis=1)
+        if entailed.all():
             return True
-        return None if self.failed[:, places][~held].any() else False
+        return None if self.failed[:, indices][~entailed].any() else False
 
-    def only(self, places: Sequence[int]) -> Sheet:
+    def only(self, indices: Sequence[int]) -> Sheet:
         """The sheet with these premises alone."""
-        kept = list(places)
+        kept = list(indices)
         moved = {old: new for new, old in enumerate(kept)}
         natives = {(row, moved[old]): name for (row, old), name in self.natives.items() if old in moved}
-        roles = tuple(self.roles[place] for place in kept)
+        roles = tuple(self.roles[index] for index in kept)
         return Sheet(self.scores[:, kept], self.asked[:, kept], self.failed[:, kept], roles, natives)

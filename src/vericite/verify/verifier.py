@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from math import log
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vericite.errors import InputError
-from vericite.models import Pair
+from vericite.models.contracts import Inquiring, Judge, Judgement, Pair, Slow
 from vericite.records import (
     Answer,
     CheckedAnswer,
+    Citation,
     Claim,
+    Document,
     EvidenceSpan,
     Provenance,
+    Span,
     StatementVerdict,
     Summary,
     UncitedClaim,
@@ -24,26 +34,164 @@ from vericite.text.citations import CITATIONS
 from vericite.text.instructions import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER
-from vericite.verify.aggregate import Outcome
-from vericite.verify.asking import ask
-from vericite.verify.docket import Docket
-from vericite.verify.fitting import fitted
-from vericite.verify.judges import load_judge
-from vericite.verify.judging import Inquiring, Judgement, Slow
-from vericite.verify.premises import Case, Sources
+from vericite.text.terms import terms
+from vericite.verify.aggregators import Outcome, lowered, quotation, quoted
+from vericite.verify.aids import Glossary, put_in_terms
+from vericite.verify.judges.registry import load_judge
+from vericite.verify.judging import ask
+from vericite.verify.premises import Assembling, Case, Premise, Sources, fits_budget, split_to_budget
 from vericite.verify.protocol import Protocol
-from vericite.verify.wording import lowered, quotation
+from vericite.verify.sheet import Cell, Overlap, Sheet
 from vericite.version import __version__
+
+
+def weighted_overlap(statement: str, premises: Sequence[str]) -> NDArray[np.float64]:
+    """The share of the statement's terms that each premise has, a term weighing more the fewer premises have it."""
+    # In the order of the words, not of the set, which differs between processes: ties must not.
+    wanted = sorted(_terms(statement))
+    found = [[term for term in wanted if term in words] for words in map(_terms, premises)]
+    spread = Counter(term for terms_found in found for term in terms_found)
+    weights = {term: log(1 + len(premises) / (1 + spread[term])) + 0.1 for term in wanted}
+    total = sum(weights.values()) or 1.0
+    return np.array([sum(weights[term] for term in terms_found) / total for terms_found in found])
+
+
+@lru_cache(maxsize=8_192)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+@dataclass
+class PendingCase:
+    """A case on its way to a verdict; where there is no sense in judging it, ``abstain`` has the reason.
+
+    ``about`` is what a reader of the verdict should know about its sources.
+    ``aided`` has what the reading aids put into each premise.
+    ``quotes`` is the premise that the claim is word for word, where the protocol heeds that: no judge is asked then.
+    """
+
+    protocol: Protocol
+    claim: Claim
+    case: Case
+    statements: tuple[str, ...]
+    abstain: str | None
+    question: str | None = None
+    note: str | None = None
+    about: tuple[str, ...] = ()
+    judgements: list[Judgement] = field(default_factory=list[Judgement])
+    aided: dict[int, dict[str, None]] = field(default_factory=dict[int, dict[str, None]])
+    sheet: Sheet = field(init=False)
+    quotes: int | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.protocol.quotes:
+            self.quotes = quoted(self.claim.text, self.case)
+        roles = [premise.role for premise in self.case.premises]
+        complete = not isinstance(self.protocol.premise, Assembling)
+        self.sheet = Sheet.blank(
+            len(self.statements), roles, self._overlap(), self.protocol.abstain_below, complete=complete
+        )
+
+    def wanted(self, judge: Judge) -> dict[Cell, Pair]:
+        """What is to be judged next; once the first premises are, more may be put together from them."""
+        if self.abstain is not None or self.quotes is not None:
+            return {}
+        wanted = self._wanted()
+        if wanted or self.sheet.complete:
+            return wanted
+        self._assemble(judge)
+        return self._wanted()
+
+    def _assemble(self, judge: Judge) -> None:
+        plan = self.protocol.premise
+        more: tuple[Premise, ...] = ()
+        if isinstance(plan, Assembling):
+            more = plan.assemble(self.case, self.sheet, fits_budget(self.statements, judge))
+        self.case = replace(self.case, premises=(*self.case.premises, *more))
+        self.sheet = self.sheet.completed([premise.role for premise in more])
+
+    def _wanted(self) -> dict[Cell, Pair]:
+        # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
+        rows, columns = np.nonzero(self.protocol.aggregate.wanted(self.sheet) & ~self.sheet.asked)
+        return {cell: self._pair(cell) for cell in zip(rows.tolist(), columns.tolist(), strict=True)}
+
+    def _overlap(self) -> Overlap | None:
+        idle = self.abstain is not None or self.quotes is not None
+        if idle or not getattr(self.protocol.aggregate, "reads_overlap", False):
+            return None
+        texts = [premise.text for premise in self.case.premises]
+        shape = (len(self.statements), len(texts))
+        return np.array([weighted_overlap(statement, texts) for statement in self.statements]).reshape(shape)
+
+    def put(self, asked: Mapping[Cell, Pair], judged: Mapping[Pair, Judgement]) -> None:
+        """Take the judgements on what was asked."""
+        judgements = [judged[pair] for pair in asked.values()]
+        self.judgements += judgements
+        self.sheet.fill(list(asked), judgements)
+
+    def _pair(self, cell: Cell) -> Pair:
+        statement, premise = cell
+        source, claim = self.case.premises[premise].text, self.statements[statement]
+        if aids := self.protocol.aids:
+            source, claim, reasons = put_in_terms(claim, source, self._glossary, aids)
+            if reasons:
+                self.aided.setdefault(premise, {}).update(dict.fromkeys(reasons))
+        return Pair(source, claim, self.question)
+
+    @cached_property
+    def _glossary(self) -> Glossary:
+        return Glossary.of(self.case.documents)
+
+    def aids_of(self, outcome: Outcome) -> Iterator[str]:
+        """What the premises that carry an outcome were read with."""
+        used = dict.fromkeys(reason for index in outcome.premises for reason in self.aided.get(index, ()))
+        if used:
+            yield f"read with: {'; '.join(used)}"
+
 
 PAIRS_AT_ONCE = 8192
 """Pairs gathered, over as many answers as it takes, before the judge is asked: enough to fill its batches
 and to find the pairs that answers share, little enough to hold in memory."""
+
+PAIRS_AT_FIRST = 128
+"""Pairs of the first batch; each next one may have twice as many. So that of a long stream something is seen soon."""
 
 ANSWERS_AT_ONCE = 256
 """Answers gathered at the most, for a stream of answers that have little to judge."""
 
 LANGUAGE_SAMPLE = 2000
 """Characters of a document that are enough to tell its language."""
+
+
+@dataclass(frozen=True)
+class ClaimsToJudge:
+    """Claims, and the documents that each is to be judged against.
+
+    Attributes:
+        documents: The documents.
+        claims: The text of each claim, and the indices of its sources among the documents.
+        question: What was asked, for judges that read it.
+    """
+
+    documents: tuple[Document, ...]
+    claims: tuple[tuple[str, tuple[int, ...]], ...]
+    question: str | None = None
+
+    @property
+    def cited(self) -> tuple[Claim, ...]:
+        """The claims as a protocol takes them; a claim's span has its number."""
+        return tuple(self._claim(number, *claim) for number, claim in enumerate(self.claims))
+
+    def _claim(self, number: int, text: str, sources: tuple[int, ...]) -> Claim:
+        span = Span(start=number, end=number + 1)
+        citations = (Citation(marker=at + 1, span=span, document=self.documents[at].id) for at in sources)
+        return Claim(text=text, span=span, citations=tuple(citations))
+
+
+_LONG_WORD = re.compile(r"[^\W_]{101,}")
+"""What models take for one unknown token, or for pieces that tell nothing: any two would entail each other."""
+
+Owner = TypeVar("Owner")
 
 
 class Verifier:
@@ -83,76 +231,103 @@ class Verifier:
         Raises:
             InputError: One of them is no ``Answer``.
         """
-        batch: list[tuple[Answer, list[Docket]]] = []
-        waiting = 0
+        for answer, pending_cases in self._decided(self._planned(answers)):
+            yield self._checked(answer, [self._result(pending) for pending in pending_cases])
+
+    def judge_claims(self, batches: Iterable[ClaimsToJudge]) -> Iterator[list[list[Verdict | VerificationFailure]]]:
+        """Judge any claims against any documents, whoever cites them.
+
+        For each batch, in order, a list with the results of each of its claims: one for each case that the protocol
+        makes of it, none where a claim has no sources.
+        """
+        planned = ((batch, list(self._plan(batch.cited, batch.documents, batch.question))) for batch in batches)
+        for batch, pending_cases in self._decided(planned):
+            results: list[list[Verdict | VerificationFailure]] = [[] for _ in batch.claims]
+            for pending in pending_cases:
+                results[pending.claim.span.start].append(self._result(pending))
+            yield results
+
+    def _planned(self, answers: Iterable[Answer]) -> Iterator[tuple[Answer, list[PendingCase]]]:
         for answer in answers:
             _expect_answer(answer)
-            dockets = list(self._plan(answer))
-            batch.append((answer, dockets))
-            waiting += sum(docket.sheet.asked.size for docket in dockets if docket.abstain is None)
-            if waiting >= self._pairs_at_once or len(batch) >= ANSWERS_AT_ONCE:
-                yield from self._decide(batch)
-                batch, waiting = [], 0
-        yield from self._decide(batch)
+            yield answer, list(self._plan(answer.claims, answer.documents, answer.question))
 
-    def _plan(self, answer: Answer) -> Iterator[Docket]:
-        sources = Sources(answer)
+    def _plan(
+        self, claims: Iterable[Claim], documents: tuple[Document, ...], question: str | None
+    ) -> Iterator[PendingCase]:
+        sources = Sources(documents)
         foreign: dict[str, str | None] = {}
-        question = answer.question if self._asks_question else None
-        for claim in answer.claims:
+        for claim in claims:
             cases = tuple(self.protocol.premise.cases(claim, sources))
             if not cases:
                 continue
             reason = _claim_reason(claim)
             statements = () if reason else self.protocol.claim.statements(claim)
             for case in cases:
-                fitting = replace(case, premises=fitted(case.premises, statements, self.judge))
-                note = _cut_note(case, fitting)
+                split = replace(case, premises=split_to_budget(case.premises, statements, self.judge))
+                note = _cut_note(case, split)
                 abstain = reason or _source_reason(case, foreign)
                 about = _source_notes(case, sources)
-                yield Docket(self.protocol, claim, fitting, statements, abstain, question, note, about)
+                asked = question if self._asks_question else None
+                yield PendingCase(self.protocol, claim, split, statements, abstain, asked, note, about)
 
-    def _decide(self, batch: list[tuple[Answer, list[Docket]]]) -> Iterator[CheckedAnswer]:
-        self._judge([docket for _, dockets in batch for docket in dockets])
-        for answer, dockets in batch:
-            yield self._checked(answer, [self._result(docket) for docket in dockets])
+    def _decided(self, planned: Iterable[tuple[Owner, list[PendingCase]]]) -> Iterator[tuple[Owner, list[PendingCase]]]:
+        """The same, judged, in batches of enough pairs over as many owners as it takes."""
+        batch: list[tuple[Owner, list[PendingCase]]] = []
+        waiting, enough = 0, min(PAIRS_AT_FIRST, self._pairs_at_once)
+        for owner, pending_cases in planned:
+            batch.append((owner, pending_cases))
+            waiting += sum(pending.sheet.asked.size for pending in pending_cases if pending.abstain is None)
+            if waiting >= enough or len(batch) >= ANSWERS_AT_ONCE:
+                self._judge([pending for _, own in batch for pending in own])
+                yield from batch
+                batch, waiting = [], 0
+                enough = min(2 * enough, self._pairs_at_once)
+        self._judge([pending for _, own in batch for pending in own])
+        yield from batch
 
-    def _judge(self, dockets: list[Docket]) -> None:
+    def _judge(self, pending_cases: list[PendingCase]) -> None:
         """Ask in rounds, until no aggregator wants more; each distinct pair is asked once."""
         judged: dict[Pair, Judgement] = {}
-        while dockets:
-            asked = [(docket, docket.wanted(self.judge)) for docket in dockets]
-            asked = [(docket, pairs) for docket, pairs in asked if pairs]
+        while pending_cases:
+            asked = [(pending, pending.wanted(self.judge)) for pending in pending_cases]
+            asked = [(pending, pairs) for pending, pairs in asked if pairs]
             new = dict.fromkeys(pair for _, pairs in asked for pair in pairs.values() if pair not in judged)
             judged.update(zip(new, ask(self.judge, new), strict=True))
-            for docket, pairs in asked:
-                docket.put(pairs, judged)
-            dockets = [docket for docket, _ in asked]
+            for pending, pairs in asked:
+                pending.put(pairs, judged)
+            pending_cases = [pending for pending, _ in asked]
 
-    def _result(self, docket: Docket) -> Verdict | VerificationFailure:
-        if docket.abstain is not None:
+    def _result(self, pending: PendingCase) -> Verdict | VerificationFailure:
+        if pending.abstain is not None:
             nothing = Outcome("irrelevant", "abstained", {}, ())
-            return self._verdict(docket, nothing, (docket.abstain, *docket.about), abstained=True)
-        if docket.quotes is not None:
-            return self._verdict(docket, quotation(docket.quotes), docket.about)
-        judgements = docket.judgements
+            return self._verdict(pending, nothing, (pending.abstain, *pending.about), abstained=True)
+        if pending.quotes is not None:
+            return self._verdict(pending, quotation(pending.quotes), pending.about)
+        judgements = pending.judgements
         failures = [item for item in judgements if item.failure is not None]
-        told = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
-        outcome = self.protocol.aggregate.decide(docket.sheet)
+        failed = f"{len(failures)} of {len(judgements)} judgements failed: {failures[0].failure}" if failures else None
+        outcome = self.protocol.aggregate.decide(pending.sheet)
         if not all(item.graded for item in judgements):
             outcome = outcome.ungraded()
         if outcome.label is None:
             raw = dict.fromkeys(item.raw for item in failures if item.raw is not None)
-            reason = told or "the aggregator gave no outcome"
-            statements = _statements(docket, outcome)
-            return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._place(docket))
-        notes = dict.fromkeys(note for note in (docket.note, told, *(item.note for item in judgements)) if note)
+            reason = failed or "the aggregator gave no outcome"
+            statements = _statements(pending, outcome)
+            return VerificationFailure(reason=reason, raw=tuple(raw), statements=statements, **self._location(pending))
+        notes = dict.fromkeys(note for note in (pending.note, failed, *(item.note for item in judgements)) if note)
         unsure = self._unsure(outcome)
         against: tuple[str, ...] = ()
         if self.protocol.checks and unsure is None:
-            outcome, against = lowered(outcome, docket.claim.text, docket.case)
-        reasons = (*([unsure] if unsure else against), *_parted(docket, outcome), *docket.about, *notes)
-        return self._verdict(docket, outcome, reasons, abstained=unsure is not None)
+            outcome, against = lowered(outcome, pending.claim.text, pending.case)
+        reasons = (
+            *([unsure] if unsure else against),
+            *_parted(pending, outcome),
+            *pending.aids_of(outcome),
+            *pending.about,
+            *notes,
+        )
+        return self._verdict(pending, outcome, reasons, abstained=unsure is not None)
 
     def _unsure(self, outcome: Outcome) -> str | None:
         """Why the judge's word is not taken, where it is too uncertain."""
@@ -160,31 +335,33 @@ class Verifier:
         bar = self.protocol.abstain_below
         return f"unsure: {outcome.label} at {sure:.2f}, below {bar:.2f}" if sure < bar else None
 
-    def _verdict(self, docket: Docket, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False) -> Verdict:
+    def _verdict(
+        self, pending: PendingCase, outcome: Outcome, reasons: tuple[str, ...], abstained: bool = False
+    ) -> Verdict:
         passages: dict[EvidenceSpan, None] = {}
         for premise in outcome.premises:
-            passages.update(dict.fromkeys(docket.case.premises[premise].passages))
+            passages.update(dict.fromkeys(pending.case.premises[premise].passages))
         unneeded = outcome.unneeded
         return Verdict(
-            **self._place(docket),
+            **self._location(pending),
             label=outcome.label or "irrelevant",
             native=outcome.native,
             probabilities=outcome.probabilities,
             evidence=tuple(passages),
-            statements=_statements(docket, outcome),
+            statements=_statements(pending, outcome),
             taken_apart=outcome.taken_apart,
-            unneeded=None if unneeded is None else tuple(docket.case.documents[source].id for source in unneeded),
-            apart=dict(zip((document.id for document in docket.case.documents), outcome.apart, strict=False)),
+            unneeded=None if unneeded is None else tuple(pending.case.documents[source].id for source in unneeded),
+            apart=dict(zip((document.id for document in pending.case.documents), outcome.apart, strict=False)),
             abstained=abstained,
-            retracted=tuple(document.id for document in docket.case.documents if document.retracted),
+            retracted=tuple(document.id for document in pending.case.documents if document.retracted),
             reasons=reasons,
         )
 
-    def _place(self, docket: Docket) -> dict[str, Any]:
+    def _location(self, pending: PendingCase) -> dict[str, Any]:
         return {
-            **_claim_place(docket.claim),
-            "markers": docket.case.markers,
-            "documents": tuple(document.id for document in docket.case.documents),
+            **_claim_location(pending.claim),
+            "markers": pending.case.markers,
+            "documents": tuple(document.id for document in pending.case.documents),
             "protocol": self.protocol.name,
         }
 
@@ -193,7 +370,7 @@ class Verifier:
             for citation in claim.citations:
                 if citation.dangling:
                     yield Verdict(
-                        **_claim_place(claim),
+                        **_claim_location(claim),
                         markers=(citation.marker,),
                         documents=(),
                         label="dangling",
@@ -206,12 +383,13 @@ class Verifier:
         found = [item for item in results if isinstance(item, Verdict)] + list(self._dangling(answer))
         verdicts = tuple(sorted(found, key=lambda verdict: (verdict.start, verdict.markers[:1])))
         failures = tuple(item for item in results if isinstance(item, VerificationFailure))
-        uncited = tuple(UncitedClaim(**_claim_place(claim)) for claim in answer.uncited)
+        uncited = tuple(UncitedClaim(**_claim_location(claim)) for claim in answer.uncited)
         return CheckedAnswer(
             id=answer.id,
             verdicts=verdicts,
             failures=failures,
             uncited=uncited,
+            unread=tuple(answer.text[span.slice] for span in answer.unread),
             summary=Summary.of(answer, verdicts, failures),
             provenance=self.provenance,
         )
@@ -238,23 +416,23 @@ def _expect_answer(answer: object) -> None:
         raise InputError(f"expected answers; found {answer!r:.80}. vericite.parse_answer makes one of a text")
 
 
-def _parted(docket: Docket, outcome: Outcome) -> Iterator[str]:
-    """Which of several sources do not say by themselves what they are said to support together."""
+def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
+    """Which of several sources do not say by themselves what they support together."""
     if outcome.label != "supported" or "supported" not in outcome.apart:
         return
-    for document, label in zip(docket.case.documents, outcome.apart, strict=False):
+    for document, label in zip(pending.case.documents, outcome.apart, strict=False):
         if label != "supported":
             marks = "".join(
-                f"[{citation.marker}]" for citation in docket.case.citations if citation.document == document.id
+                f"[{citation.marker}]" for citation in pending.case.citations if citation.document == document.id
             )
             yield f"{marks} alone {'contradicts it' if label == 'contradicted' else 'does not support it'}"
 
 
-def _statements(docket: Docket, outcome: Outcome) -> tuple[StatementVerdict, ...]:
+def _statements(pending: PendingCase, outcome: Outcome) -> tuple[StatementVerdict, ...]:
     if not outcome.statements:
         return ()
     # A claim that was first judged whole has that as its first statement.
-    judged = docket.statements[-len(outcome.statements) :]
+    judged = pending.statements[-len(outcome.statements) :]
     together = zip(judged, outcome.statements, strict=True)
     return tuple(StatementVerdict(text=text, **found._asdict()) for text, found in together)
 
@@ -264,19 +442,21 @@ def _documents_there_are(answer: Answer) -> str:
     return f"the answer has {count or 'no'} document{'' if count == 1 else 's'}"
 
 
-def _cut_note(whole: Case, fitting: Case) -> str | None:
-    if len(fitting.premises) == len(whole.premises):
+def _cut_note(whole: Case, split: Case) -> str | None:
+    if len(split.premises) == len(whole.premises):
         return None
     return "the sources are longer than the judge reads at once: judged in pieces, any of which may decide"
 
 
-def _claim_place(claim: Claim) -> dict[str, Any]:
+def _claim_location(claim: Claim) -> dict[str, Any]:
     return {"claim": claim.text, "start": claim.span.start, "end": claim.span.end}
 
 
 def _claim_reason(claim: Claim) -> str | None:
     if not claim.text:
         return "the citation stands beside no text"
+    if word := _LONG_WORD.search(claim.text):
+        return f"the claim has a word of {len(word[0])} letters, which no judge reads"
     foreign = foreign_reason(claim.text)
     return f"the claim is not in English: {foreign}" if foreign else None
 

@@ -37,7 +37,13 @@ def client(server: EntrezServer) -> Iterator[Callable[..., Entrez]]:
 
     def make(**settings: object) -> Entrez:
         fast = EntrezSettings(
-            base_url=server.url, requests_per_second=1000, backoff=0.005, timeout=5.0, attempts=4, cache=None
+            base_url=server.url,
+            converter_url=server.converter_url,
+            requests_per_second=1000,
+            backoff=0.005,
+            timeout=5.0,
+            attempts=4,
+            cache=None,
         )
         made.append(Entrez(replace(fast, **settings)))
         return made[-1]

@@ -33,6 +33,8 @@ class Article:
     authors: tuple[str, ...] = ("Doe",)
     keywords: tuple[str, ...] = ()
     retracted: bool = False
+    doi: str = ""
+    pmcid: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -48,6 +50,11 @@ class Article:
         date = f"<PubDate><Year>{self.year}</Year></PubDate>" if self.year else "<PubDate/>"
         title = f"<Title>{escape(self.journal)}</Title>" if self.journal else ""
         marked = "<PublicationType>Retracted Publication</PublicationType>" if self.retracted else ""
+        others = "".join(
+            f'<ArticleId IdType="{kind}">{escape(id)}</ArticleId>'
+            for kind, id in (("doi", self.doi), ("pmc", self.pmcid))
+            if id
+        )
         return (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{self.pmid}</PMID>'
             '<Article PubModel="Print"><Journal>'
@@ -57,7 +64,7 @@ class Article:
             f"<PublicationTypeList><PublicationType>Journal Article</PublicationType>{marked}</PublicationTypeList>"
             "</Article></MedlineCitation>"
             '<PubmedData><ArticleIdList><ArticleId IdType="pubmed">'
-            f"{self.pmid}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>"
+            f"{self.pmid}</ArticleId>{others}</ArticleIdList></PubmedData></PubmedArticle>"
         )
 
 
@@ -70,7 +77,7 @@ class Arrival:
 
     @property
     def tool(self) -> str:
-        return self.path.removeprefix("/eutils/").removesuffix(".fcgi")
+        return self.path.removeprefix("/eutils/").removesuffix(".fcgi").strip("/")
 
     @property
     def ids(self) -> list[str]:
@@ -87,12 +94,22 @@ class Answering(BaseHTTPRequestHandler):
     server: _Listening
 
     def do_POST(self) -> None:
+        self.take(self.path, self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+
+    def do_GET(self) -> None:
+        """Only the converter of ids is asked so."""
+        path, _, query = self.path.partition("?")
+        if path == "/idconv/":
+            self.take(path, query)
+        else:
+            self.send(405, "", "text/plain")
+
+    def take(self, path: str, form: str) -> None:
         at = time.monotonic()
-        content = self.rfile.read(int(self.headers.get("content-length", 0)))
-        fields = {name: values[0] for name, values in parse_qs(content.decode(), strict_parsing=True).items()}
+        fields = {name: values[0] for name, values in parse_qs(form, strict_parsing=True).items()}
         headers = {name.lower(): value for name, value in self.headers.items()}
         with suppress(OSError):
-            self.server.owner.answer(self, Arrival(at, self.path, headers, fields))
+            self.server.owner.answer(self, Arrival(at, path, headers, fields))
 
     def log_message(self, *_: object) -> None:
         pass
@@ -170,6 +187,10 @@ class EntrezServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}/eutils/"
 
     @property
+    def converter_url(self) -> str:
+        return self.url.replace("/eutils/", "/idconv/")
+
+    @property
     def tools(self) -> list[str]:
         return [arrival.tool for arrival in self.arrivals]
 
@@ -214,6 +235,8 @@ class EntrezServer:
     def _part_score(self, part: str, article: Article) -> int:
         if part == "hasabstract":
             return int(bool(article.abstract) and article.pmid not in self.filtered)
+        if found := re.fullmatch(r'"(10\.[^"]+)"\[AID\]', part):
+            return int(article.doi.lower() == found[1].lower())
         if found := re.fullmatch(r"([^\s\[\]()\"*:]+)\[tiab\]", part):
             return article.words.count(found[1].lower())
         if re.search(r"[\[\]\"*:]|\b(?:OR|NOT)\b", part):
@@ -229,7 +252,7 @@ class EntrezServer:
 
 def serve(answering: Answering, arrival: Arrival) -> None:
     """The tool that was asked."""
-    {"esearch": esearch, "efetch": efetch, "esummary": esummary}[arrival.tool](answering, arrival)
+    {"esearch": esearch, "efetch": efetch, "esummary": esummary, "idconv": idconv}[arrival.tool](answering, arrival)
 
 
 def esearch(answering: Answering, arrival: Arrival) -> None:
@@ -289,6 +312,28 @@ def esummary(answering: Answering, arrival: Arrival) -> None:
             "attributes": ["Has Abstract"] if article.abstract else [],
         }
     answering.json({"header": {"type": "esummary", "version": "0.3"}, "result": result})
+
+
+def idconv(answering: Answering, arrival: Arrival) -> None:
+    """It knows articles that have a PMC id, wants ids of one kind, and writes a PMID as a number."""
+    kind, ids = arrival.fields["idtype"], arrival.fields["ids"].split(",")
+    if "api_key" in arrival.fields or len(ids) > 200:
+        return answering.json({"status": "error", "http_status": "400"}, 400)
+    if any(id.lower().startswith("pmc") != (kind == "pmcid") for id in ids):
+        said = "All values of query param `ids` must be DOIs."
+        return answering.json({"status": "error", "errors": [{"message": said, "code": "invalid_dois"}]}, 400)
+    known = {
+        (article.pmcid if kind == "pmcid" else article.doi).lower(): article
+        for article in answering.server.owner.articles
+        if article.pmcid
+    }
+    records: list[dict[str, object]] = []
+    for id in ids:
+        if article := known.get(id.lower()):
+            records.append({"doi": article.doi, "pmcid": article.pmcid, "pmid": int(article.pmid), "requested-id": id})
+        else:
+            records.append({kind: id, "requested-id": id, "status": "error", "errmsg": "Identifier not found in PMC"})
+    answering.json({"status": "ok", "records": records})
 
 
 def too_many(answering: Answering, arrival: Arrival) -> None:

@@ -55,7 +55,7 @@ def test_what_may_be_over_soon_is_tried_again(server: EntrezServer, client: Clie
 def test_a_record_is_never_made_of_half_a_reply(server: EntrezServer, client: Client, behaviour: Behaviour):
     server.script([behaviour, behaviour])
     (record,) = client().fetch(["104"]).records
-    assert record.document().text == "Melatonin shortened jet lag by 1 < 2 days & more."
+    assert record.document.text == "Melatonin shortened jet lag by 1 < 2 days & more."
     assert server.tools == ["efetch"] * 3
 
 

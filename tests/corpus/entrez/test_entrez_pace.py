@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.corpus.entrez import Entrez, EntrezSettings, Fetched
-from vericite.corpus.entrez.pace import Turnstile, turnstile_of
+from vericite.network.pacing import Turnstile, turnstile_of
 
 THREADS = 20
 

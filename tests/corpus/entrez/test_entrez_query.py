@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.corpus.entrez.query import (
+from vericite.corpus.entrez.results import (
     STOPWORDS,
     acronyms,
     all_in_title_or_abstract,
     as_asked,
+    content_words,
     mapped,
     query_words,
-    telling,
 )
 
 
@@ -49,7 +49,7 @@ def test_words_are_as_pubmed_knows_them(text: str, words: list[str]):
     ],
 )
 def test_neither_syntax_nor_stopwords_are_looked_up(text: str, words: list[str]):
-    assert list(telling(query_words(text))) == words
+    assert list(content_words(query_words(text))) == words
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_neither_syntax_nor_stopwords_are_looked_up(text: str, words: list[str])
     ],
 )
 def test_a_stopword_in_capitals_is_an_acronym_unless_all_is_in_capitals(text: str, words: list[str]):
-    assert list(telling(query_words(text), acronyms(query_words(text)))) == words
+    assert list(content_words(query_words(text), acronyms(query_words(text)))) == words
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_word_holds_anything_that_means_something_in_a_query(text: str):
     words = query_words(text)
     assert not re.search(r"[\[\]()\"*:/~#|&+,;?\s]", "".join(words))
     assert "" not in words
-    looked_up = telling(words, acronyms(words))
+    looked_up = content_words(words, acronyms(words))
     assert not {"and", "or", "not", "AND", "OR", "NOT"} & set(looked_up)
     assert len(set(looked_up)) == len(looked_up)
 
@@ -95,7 +95,7 @@ def test_no_word_holds_anything_that_means_something_in_a_query(text: str):
 @given(st.lists(st.sampled_from('aspirin AND OR NOT And [tiab] ( ) " * stroke [au]'.split())).map(" ".join))
 def test_queries_have_the_syntax_that_is_ours_and_no_other(text: str):
     words = query_words(text)
-    looked_up = telling(words, acronyms(words))
+    looked_up = content_words(words, acronyms(words))
     tagged = all_in_title_or_abstract(looked_up)
     assert tagged == "".join(f"{word}[tiab] AND " for word in looked_up) + "hasabstract"
     assert tagged.count("[") == len(looked_up)

@@ -10,7 +10,7 @@ import typer
 from entrez_server import MOST, Answering, Arrival, EntrezServer, article_set
 from typer.testing import CliRunner
 
-from vericite.cli.retractions import retractions
+from vericite.cli.corpus import retractions
 from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.corpus.retractions import entries, known_retractions, learn, retracted_in_pubmed
 from vericite.errors import EntrezAccessError, EntrezError, InputError
@@ -116,7 +116,7 @@ def test_the_command_asks_pubmed_and_says_what_is_new(
         made.append(settings)
         return client()
 
-    monkeypatch.setattr("vericite.corpus.entrez.Entrez", on_loopback)
+    monkeypatch.setattr("vericite.corpus.entrez.client.Entrez", on_loopback)
     app = typer.Typer()
     app.command()(retractions)
     said = CliRunner().invoke(app, ["--pubmed", "--from", "2020"]).output

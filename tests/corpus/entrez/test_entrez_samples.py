@@ -11,7 +11,7 @@ import pytest
 from entrez_server import EntrezServer, body
 
 from vericite.corpus.entrez import Entrez, EntrezSettings
-from vericite.corpus.entrez.replies import complaint
+from vericite.corpus.entrez.service import error_message
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared/data/entrez_samples/Tests/Entrez"
 Client = Callable[..., Entrez]
@@ -31,7 +31,7 @@ def test_real_records_are_read(server: EntrezServer, client: Client, name: str):
     fetched = client().fetch(asked)
     assert [record.pmid for record in fetched.records] == list(dict.fromkeys(asked))
     assert all(document.title for document in fetched.documents)
-    assert complaint(content.encode()) is None
+    assert error_message(content.encode()) is None
 
 
 @needs_samples
@@ -40,12 +40,12 @@ def test_real_records_are_read(server: EntrezServer, client: Client, name: str):
     [("esummary8.xml", "Neither query_key nor id specified"), ("epost2.xml", "Invalid db name specified: nothing")],
 )
 def test_real_complaints_are_heard(name: str, said: str):
-    assert complaint((SAMPLES / name).read_bytes()) == said
+    assert error_message((SAMPLES / name).read_bytes()) == said
 
 
 @needs_samples
 def test_a_real_page_is_no_reply():
-    assert (complaint((SAMPLES / "pubmed3.html").read_bytes()) or "").startswith("an HTML page")
+    assert (error_message((SAMPLES / "pubmed3.html").read_bytes()) or "").startswith("an HTML page")
 
 
 @pytest.mark.enable_socket

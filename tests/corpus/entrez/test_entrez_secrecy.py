@@ -21,7 +21,7 @@ from entrez_server import (
 )
 
 from vericite.corpus.entrez import Entrez
-from vericite.corpus.entrez.key import EntrezKey
+from vericite.corpus.entrez.service import entrez_key
 from vericite.errors import EntrezAccessError, EntrezError
 
 Client = Callable[..., Entrez]
@@ -87,7 +87,7 @@ def test_no_error_no_traceback_and_no_log_tells_the_key(
 
 
 def test_a_key_has_no_readable_form_and_does_not_leave_the_process():
-    key = EntrezKey.of_environment()
+    key = entrez_key()
     assert KEY not in repr(key)
     assert key.form_value() == KEY
     with pytest.raises(TypeError, match="expected no key to leave the process"):

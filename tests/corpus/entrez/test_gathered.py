@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from entrez_server import serve, status
 
 from vericite.corpus.entrez.results import SearchResult
-from vericite.corpus.gathering import gather
+from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import Missing, build_store, open_store
 from vericite.errors import InputError, RecordError
 from vericite.records import Document, Question
@@ -16,9 +17,9 @@ from vericite.retrieve.store import StoreRetriever
 
 
 def test_a_query_and_pmids_become_a_store(client, tmp_path):
-    gathered = gather([], client(), queries=["aspirin"], pmids=["104", "999"])
-    assert "PubMed finds" in gathered.told[0]
-    built = build_store(tmp_path / "store", gathered.sources)
+    collected = collect_sources([], client(), queries=["aspirin"], pmids=["104", "999"])
+    assert "PubMed finds" in collected.messages[0]
+    built = build_store(tmp_path / "store", collected.sources)
     assert (built.added, built.refused, built.missing) == (4, 0, 1)
     assert "no PMID 999" in str(built.problems[0])
     found = StoreRetriever(open_store(tmp_path / "store")).retrieve(Question(id="q", text="What about jet lag?"), 2)
@@ -28,20 +29,41 @@ def test_a_query_and_pmids_become_a_store(client, tmp_path):
 def test_a_list_of_pmids_is_fetched_and_not_fetched_again(client, server, tmp_path):
     (tmp_path / "mine.txt").write_text("101\n102\n")
     for added in (2, 0):
-        built = build_store(tmp_path / "store", gather([tmp_path / "mine.txt"], client()).sources)
+        built = build_store(
+            tmp_path / "store", collect_sources([Path(f"pmids:{tmp_path / 'mine.txt'}")], client()).sources
+        )
         assert built.added == added
     assert server.tools.count("efetch") == 1
 
 
+@pytest.mark.parametrize("numbers", ["101\n102\n", "21, 22, 21\n", "pmid\n101\n"])
+def test_a_file_of_numbers_is_not_taken_for_pmids_unless_it_is_named_so(client, server, tmp_path, numbers):
+    (tmp_path / "room.csv").write_text(numbers)
+    (tmp_path / "own.txt").write_text("Words of our own.")
+    collected = collect_sources([tmp_path], client())
+    assert [Path(source.name).name for source in collected.sources] == ["own.txt"]
+    assert f"name it pmids:{tmp_path / 'room.csv'}" in collected.passed_over[0]
+    with pytest.raises(InputError, match=f"name it pmids:{tmp_path / 'room.csv'}"):
+        collect_sources([tmp_path / "room.csv"], client())
+    assert server.tools == []
+
+
+def test_what_is_named_as_a_list_of_pmids_has_to_be_one(client, server, tmp_path):
+    (tmp_path / "own.txt").write_text("Words of our own.")
+    [source] = collect_sources([Path(f"pmids:{tmp_path / 'own.txt'}")], client()).sources
+    assert "expected a list of PMIDs" in str(*source.items())
+    assert server.tools == []
+
+
 def test_a_query_that_finds_more_than_asked_for_says_so(client):
-    gathered = gather([], client(), queries=["aspirin"], most=1)
-    assert "of which the first 1 are taken" in gathered.told[0]
+    collected = collect_sources([], client(), queries=["aspirin"], most=1)
+    assert "of which the first 1 are taken" in collected.messages[0]
 
 
 def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_path):
     def built(today: date) -> int:
-        gathered = gather([], client(), pmids=["101"], today=today)
-        return build_store(tmp_path / "store", gathered.sources).replaced
+        collected = collect_sources([], client(), pmids=["101"], today=today)
+        return build_store(tmp_path / "store", collected.sources).replaced
 
     assert [built(date(2026, 1, day)) for day in (1, 2)] == [0, 0]
     assert server.tools.count("efetch") == 1
@@ -51,19 +73,19 @@ def test_what_was_fetched_is_fetched_again_after_some_time(client, server, tmp_p
 def test_what_could_not_be_had_is_asked_for_again_the_next_time(client, server, tmp_path):
     server.withheld.add("102")
     for added, refused in ((2, 1), (0, 1)):
-        built = build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources)
+        built = build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources)
         assert (built.added, built.refused) == (added, refused)
     server.withheld.clear()
-    built = build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources)
+    built = build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources)
     assert (built.added, built.refused) == (1, 0)
     asked = len(server.tools)
-    assert build_store(tmp_path / "store", gather([], client(), pmids=["101", "102", "103"]).sources).skipped
+    assert build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "102", "103"]).sources).skipped
     assert len(server.tools) == asked
 
 
 def test_what_became_of_pmids_comes_in_the_order_in_which_they_were_asked_for(client, server):
     server.withheld.add("102")
-    [source] = gather([], client(), pmids=["999", "104", "x", "102", "101"]).sources
+    [source] = collect_sources([], client(), pmids=["999", "104", "x", "102", "101"]).sources
     # Before its colon each problem names all that was asked for.
     told = [str(item).partition(": ")[2] if isinstance(item, RecordError) else item.id for item in source.items()]
     asked = ("999", "104", "'x'", "102", "101")
@@ -73,13 +95,13 @@ def test_what_became_of_pmids_comes_in_the_order_in_which_they_were_asked_for(cl
 
 
 def test_a_query_that_is_named_twice_is_asked_once(client, server):
-    assert len(gather([], client(), queries=["aspirin", " aspirin "]).sources) == 1
+    assert len(collect_sources([], client(), queries=["aspirin", " aspirin "]).sources) == 1
     assert server.tools.count("esearch") == 1
 
 
 def test_a_query_that_finds_nothing_is_refused_with_what_pubmed_made_of_it(client):
     with pytest.raises(InputError, match=r"reads as 'xyzzy'. PubMed does not know: xyzzy. PubMed says: No items found"):
-        gather([], client(), queries=["xyzzy"])
+        collect_sources([], client(), queries=["xyzzy"])
 
 
 def test_what_pubmed_remarks_on_a_query_is_told():
@@ -87,13 +109,13 @@ def test_what_pubmed_remarks_on_a_query_is_told():
         def search(self, query: str, most: int = 200) -> SearchResult:
             return SearchResult(query=query, ids=("1",), count=1, not_found=("blorp",), notices=("Ignored: the.",))
 
-    told = gather([], Remarking(), queries=["the blorp"]).told
+    told = collect_sources([], Remarking(), queries=["the blorp"]).messages
     assert told[1:] == ("PubMed does not know: blorp.", "PubMed says: Ignored: the.")
 
 
 def test_a_pmid_that_does_not_exist_is_told_once_and_its_source_is_read(client, server, tmp_path):
     def build():
-        return build_store(tmp_path / "store", gather([], client(), pmids=["101", "999"]).sources)
+        return build_store(tmp_path / "store", collect_sources([], client(), pmids=["101", "999"]).sources)
 
     built = build()
     assert (built.added, built.missing, len(built.problems)) == (1, 1, 1)
@@ -109,9 +131,11 @@ def test_pubmed_that_fails_in_the_middle_leaves_its_source_open_and_the_others_a
     pmids = [*(str(number) for number in range(1_000, 1_199)), "101", "102", "103"]
 
     def build():
-        return build_store(tmp_path / "store", [*gather([], client(attempts=1), pmids=pmids).sources, *own.sources])
+        return build_store(
+            tmp_path / "store", [*collect_sources([], client(attempts=1), pmids=pmids).sources, *own.sources]
+        )
 
-    own = gather([tmp_path / "own.txt"])
+    own = collect_sources([tmp_path / "own.txt"])
     # The first 200 take an efetch and an esummary; what comes after them fails.
     server.script([serve, serve, *[status(500, "down")] * 9])
     built = build()

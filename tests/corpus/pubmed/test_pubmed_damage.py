@@ -189,7 +189,7 @@ def test_entities_are_not_expanded_nor_fetched(tmp_path: Path):
     (item,) = read_pubmed(io.BytesIO(data))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert item.sections[0].text == "&l11; &s;" and peak < 5_000_000
+    assert item.document.text == "&l11; &s;" and peak < 5_000_000
 
 
 def test_memory_does_not_grow_with_the_file():
@@ -205,6 +205,6 @@ def test_memory_does_not_grow_with_the_file():
 
 
 def test_a_record_without_end_is_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("vericite.corpus.pubmed.blocks.LONGEST", 100_000)
+    monkeypatch.setattr("vericite.corpus.pubmed.read.LONGEST", 100_000)
     pmids, errors = read(file_of(article(1), article(2, "Word " * 200_000), article(3)))
     assert pmids == ["1", "3"] and "PMID 2" in str(errors[0])

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vericite.corpus.sources import Item, documents_in
+from vericite.corpus.sources.files import Item
+from vericite.corpus.sources.registry import documents_in
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus.pubmed import Deletion, Retraction
-from vericite.corpus.sources import documents_in
+from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
 

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
-from vericite.corpus.sources import PMIDS, SOURCES, PassedOver, Source, documents_in, form_of, pmids_in, sources_in
+from vericite.corpus.sources.registry import PMIDS, SOURCES, PassedOver, Source, documents_in, form_of, sources_in
+from vericite.corpus.sources.table import pmids_in
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
 
@@ -372,7 +373,7 @@ def test_a_cut_packed_file_of_pubmed_keeps_the_records_that_read_pubmed_does(tmp
     )
     packed = gzip.compress(f"<PubmedArticleSet>\n{articles}</PubmedArticleSet>".encode())
     path = write(tmp_path / "a.xml.gz", packed[: 40 + int(share * (len(packed) - 40))])
-    expected = [item.document() for item in read_pubmed(path) if isinstance(item, PubMedRecord)]
+    expected = [item.document for item in read_pubmed(path) if isinstance(item, PubMedRecord)]
     *documents, error = documents_in(path)
     assert documents == expected
     assert len(documents) >= int(share * 500) - 2

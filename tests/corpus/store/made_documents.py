@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from vericite.corpus.pubmed import Deletion
-from vericite.corpus.sources import documents_in
+from vericite.corpus.sources.registry import documents_in
 from vericite.corpus.store import Source, open_store
 from vericite.records import Document, Section
 

@@ -11,7 +11,7 @@ import pytest
 from made_documents import WordEmbedder, answers, content, document, many, source
 
 from vericite.corpus.store import Missing, Progress, Source, build_store, open_store
-from vericite.corpus.store.journal import Journal
+from vericite.corpus.store.lance import Journal
 from vericite.corpus.store.place import place_of
 from vericite.errors import InputError, RecordError
 from vericite.records import Document

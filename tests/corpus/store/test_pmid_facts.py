@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from made_documents import WordEmbedder, content, source
 
 from vericite.corpus.pubmed import Deletion, PubMedRecord, Retraction, read_pubmed
-from vericite.corpus.pubmed.parts import Correction
-from vericite.corpus.sources import documents_in
+from vericite.corpus.sources.registry import documents_in
 from vericite.corpus.store import Filters, build_store, open_store
 from vericite.records import Document
 
@@ -174,12 +173,12 @@ XML = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>
 
 def test_a_notice_in_pubmeds_xml_is_a_document_and_a_retraction(tmp_path: Path):
     (record,) = read_pubmed(io.BytesIO(XML.format(pmid=5).encode()), "made")
-    assert isinstance(record, PubMedRecord) and record.document().revised == "2021-02-03"
+    assert isinstance(record, PubMedRecord) and record.document.revised == "2021-02-03"
     (tmp_path / "a.xml").write_text(XML.format(pmid=5), encoding="utf-8")
-    assert list(documents_in(tmp_path / "a.xml")) == [record.document(), Retraction(pmids=("77",))]
+    assert list(documents_in(tmp_path / "a.xml")) == [record.document, Retraction(pmids=("77",))]
 
 
 def test_an_article_that_was_republished_under_its_own_number_does_not_retract_itself():
-    links = tuple(Correction(kind="RetractedandRepublishedFrom", source="J", pmid=pmid) for pmid in ("5", None))
-    assert PubMedRecord(pmid="5", corrections=links).retraction is None
-    assert PubMedRecord(pmid="6", corrections=links).retraction == Retraction(pmids=("5",))
+    for pmid, retraction in (("5", None), ("6", Retraction(pmids=("5",)))):
+        document = Document(id=pmid, pmid=pmid)
+        assert PubMedRecord(pmid=pmid, document=document, retracts=("5",)).retraction == retraction

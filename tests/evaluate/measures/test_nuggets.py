@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import Gold, GoldNugget, Labels, NuggetMatch
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import Measure
 from vericite.evaluate.measures.nuggets import (
-    NUGGET_MEASURES,
     ClaimRecall,
     Completeness,
     Correctness,
@@ -27,6 +25,7 @@ from vericite.evaluate.measures.nuggets import (
     Redundancy,
     one_to_one,
 )
+from vericite.records import Gold, GoldNugget, Labels, NuggetMatch
 
 OF_NUGGETS = (NuggetPrecision, NuggetRecall, NuggetF, NuggetCoverage, NuggetRedundancy)
 OF_SENTENCES = (Completeness, Redundancy, Harmfulness)
@@ -184,8 +183,3 @@ def test_sentences_missing_nothing_to_count_and_0_are_told_apart():
         assert kind().parts(labelled(**{field: ()})) == (0, 0)
         assert kind().parts(labelled(**{field: (None, None)})) == (0, 0)
         assert kind().parts(labelled(**{field: (no, None)})) == (0, 1)
-
-
-def test_lower_is_better_of_what_is_a_fault():
-    worse = {kind.name for kind in NUGGET_MEASURES if kind.higher_is_better is False}
-    assert worse == {"Redundancy", "NuggetRedundancy", "Harmfulness"}

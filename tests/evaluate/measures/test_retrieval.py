@@ -7,15 +7,17 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import Gold
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import NOTHING
-from vericite.evaluate.measures.parsing import parse_measure
-from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, RETRIEVAL_MEASURES, Precision, Recall, Success
+from vericite.evaluate.measures.registry import parse_measure
+from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, BioASQMAP, Precision, Recall, Success
 from vericite.evaluate.resampling import Bootstrap
+from vericite.records import Gold
+
+RETRIEVAL_KINDS = (Recall, Precision, Success, NDCG, MAP, MRR)
 
 MEASURES = [Recall(), Recall(3), Precision(5), Success(1), NDCG(), NDCG(10), MAP(), MAP(4), MRR(), MRR(2)]
-KNOWN = {kind.name: kind for kind in RETRIEVAL_MEASURES}
+KNOWN = {kind.name: kind for kind in RETRIEVAL_KINDS}
 
 
 def item(ranked, documents, id="q"):
@@ -66,6 +68,31 @@ def test_a_ranking_worked_by_hand():
         assert measure.parts(found) == pytest.approx((expected, 1.0), abs=1e-9), text
 
 
+def bioasq_ap(ranked, relevant, divisor):
+    """Average precision as BioASQ's program sums it: the precision at each rank, times whether that one is relevant."""
+    hits = [document in relevant for document in ranked]
+    total = sum(sum(hits[: rank + 1]) / (rank + 1) for rank, hit in enumerate(hits) if hit)
+    return total / divisor(len(relevant))
+
+
+@given(rankings, judgements)
+def test_bioasqs_map_divides_by_ten_or_by_fewer_relevant_ones(ranked, gold):
+    relevant = {id for id, grade in gold.items() if grade > 0}
+    rules = {"least": lambda n: min(n, 10), "ten": lambda n: 10, "relevant": lambda n: n}
+    for name, divisor in rules.items():
+        found = BioASQMAP(divisor=name).parts(item(ranked, gold))
+        assert found == pytest.approx((bioasq_ap(ranked, relevant, divisor), 1.0), abs=1e-12)
+    assert BioASQMAP(divisor="relevant").parts(item(ranked, gold)) == pytest.approx(MAP(10).parts(item(ranked, gold)))
+
+
+def test_bioasqs_map_looks_at_ten_documents_and_leaves_missing_rankings_out():
+    many = {f"d{n}": 1.0 for n in range(20)}
+    assert BioASQMAP().parts(item([f"d{n}" for n in range(20)], many)) == (1.0, 1.0)
+    assert BioASQMAP().parts(item(None, many)) is None
+    assert BioASQMAP().parts(item("a", {"a": 0.0})) == NOTHING
+    assert str(parse_measure("BioASQMAP(divisor='ten')@10", {"BioASQMAP": BioASQMAP})) == "BioASQMAP(divisor='ten')@10"
+
+
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
 def test_missing_nothing_and_0_are_told_apart(measure):
     relevant = {"a": 1.0, "b": 0.0}
@@ -94,7 +121,7 @@ def test_a_document_found_twice_counts_at_its_first_rank():
 
 @pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "5"])
 def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
-    for kind in RETRIEVAL_MEASURES:
+    for kind in RETRIEVAL_KINDS:
         with pytest.raises(InputError, match=f"expected cutoff of {kind.name} to be a whole number"):
             kind(cutoff=cutoff)
 

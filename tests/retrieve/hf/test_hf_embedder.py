@@ -17,11 +17,12 @@ import torch
 import transformers
 from tiny_models import KINDS, POSITIONS
 
+import vericite.models.hf as batching
+import vericite.retrieve.hf as names
 from vericite.errors import InputError, ModelCardError, ModelError
-from vericite.models.hf import batching
 from vericite.records import Document, Question
-from vericite.retrieve import MemoryRetriever
-from vericite.retrieve.hf import EMBEDDERS, HFEmbedder, load_embedder, names
+from vericite.retrieve.hf import EMBEDDERS, HFEmbedder, load_embedder
+from vericite.retrieve.memory import MemoryRetriever
 
 pytestmark = pytest.mark.hf
 

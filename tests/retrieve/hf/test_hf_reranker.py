@@ -19,9 +19,11 @@ import torch
 import transformers
 from tiny_models import KINDS
 
+import vericite.models.hf as batching
+import vericite.models.hf as loading
+import vericite.retrieve.hf as names
 from vericite.errors import InputError, ModelCardError, ModelError, ModelMissingError
-from vericite.models.hf import batching, loading
-from vericite.retrieve.hf import RERANKERS, HFReranker, load_reranker, names
+from vericite.retrieve.hf import RERANKERS, HFReranker, load_reranker
 from vericite.retrieve.rerank import Rerank
 
 pytestmark = pytest.mark.hf

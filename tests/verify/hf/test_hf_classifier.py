@@ -21,13 +21,12 @@ from tiny_models import KINDS, LONG, PAIRS, probabilities
 from tiny_models import numbered as _numbered
 
 import vericite
+import vericite.models.hf as batching
 from vericite.errors import ModelCardError, ModelError
 from vericite.models import Pair
-from vericite.models.hf import batching
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, Limited, Slow
 from vericite.verify import Protocol
-from vericite.verify.judges.hf import NliJudge
-from vericite.verify.judges.hf.labels import columns_of
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL, Limited, Slow
+from vericite.verify.judges.hf import NliJudge, columns_of
 
 pytestmark = pytest.mark.hf
 

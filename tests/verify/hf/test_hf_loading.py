@@ -18,8 +18,8 @@ import transformers
 from tiny_models import PAIRS, probabilities
 from tiny_models import numbered as _numbered
 
+import vericite.models.hf as loading
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelError, ModelMissingError
-from vericite.models.hf import loading
 from vericite.verify.judges.hf import TRUE, NliJudge, Seq2SeqJudge
 
 pytestmark = pytest.mark.hf

@@ -17,12 +17,12 @@ from tiny_models import PAIRS
 from tiny_models import numbered as _numbered
 
 import vericite
+import vericite.models.hf as batching
 from vericite.errors import ModelCardError
 from vericite.models import Pair
-from vericite.models.hf import batching
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, Limited
 from vericite.verify import Protocol
 from vericite.verify.judges.hf import ATTRSCORE, TRUE, NliJudge, Seq2SeqJudge
-from vericite.verify.judging import CONTRADICTS, ENTAILS, NEUTRAL, Limited
 
 pytestmark = pytest.mark.hf
 

@@ -12,16 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vericite.corpus.entrez.results import PubMedSummary, SearchResult, Summaries
-from vericite.corpus.entrez.settings import EntrezSettings
+from vericite.corpus.entrez.results import EntrezSettings, PubMedSummary, SearchResult, Summaries
 
 if TYPE_CHECKING:
-    from vericite.corpus.entrez.client import Entrez
-    from vericite.corpus.entrez.fetched import Fetched
+    from vericite.corpus.entrez.client import Entrez, Fetched
 
 __all__ = ["Entrez", "EntrezSettings", "Fetched", "PubMedSummary", "SearchResult", "Summaries"]
 
-_HOMES = {"Entrez": "vericite.corpus.entrez.client", "Fetched": "vericite.corpus.entrez.fetched"}
+_HOMES = {"Entrez": "vericite.corpus.entrez.client", "Fetched": "vericite.corpus.entrez.client"}
 
 
 def __getattr__(name: str) -> Any:

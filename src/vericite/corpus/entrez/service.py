@@ -2,28 +2,243 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import random
+import os
+import re
 import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 
 import httpx2
 
-from vericite.corpus.entrez.key import VARIABLE, EntrezKey
-from vericite.corpus.entrez.pace import turnstile_of
-from vericite.corpus.entrez.replies import UnfitReply, complaint, nothing_found, unfit
-from vericite.corpus.entrez.settings import EntrezSettings
+from vericite.corpus.entrez.results import MOST_FOUND, EntrezSettings, PubMedSummary, SearchResult, Summaries
 from vericite.errors import EntrezAccessError, EntrezError, InputError
-from vericite.llm.keys import LogScrubber
-from vericite.llm.retry import seconds_asked
-from vericite.llm.settings import offline_by_environment
+from vericite.network.access import Key, LogScrubber, offline_by_environment
+from vericite.network.pacing import backoff, seconds_asked, turnstile_of
+from vericite.network.responses import ResponseTooLong, Unpacking
 from vericite.version import __version__
+
+VARIABLE = "NCBI_API_KEY"
+
+
+def entrez_key() -> Key:
+    """NCBI's key in ``NCBI_API_KEY``; an empty one where it is not set, or is blank.
+
+    Raises:
+        EntrezAccessError: It holds what no key does.
+    """
+    # Without a local name for the value: a traceback that prints locals would print it.
+    key = Key(VARIABLE, os.environ.get(VARIABLE, "").strip())
+    if not key.sendable:
+        raise EntrezAccessError(
+            f"expected a key of printable ASCII characters in the environment variable {VARIABLE}; found others. "
+            "Copy the key again."
+        )
+    return key
+
+
+Fields = dict[str, Any]
+
+_PASSING = ("backend failed", "exception", "temporar", "try again", "timeout", "timed out", "rate limit", "unavailable")
+"""Words of failures that may be over when it is asked again."""
+
+_LASTING = ("larger than 9998", "is not supported", "invalid db name")
+"""Words of those that will not be, whatever else is message."""
+
+_NOTHING = ("id list is empty", "empty id list", "pmid is not available")
+"""Words of a reply to ids of which none has a record."""
+
+_ERROR = re.compile(r"<ERROR>(.*?)</ERROR>", re.DOTALL | re.IGNORECASE)
+_TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+_PMID = re.compile(r"[1-9][0-9]{0,9}")
+_NOT_THERE = "cannot get document summary"
+
+
+class UnfitReply(Exception):
+    """A reply that cannot be used.
+
+    ``lasting`` says that it would come again, ``refused`` that every other call would end alike, ``after`` how many
+    seconds the service asks to wait.
+    """
+
+    def __init__(self, reason: str, lasting: bool = False, refused: bool = False, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.lasting = lasting
+        self.refused = refused
+        self.after = after
+
+
+def is_pmid(text: str) -> bool:
+    """Whether it looks like a PMID."""
+    return _PMID.fullmatch(text) is not None
+
+
+def error_message(body: bytes) -> str | None:
+    """The error message of a reply, in JSON, in XML or on a page of HTML; None where there is none."""
+    text = body[:20_000].decode("utf-8", "replace").strip()
+    head = text[:300].lower()
+    if "<html" in head or head.startswith("<!doctype html"):
+        title = _TITLE.search(text)
+        return "an HTML page" + (f" titled {_line(title[1])!r}" if title else "")
+    if text.startswith("{") and (found := _message_in(_loaded(body))):
+        return found
+    if text.startswith("<") and (found := _ERROR.search(text)):
+        return _line(found[1])
+    return None
+
+
+def nothing_found(message: str) -> bool:
+    """Whether an error message says no more than that no id has a record."""
+    return any(words in message.lower() for words in _NOTHING)
+
+
+def unfit(message: str) -> UnfitReply:
+    """The error for an error message."""
+    lowered = message.lower()
+    if "api key" in lowered or "api-key" in lowered:
+        return UnfitReply(message, lasting=True, refused=True)
+    passing = message.startswith("an HTML page") or any(word in lowered for word in _PASSING)
+    return UnfitReply(message, lasting=not passing or any(word in lowered for word in _LASTING))
+
+
+def read_search(body: bytes, query: str, most: int) -> SearchResult:
+    """The reply to an esearch of a query for so many PMIDs.
+
+    Raises:
+        UnfitReply: It is none, or has fewer of them than there are.
+    """
+    result = _section(body, "esearchresult")
+    ids = tuple(map(str, _many(result.get("idlist"))))
+    count = _count(result.get("count"))
+    expected = min(most, count, MOST_FOUND)
+    if len(ids) < expected or not all(map(is_pmid, ids)):
+        raise UnfitReply(f"expected {expected} PMIDs of {count}; found {len(ids)}, or others than numbers")
+    errors, warnings = _fields(result.get("errorlist")), _fields(result.get("warninglist"))
+    return SearchResult(
+        query=query,
+        ids=tuple(dict.fromkeys(ids))[:most],
+        count=count,
+        translation=str(result.get("querytranslation") or ""),
+        not_found=(*_words(errors.get("phrasesnotfound")), *_words(errors.get("fieldsnotfound"))),
+        notices=tuple(note for name in sorted(warnings) for note in _words(warnings[name])),
+    )
+
+
+def read_summaries(body: bytes, asked: Sequence[str]) -> Summaries:
+    """The reply to an esummary.
+
+    Raises:
+        UnfitReply: It is none, or says nothing of a PMID that was asked for.
+    """
+    result = _section(body, "result")
+    found: list[PubMedSummary] = []
+    missing: list[str] = []
+    for pmid in asked:
+        entry = _fields(result.get(pmid))
+        problem = str(entry.get("error") or "")
+        if _NOT_THERE in problem:
+            missing.append(pmid)
+        elif problem or "title" not in entry:
+            raise UnfitReply(f"expected a summary of PMID {pmid}; found {problem or 'none'}")
+        else:
+            found.append(_summary(pmid, entry))
+    return Summaries(tuple(found), tuple(missing))
+
+
+def read_identifiers(body: bytes) -> dict[str, str]:
+    """The reply of the converter of ids: PMIDs by the DOIs, in small letters, and the PMC ids that have one.
+
+    Raises:
+        UnfitReply: It is none.
+    """
+    found = _loaded(body)
+    if found is None or not isinstance(found.get("records"), list):
+        raise UnfitReply("expected JSON with records; found none, or a part of it")
+    pmids: dict[str, str] = {}
+    for record in map(_fields, _many(found["records"])):
+        pmid = str(record.get("pmid") or "")
+        if is_pmid(pmid):
+            names = (record.get(name) for name in ("requested-id", "doi", "pmcid"))
+            pmids.update((str(name).lower(), pmid) for name in names if name)
+    return pmids
+
+
+def _summary(pmid: str, entry: Fields) -> PubMedSummary:
+    ids = [_fields(id) for id in _many(entry.get("articleids"))]
+    return PubMedSummary(
+        pmid=pmid,
+        title=str(entry.get("title") or ""),
+        journal=str(entry.get("fulljournalname") or entry.get("source") or ""),
+        date=str(entry.get("pubdate") or ""),
+        authors=tuple(str(author["name"]) for author in map(_fields, _many(entry.get("authors"))) if "name" in author),
+        doi=next((str(id.get("value")) for id in ids if id.get("idtype") == "doi" and id.get("value")), None),
+        publication_types=_words(entry.get("pubtype")),
+        has_abstract="Has Abstract" in _words(entry.get("attributes")),
+    )
+
+
+def _section(body: bytes, name: str) -> Fields:
+    found = _loaded(body)
+    if found is None:
+        raise UnfitReply("expected JSON; found none, or a part of it")
+    section = found.get(name)
+    if not isinstance(section, dict):
+        raise UnfitReply(f"expected {name!r} in the reply; found none")
+    return cast(Fields, section)
+
+
+def _loaded(body: bytes) -> Fields | None:
+    try:
+        # Not strict: where NCBI has an error to tell there may be bare line breaks in it.
+        found: object = json.loads(body.decode("utf-8", "replace"), strict=False)
+    except ValueError:
+        return None
+    return cast(Fields, found) if isinstance(found, dict) else None
+
+
+def _message_in(found: Fields | None) -> str | None:
+    if found is None:
+        return None
+    for fields in (found, _fields(found.get("esearchresult"))):
+        for name in ("error", "ERROR"):
+            if message := fields.get(name):
+                return _line(str(message))
+    refused = found.get("esummaryresult")
+    return _line(str(_many(refused)[0])) if _many(refused) else None
+
+
+def _count(value: object) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    raise UnfitReply(f"expected the count of those found; found {_line(repr(value))}")
+
+
+def _fields(value: object) -> Fields:
+    return cast(Fields, value) if isinstance(value, dict) else {}
+
+
+def _many(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(str(word) for word in _many(value))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
 
 TOOL = "vericite"
 
-_LONGEST_BACKOFF = 30.0
+IDCONV = "idconv"
+"""What the converter of ids is called among the tools. It is another service, asked by GET and without the key."""
+
 _MOST_BYTES = 256 * 2**20
 """Of one reply, unpacked: 200 records take a few million."""
 
@@ -62,13 +277,17 @@ class Service:
 
     def __init__(self, settings: EntrezSettings, transport: httpx2.BaseTransport | None = None) -> None:
         self.settings = settings
-        self._key = EntrezKey.of_environment()
+        self._key = entrez_key()
         self._rate = settings.requests_per_second or (10.0 if self._key else 3.0)
         self._turns = turnstile_of(settings.base_url)
         self._http = httpx2.Client(
             transport=transport,
             timeout=settings.timeout,
-            headers={"user-agent": f"{TOOL}/{__version__}", "content-type": "application/x-www-form-urlencoded"},
+            headers={
+                "user-agent": f"{TOOL}/{__version__}",
+                "content-type": "application/x-www-form-urlencoded",
+                "accept-encoding": "gzip",
+            },
         )
         self._scrubber = LogScrubber(self._key)
         self._scrubber.attach()
@@ -111,7 +330,9 @@ class Service:
             return _Trouble(f"no reply in time ({type(error).__name__}, {self.settings.timeout:g} s)")
         except _Overdue:
             return _Trouble(f"no whole reply in {self.settings.timeout:g} s")
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
+        except ResponseTooLong as error:
+            return _Trouble(str(error), again=False)
+        except (httpx2.TransportError, zlib.error) as error:
             return _Trouble(self._key.scrub(f"the connection failed ({type(error).__name__}: {error})"))
         except UnfitReply as error:
             return _Trouble(self._key.scrub(error.reason), not error.lasting, error.after, error.refused)
@@ -119,19 +340,30 @@ class Service:
     def _send(self, tool: str, fields: Mapping[str, str]) -> _Reply:
         until = time.monotonic() + self.settings.timeout
         body = bytearray()
-        # In the body, and never in the address: addresses are logged, here and on the way.
-        with self._http.stream("POST", f"{self.settings.base_url}{tool}.fcgi", content=self._form(fields)) as response:
-            for piece in response.iter_bytes():
+        with self._opened(tool, fields) as response:
+            unpacking = Unpacking(response.headers.get("content-encoding"), _MOST_BYTES)
+            # A transport of a test may bring the whole body, and that is unpacked.
+            whole = [response.content] if response.is_stream_consumed else None
+            for piece in whole or map(unpacking.feed, response.iter_raw()):
                 body += piece
                 if time.monotonic() > until:
                     raise _Overdue
-                if len(body) > _MOST_BYTES:
-                    raise UnfitReply(f"expected at most {_MOST_BYTES} bytes; found more", lasting=True)
             return _Reply(response.status_code, response.headers, bytes(body))
 
+    def _opened(self, tool: str, fields: Mapping[str, str]) -> AbstractContextManager[httpx2.Response]:
+        if tool == IDCONV:
+            return self._http.stream("GET", self.settings.converter_url, params={**fields, **self._who()})
+        # In the body, and never in the address: addresses are logged, here and on the way.
+        return self._http.stream("POST", f"{self.settings.base_url}{tool}.fcgi", content=self._form(fields))
+
+    def _address(self, tool: str) -> str:
+        return self.settings.converter_url if tool == IDCONV else self.settings.base_url
+
+    def _who(self) -> dict[str, str]:
+        return {"tool": TOOL} | ({"email": self.settings.email} if self.settings.email else {})
+
     def _form(self, fields: Mapping[str, str]) -> bytes:
-        who = {"tool": TOOL} | ({"email": self.settings.email} if self.settings.email else {})
-        form = urlencode({**fields, **who})
+        form = urlencode({**fields, **self._who()})
         return (f"{form}&{urlencode({'api_key': self._key.form_value()})}" if self._key else form).encode()
 
     def _wait(self, attempt: int, trouble: _Trouble) -> float | None:
@@ -143,9 +375,7 @@ class Service:
                 return None
             # It is the address that is too busy, and not this call: nobody asks meanwhile.
             self._turns.pause(trouble.after)
-        # Jittered, so that calls that failed together do not come back together.
-        backoff = min(_LONGEST_BACKOFF, self.settings.backoff * 2 ** (attempt - 1)) * (0.5 + random.random() / 2)
-        return max(backoff, trouble.after or 0.0)
+        return max(backoff(attempt, self.settings.backoff), trouble.after or 0.0)
 
     def _error(self, tool: str, trouble: _Trouble, attempts: int) -> EntrezError:
         if trouble.refused:
@@ -155,7 +385,7 @@ class Service:
         asked = f", which asks to wait {trouble.after:.0f} s" if trouble.after else ""
         advice = "Try again later" if trouble.again else "Correct the query"
         return EntrezError(
-            f"expected a reply to {tool} of {self.settings.base_url}{tries}; found {trouble.reason}{asked}. {advice}."
+            f"expected a reply to {tool} of {self._address(tool)}{tries}; found {trouble.reason}{asked}. {advice}."
         )
 
 
@@ -165,17 +395,17 @@ class _Overdue(Exception):
 
 def _check(reply: _Reply) -> None:
     """Raise for a reply that is no success, by its status or by its words."""
-    said = complaint(reply.body)
-    if said is not None and nothing_found(said):
+    message = error_message(reply.body)
+    if message is not None and nothing_found(message):
         return
     if reply.status == 200:
-        if said is not None:
-            raise unfit(said)
+        if message is not None:
+            raise unfit(message)
         return
-    reason = f"HTTP {reply.status}" + (f": {said}" if said else "")
+    reason = f"HTTP {reply.status}" + (f": {message}" if message else "")
     if reply.status in _AGAIN or reply.status >= 500:
         raise UnfitReply(reason, after=seconds_asked(reply.headers))
-    if said is None or reply.status in _REFUSED:
+    if message is None or reply.status in _REFUSED:
         raise UnfitReply(reason, lasting=True, refused=reply.status in _REFUSED)
-    found = unfit(said)
+    found = unfit(message)
     raise UnfitReply(reason, found.lasting, found.refused)

@@ -8,24 +8,340 @@ only itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
-from vericite.corpus.pubmed.blocks import CITATIONS, HEAD, RECORDS, Block, blocks_of, head_of, pieces_of
-from vericite.corpus.pubmed.parser import BlockParser
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord
-from vericite.corpus.pubmed.refusal import refusal
-from vericite.corpus.pubmed.stream import ByteStream, beginning
 from vericite.errors import InputError, RecordError
 from vericite.records import first_problem
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+
+RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation", "DeleteDocument")
+"""What a set of records holds since 2017, and as efetch has it."""
+
+CITATIONS = ("MedlineCitation", "DeleteCitation")
+"""What the files of 2016 and before hold."""
+
+LONGEST = 1 << 25
+"""Of a record, in bytes. The longest that PubMed has, with thousands of authors, are a tenth of it."""
+
+HEAD = 1 << 13
+"""Bytes at the beginning of a file in which its root element is looked for."""
+
+# Atomic, so that a long file of something else is refused in one pass.
+_ASIDE = rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?>[^>\[]+|\[.*?\]\s*(?=>))*+>"
+_PROLOG = re.compile(rb"(?>" + _ASIDE + rb")*+", re.DOTALL)
+_ROOT = re.compile(rb"<([A-Za-z_][\w.:-]*)")
+# What may stand between two records where one file was written after another; the end may be torn off.
+_BETWEEN = re.compile(rb"(?>" + _ASIDE + rb"|</?[A-Za-z]+Set\b[^<>]*>)*+(?:<[^<>]*)?", re.DOTALL)
+_PMID = re.compile(rb"<PMID[^>]*>\s*(\d{1,15})\s*<")
+_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z][\w.-]*)")
+
+
+class Block(NamedTuple):
+    """Bytes of a stream, and the line they begin in, counted from 1; ``torn`` where no record ends with them."""
+
+    line: int
+    data: bytes
+    torn: bool = False
+
+    @property
+    def pmid(self) -> str | None:
+        """The first PMID in it."""
+        found = _PMID.search(self.data)
+        return found[1].decode() if found else None
+
+    @property
+    def named(self) -> str:
+        """How an error about it begins: with the PMID, if it has one."""
+        return f"PMID {self.pmid}: " if self.pmid else ""
+
+    @property
+    def is_between(self) -> bool:
+        """Whether there is nothing in it that a record could have been."""
+        return _BETWEEN.fullmatch(self.data.removeprefix(b"\xef\xbb\xbf")) is not None
+
+    def ends(self, root: str) -> bool:
+        """Whether the root element ends in it."""
+        return re.search(rf"</{root}\s*>|<{root}[^<>]*/>".encode(), self.data) is not None
+
+    @property
+    def excerpt(self) -> str:
+        """Its first words, quoted."""
+        return repr(" ".join(self.data[:80].decode("utf-8", "replace").split()))
+
+    @property
+    def end_line(self) -> int:
+        """The line it ends in."""
+        return self.line + self.data.count(b"\n")
+
+
+class Piece(NamedTuple):
+    """A part of a block by its tags: a record, ``whole`` or what is left of one; or what stands between records."""
+
+    block: Block
+    record: bool
+    whole: bool
+
+
+def head_of(data: bytes) -> tuple[str | None, str | None]:
+    """The root element that the first bytes of a file name, and the encoding that they declare."""
+    start = data[: 1 << 16].removeprefix(b"\xef\xbb\xbf")
+    prolog = _PROLOG.match(start)
+    root = _ROOT.match(start, prolog.end() if prolog else 0)
+    encoding = _ENCODING.match(start)
+    return root[1].decode("latin-1") if root else None, encoding[1].decode() if encoding else None
+
+
+def blocks_of(chunks: Iterable[bytes], ends: Iterable[str]) -> Iterator[Block]:
+    """Blocks that end with an end tag out of ``ends``, the commonest of which comes first; the last one is the rest.
+
+    Only a block in which no record ends within ``LONGEST`` bytes is cut elsewhere.
+    """
+    tags = [f"</{name}>".encode() for name in ends]
+    line, rest = 1, b""
+    for chunk in chunks:
+        # The tag may be torn over two chunks.
+        seen = max(0, len(rest) - 32)
+        rest += chunk
+        ends_with = ((rest.rfind(tag, seen), len(tag)) for tag in tags)
+        end = next((place + length for place, length in ends_with if place >= 0), 0)
+        torn = not end and len(rest) > LONGEST
+        if torn:
+            end = len(rest)
+        if end:
+            block = Block(line, rest[:end], torn)
+            yield block
+            line, rest = block.end_line, rest[end:]
+    if rest:
+        yield Block(line, rest)
+
+
+def pieces_of(block: Block, names: Iterable[str]) -> Iterator[Piece]:
+    """The block's records and what stands between them, by their tags alone."""
+    kinds = "|".join(names).encode()
+    # What stands in a comment is no record.
+    tag = re.compile(rb"<!--.*?-->|<(/?)(?:" + kinds + rb")(?=[\s/>])[^<>]*>", re.DOTALL)
+    data, line, done, opened = block.data, block.line, 0, False
+    for found in tag.finditer(data):
+        if found[0].startswith(b"<!"):
+            continue
+        closing = found[1] == b"/"
+        cut = found.end() if closing else found.start()
+        if cut > done:
+            piece = Block(line, data[done:cut])
+            yield Piece(piece, record=opened or closing, whole=opened and closing)
+            line, done = piece.end_line, cut
+        opened = not closing
+    if done < len(data):
+        yield Piece(Block(line, data[done:]), record=opened, whole=False)
+
+
+SAFE: dict[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "remove_comments": True,
+    "remove_pis": True,
+    "huge_tree": False,
+}
+"""For lxml's parsers: nothing is fetched, no entity expanded, and libxml2's limits on depth and length hold."""
+
+# Without a document type an entity that only the type declares is an error; with one, which is not read, it stays.
+_TYPE = b'<!DOCTYPE block SYSTEM "unread">'
+_HEAD, _TAIL = _TYPE + b"<block>", b"</block>"
+
+
+class BlockParser:
+    """Parses blocks, with ``SAFE`` settings."""
+
+    def __init__(self, name: str, encoding: str | None) -> None:
+        # Here, for lxml costs time to load.
+        from lxml import etree
+
+        from vericite.corpus.pubmed.record import record_of
+
+        self._name = name
+        self._etree = etree
+        self._record_of = record_of
+        try:
+            self._parser = etree.XMLParser(encoding=encoding, **SAFE)
+        except LookupError:
+            raise InputError(f"expected UTF-8 in {name}; found the encoding {encoding!r}. Save it as UTF-8") from None
+
+    def record(self, element: _Element) -> PubMedRecord | Deletion:
+        """The record in an element.
+
+        Raises:
+            pydantic.ValidationError: It is none.
+        """
+        return self._record_of(element)
+
+    def elements(self, block: Block, kinds: Sequence[str]) -> list[_Element] | None:
+        """The records of a block; None where it is not well-formed, or holds anything else."""
+        try:
+            parsed = self._etree.fromstring(b"".join((_HEAD, block.data, _TAIL)), self._parser)
+        except self._etree.XMLSyntaxError:
+            return None
+        elements = list(parsed)
+        strange = (parsed.text or "").strip() or any(
+            element.tag not in kinds or (element.tail or "").strip() for element in elements
+        )
+        return None if strange else elements
+
+    def element(self, block: Block) -> _Element | RecordError:
+        """The one record of a block, or what is wrong with it."""
+        try:
+            return self._etree.fromstring(_TYPE + block.data, self._parser)
+        except self._etree.XMLSyntaxError as error:
+            line = block.line + max(error.lineno or 1, 1) - 1
+            problem = f"{block.named}expected well-formed XML; found an error ({error.msg}). It is lost"
+            return RecordError(self._name, line, None, problem)
+
+
+_FETCH = "Fetch records with efetch, db=pubmed and retmode=xml"
+# What NCBI's services answer instead of records.
+_KNOWN = {
+    "eSearchResult": f"the answer of a search, which has ids alone. {_FETCH}",
+    "eSummaryResult": f"summaries, which have no abstracts. {_FETCH}",
+    "ePostResult": f"the answer to a list of ids. {_FETCH}",
+    "eLinkResult": f"links between records. {_FETCH}",
+    "eInfoResult": f"a description of a database. {_FETCH}",
+    "eFetchResult": "NCBI's report of an error. Ask for fewer records, or later",
+    "pmc-articleset": f"articles of PubMed Central. {_FETCH}",
+    "article": f"an article of PubMed Central or a publisher. {_FETCH}",
+    "html": "a web page. Get the file itself, not the page that links to it",
+}
+_MAGIC = {
+    b"PK\x03\x04": "a zip archive. Unpack it",
+    b"BZh": "bzip2 data. Unpack it",
+    b"\xfd7zXZ": "xz data. Unpack it",
+    b"(\xb5/\xfd": "zstandard data. Unpack it",
+    b"\xff\xfe": "text in UTF-16. Save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16. Save it as UTF-8",
+    b"{": f"JSON ({{}}). {_FETCH}",
+    b"[": f"JSON ({{}}). {_FETCH}",
+    b"PMID- ": f"PubMed's text format. {_FETCH}, or save the file as XML",
+}
+
+
+def refusal(name: str, root: str | None, head: bytes, damage: str | None) -> str:
+    """Why there are no records to be had from a file with this root element, or these first bytes.
+
+    Args:
+        name: The file.
+        root: Its root element, None where it has none.
+        head: Its first bytes, unpacked.
+        damage: What kept more of it from being read.
+    """
+    return f"expected PubMed XML in {name}; found {_found(root, head, damage)}."
+
+
+def _found(root: str | None, head: bytes, damage: str | None) -> str:
+    if root is not None:
+        known = _KNOWN.get("html" if root.lower() == "html" else root)
+        return f"the root element <{root}>" + (f", {known}" if known else f". {_FETCH}")
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
+        return f"nothing: {damage}" if damage else "an empty file. Get it again"
+    excerpt = repr(text[:60].decode("utf-8", "replace"))
+    for magic, found in _MAGIC.items():
+        if text.startswith(magic):
+            return found.replace("{}", excerpt)
+    return f"no root element but {excerpt}" + (f": {damage}" if damage else f". {_FETCH}")
+
+
+CHUNK = 1 << 16
+# What zlib may hand out at once, so that a small file that unpacks to a huge one does so piece by piece.
+_UNPACKED = 1 << 16
+_GZIP = b"\x1f\x8b"
+
+
+class ByteStream:
+    """Iterates over the bytes in chunks, unpacked.
+
+    Attributes:
+        damage: What ended the stream too early, once it has ended; None where all is well.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.damage: str | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        chunks = self._chunks()
+        first = beginning(chunks, len(_GZIP))
+        packed = first.startswith(_GZIP)
+        yield from self._unpacked(first, chunks) if packed else _with_first(first, chunks)
+
+    def _chunks(self) -> Iterator[bytes]:
+        try:
+            while chunk := self._stream.read(CHUNK):
+                if isinstance(chunk, str):
+                    raise InputError('expected a stream of bytes; found one of text. Open the file with mode "rb"')
+                yield chunk
+        except (OSError, EOFError, zlib.error) as error:
+            # The last two are of a stream that unpacks on its own.
+            self.damage = f"it cannot be read on ({error})"
+
+    def _unpacked(self, first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        inflater = zlib.decompressobj(wbits=31)
+        begun = False
+        for chunk in _with_first(first, chunks):
+            data = chunk
+            while data:
+                before = inflater.copy()
+                try:
+                    out = inflater.decompress(data, _UNPACKED)
+                except zlib.error as error:
+                    self.damage = f"its gzip data is damaged ({error})"
+                    yield _until_damage(before, data)
+                    return
+                begun = True
+                if out:
+                    yield out
+                data = inflater.unconsumed_tail
+                if inflater.eof:
+                    # One file may be several gzip members in a row, padded with zeros.
+                    data = inflater.unused_data.lstrip(b"\0")
+                    inflater, begun = zlib.decompressobj(wbits=31), bool(data)
+        if begun and not self.damage:
+            self.damage = "its gzip data ends too early"
+
+
+def beginning(chunks: Iterator[bytes], least: int) -> bytes:
+    """The first chunks up to so many bytes, for a pipe or a socket may hand out a few at a time."""
+    first = b""
+    while len(first) < least and (chunk := next(chunks, b"")):
+        first += chunk
+    return first
+
+
+def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+def _until_damage(inflater: zlib._Decompress, data: bytes) -> bytes:  # pyright: ignore[reportPrivateUsage]
+    """What comes out before the byte that cannot be: zlib itself drops it with the error."""
+    out: list[bytes] = []
+    try:
+        for place in range(len(data)):
+            out.append(inflater.decompress(data[place : place + 1]))
+    except zlib.error:
+        pass
+    return b"".join(out)
+
 
 Item = PubMedRecord | Deletion | RecordError
 

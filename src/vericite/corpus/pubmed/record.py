@@ -1,33 +1,27 @@
-"""A PubMed record with everything that is worth keeping, and the document it is to the rest of VeriCite."""
+"""A PubMed record as the document that can be cited, with the retractions that it tells of.
+
+A record has some sixty fields. Only those that a search, a citation or a check reads are taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from vericite.corpus.pubmed.parts import (
-    AbstractSection,
-    ArticleId,
-    Author,
-    Book,
-    BookContent,
-    Chemical,
-    Correction,
-    DataBank,
-    Grant,
-    HistoryDate,
-    Journal,
-    MeshHeading,
-    OtherAbstract,
-    PartialDate,
-)
-from vericite.records import Document, Record, Section
+from vericite.corpus.pubmed.text import children, date_in, date_of, iso_date, plain_text
+from vericite.records import Document, Record
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
 
 PMID = r"^\d{1,15}$"
 
-RETRACTED_IN = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
-RETRACTS = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
+_RETRACTED_IN = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
+_RETRACTS = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 
 
 class Deletion(Record):
@@ -37,119 +31,286 @@ class Deletion(Record):
 
 
 class Retraction(Record):
-    """Word of a notice that the articles with these PMIDs are retracted, whatever their own records say."""
+    """The articles with these PMIDs are retracted according to a notice, whatever their own records say."""
 
     pmids: tuple[str, ...]
 
     @classmethod
-    def said_by(cls, notice: str | None, retracts: Iterable[str | None]) -> Retraction | None:
-        """What a notice says; None where it names no PMID but its own, as an article that was republished does.
+    def by_notice(cls, notice: str | None, retracts: Iterable[str | None]) -> Retraction | None:
+        """What a notice retracts; None where it names no PMID but its own, as an article that was republished does.
 
         Args:
             notice: Its own PMID, if it has one.
-            retracts: The PMIDs that it retracts, None or empty where one is not told.
+            retracts: The PMIDs that it retracts, None or empty where one is unknown.
         """
         pmids = tuple(dict.fromkeys(pmid for pmid in retracts if pmid and pmid != notice))
         return cls(pmids=pmids) if pmids else None
 
 
 class PubMedRecord(Record):
-    """An article, or a book or a chapter of one (then ``book`` is set).
+    """An article, or a book or a chapter of one.
 
-    ``date`` is when it was published, as exact as the issue says; of a span ("1998 Dec-1999 Jan") the beginning, and
-    ``date_text`` then keeps the words. ``title`` of an article in another language is a translation in brackets, the
-    original stands in ``vernacular_title``. ``subjects`` are people whom it is about. ``references`` are the PMIDs
-    that it cites; works without one are not among them.
+    Its document's ``date`` is when it was published, as exact as the issue says: the beginning of a span such as
+    "1998 Dec-1999 Jan". The title of an article in another language is a translation in brackets. A chapter's book
+    stands where an article's journal does.
+
+    Attributes:
+        pmid: Its PMID.
+        document: The record as a source that can be cited.
+        retracts: PMIDs of the articles that it retracts, if it is a notice of retraction.
+        retracted_by: PMIDs of the notices that retract it.
     """
 
     pmid: str = Field(pattern=PMID)
-    version: int = Field(default=1, ge=1)
-    status: str | None = None
-    publication_status: str | None = None
-    publication_model: str | None = None
-    title: str = ""
-    vernacular_title: str | None = None
-    sections: tuple[AbstractSection, ...] = ()
-    copyright: str | None = None
-    other_abstracts: tuple[OtherAbstract, ...] = ()
-    journal: Journal | None = None
-    book: Book | None = None
-    contents: tuple[BookContent, ...] = ()
-    date: PartialDate | None = None
-    date_text: str | None = None
-    electronic_date: PartialDate | None = None
-    contribution_date: PartialDate | None = None
-    created_date: PartialDate | None = None
-    completed_date: PartialDate | None = None
-    revised_date: PartialDate | None = None
-    history: tuple[HistoryDate, ...] = ()
-    languages: tuple[str, ...] = ()
-    publication_types: tuple[str, ...] = ()
-    authors: tuple[Author, ...] = ()
-    authors_complete: bool = True
-    editors: tuple[Author, ...] = ()
-    investigators: tuple[Author, ...] = ()
-    subjects: tuple[Author, ...] = ()
-    mesh: tuple[MeshHeading, ...] = ()
-    supplementary_mesh: tuple[str, ...] = ()
-    chemicals: tuple[Chemical, ...] = ()
-    keywords: tuple[str, ...] = ()
-    genes: tuple[str, ...] = ()
-    grants: tuple[Grant, ...] = ()
-    data_banks: tuple[DataBank, ...] = ()
-    conflict_of_interest: str | None = None
-    doi: str | None = None
-    pmcid: str | None = None
-    other_ids: tuple[ArticleId, ...] = ()
-    corrections: tuple[Correction, ...] = ()
-    references: tuple[str, ...] = ()
-
-    @property
-    def entrez_date(self) -> str | None:
-        """When the record came into Entrez: what PubMed sorts and counts new records by."""
-        return next((stage.date for stage in self.history if stage.status == "entrez"), None)
-
-    @property
-    def retraction_notices(self) -> tuple[Correction, ...]:
-        """The notices that retract this article, each with its PMID or at least its source."""
-        return tuple(link for link in self.corrections if link.kind in RETRACTED_IN)
-
-    @property
-    def retracts(self) -> tuple[Correction, ...]:
-        """The articles that this one, a notice, retracts."""
-        return tuple(link for link in self.corrections if link.kind in RETRACTS)
+    document: Document
+    retracts: tuple[str, ...] = ()
+    retracted_by: tuple[str, ...] = ()
 
     @property
     def retraction(self) -> Retraction | None:
-        """The same as word to whoever keeps those articles; an article that was republished does not retract itself."""
-        return Retraction.said_by(self.pmid, (link.pmid for link in self.retracts))
+        """What it retracts of others; an article that was republished does not retract itself."""
+        return Retraction.by_notice(self.pmid, self.retracts)
 
-    @property
-    def retracted(self) -> bool:
-        """Whether it is marked as retracted, or a notice of retraction is linked. A part retracted does not count."""
-        return "Retracted Publication" in self.publication_types or bool(self.retraction_notices)
 
-    def document(self) -> Document:
-        """The record as a source that can be cited; a chapter's book stands where an article's journal does."""
-        container = self.journal.title or self.journal.abbreviation if self.journal else None
-        book = self.book.title if self.book else None
-        date = self.date or self.electronic_date or self.contribution_date or self.entrez_date
-        return Document(
-            id=self.pmid,
-            title=self.title or self.vernacular_title or "",
-            sections=tuple(Section(text=part.text, label=part.label) for part in self.sections),
-            pmid=self.pmid,
-            pmcid=self.pmcid,
-            doi=self.doi,
-            version=self.version,
-            journal=container or (book if book != self.title else None),
-            year=int(date[:4]) if date else None,
-            date=date,
-            revised=self.revised_date,
-            languages=self.languages,
-            authors=tuple(author.name for author in self.authors if author.valid and author.name),
-            mesh=tuple(heading.name for heading in self.mesh),
-            publication_types=self.publication_types,
-            retracted=self.retracted,
-            source="pubmed",
-        )
+_Fields = dict[str, Any]
+_Take = Callable[["_Element", _Fields], None]
+_Table = Mapping[str, _Take]
+
+
+def record_of(element: _Element) -> PubMedRecord | Deletion:
+    """The record in an element.
+
+    Raises:
+        pydantic.ValidationError: It is none: it has no PMID, or something impossible in it.
+    """
+    if element.tag in ("DeleteCitation", "DeleteDocument"):
+        return Deletion(pmids=tuple((child.text or "").strip() for child in element if child.tag == "PMID"))
+    fields: _Fields = {}
+    if element.tag == "MedlineCitation":
+        _fill(element, _CITATION, fields)
+    else:
+        _fill(element, _RECORD, fields)
+    pmid, book = fields.pop("pmid", None), fields.pop("book", {})
+    title = fields.get("title") or book.get("title") or fields.pop("vernacular_title", "")
+    links = {kind: fields.pop(kind, ()) for kind in ("retracts", "retracted_by")}
+    dates: list[str | None] = [fields.pop(kind, None) for kind in ("issue", "electronic", "contribution", "entrez")]
+    date = next(filter(None, dates), None)
+    container = fields.pop("journal", None) or fields.pop("journal_abbreviation", None)
+    types = fields.get("publication_types", ())
+    document = {
+        **{name: value for name, value in fields.items() if name in Document.model_fields},
+        "id": pmid or "none",
+        "pmid": pmid,
+        "title": title,
+        "authors": fields.get("authors") or book.get("authors", ()),
+        "journal": container or (book.get("title") if book.get("title") != title else None),
+        "date": date,
+        "year": int(date[:4]) if date else None,
+        "retracted": fields.get("retracted", False) or "Retracted Publication" in types,
+        "source": "pubmed",
+    }
+    return PubMedRecord.model_validate({"pmid": pmid, "document": document, **links})
+
+
+def _fill(element: _Element, table: _Table, fields: _Fields) -> None:
+    """Hand each child to what takes its kind; others are passed over."""
+    for child in children(element):
+        if take := table.get(child.tag):
+            take(child, fields)
+
+
+def _within(table: Callable[[], _Table]) -> _Take:
+    """Go on within an element. The table is asked for late, as it may be defined further down."""
+    return lambda element, fields: _fill(element, table(), fields)
+
+
+def _text(field: str) -> _Take:
+    def take(element: _Element, fields: _Fields) -> None:
+        if text := plain_text(element):
+            fields[field] = text
+
+    return take
+
+
+def _append(field: str) -> _Take:
+    def take(element: _Element, fields: _Fields) -> None:
+        if text := plain_text(element):
+            fields[field] = (*fields.get(field, ()), text)
+
+    return take
+
+
+def _date(field: str) -> _Take:
+    def take(element: _Element, fields: _Fields) -> None:
+        if date := date_of(element):
+            fields[field] = date
+
+    return take
+
+
+def _pmid(element: _Element, fields: _Fields) -> None:
+    fields["pmid"] = (element.text or "").strip()
+    version = element.get("Version") or ""
+    if version.isascii() and version.isdigit():
+        fields["version"] = int(version)
+
+
+def _pub_date(element: _Element, fields: _Fields) -> None:
+    """When the issue or the book came out, in any of the forms that PubMed has for it."""
+    parts = {child.tag: child.text for child in children(element)}
+    if words := parts.get("MedlineDate"):
+        fields["issue"] = date_in(" ".join(words.split()))
+    else:
+        fields["issue"] = iso_date(parts.get("Year"), parts.get("Month"), parts.get("Day"))
+
+
+# NLM's words for a part that it sorts under nothing.
+_NO_CATEGORY = frozenset({"UNASSIGNED", "UNLABELLED", "UNLABELED"})
+
+
+def _abstract(element: _Element, fields: _Fields) -> None:
+    """The abstract's sections with text. One without a label of its own is labelled by NLM's category."""
+    sections: list[_Fields] = []
+    for child in children(element):
+        if child.tag == "AbstractText" and (text := plain_text(child)):
+            label = " ".join((child.get("Label") or "").split()) or child.get("NlmCategory")
+            sections.append({"text": text, "label": None if label in _NO_CATEGORY else label or None})
+    fields["sections"] = tuple(sections)
+
+
+# Files of before 2002 have FirstName.
+_NAMES = frozenset({"LastName", "ForeName", "FirstName", "Initials", "Suffix", "CollectiveName"})
+
+
+def _authors(element: _Element, fields: _Fields) -> None:
+    """Names as PubMed cites them. A name that was printed wrong stands there corrected too, and is passed over."""
+    if element.get("Type") == "editors":
+        return
+    people: list[dict[str, str]] = []
+    # One flat pass over a list with hundreds of people takes half the time of a pass over each of them.
+    for part in element.iter():
+        if part.tag == "Author":
+            people.append({"wrong": "yes"} if part.get("ValidYN") == "N" else {})
+        elif people and part.tag in _NAMES and (text := plain_text(part)):
+            people[-1]["ForeName" if part.tag == "FirstName" else part.tag] = text
+    names = [_name(person) for person in people if "wrong" not in person]
+    fields["authors"] = tuple([name for name in names if name])
+
+
+def _name(person: Mapping[str, str]) -> str:
+    """``Nightingale F``, ``King ML Jr``, or the name of a group; empty where there is none."""
+    if not person.keys() & {"LastName", "ForeName"}:
+        return person.get("CollectiveName", "")
+    parts = (person.get("LastName"), person.get("Initials") or person.get("ForeName"), person.get("Suffix"))
+    return " ".join(filter(None, parts))
+
+
+def _mesh(element: _Element, fields: _Fields) -> None:
+    fields["mesh"] = tuple([text for part in element.iter("DescriptorName") if (text := plain_text(part))])
+
+
+def _types(element: _Element, fields: _Fields) -> None:
+    fields["publication_types"] = tuple([text for child in children(element) if (text := plain_text(child))])
+
+
+def _corrections(element: _Element, fields: _Fields) -> None:
+    """The notices that retract the article, and the articles that it retracts. A part retracted does not count."""
+    for link in element.iter("CommentsCorrections"):
+        kind = link.get("RefType")
+        if kind not in _RETRACTED_IN and kind not in _RETRACTS:
+            continue
+        parts = {child.tag: plain_text(child) for child in children(link)}
+        direction = "retracts" if kind in _RETRACTS else "retracted_by"
+        if pmid := parts.get("PMID"):
+            fields[direction] = (*fields.get(direction, ()), pmid)
+        # A link with nothing but its kind is none.
+        if kind in _RETRACTED_IN and any(parts.values()):
+            fields["retracted"] = True
+
+
+_PMCID = re.compile(r"PMC\d+")
+
+
+def _id(kind: str | None, element: _Element, fields: _Fields) -> None:
+    """A DOI or a PMCID, the first of each."""
+    value = plain_text(element)
+    if kind == "doi" and value:
+        fields.setdefault("doi", value)
+    elif kind in ("pmc", "pmcid") and (match := _PMCID.search(value)):
+        fields.setdefault("pmcid", match[0])
+
+
+def _location(element: _Element, fields: _Fields) -> None:
+    if element.get("ValidYN") != "N":
+        _id(element.get("EIdType"), element, fields)
+
+
+def _other_id(element: _Element, fields: _Fields) -> None:
+    # "PMC4380289 [Available on 12/01/15]": so before PubMed's own ids came with the citation.
+    if (element.text or "").strip().startswith("PMC"):
+        _id("pmc", element, fields)
+
+
+def _ids(element: _Element, fields: _Fields) -> None:
+    for child in children(element):
+        _id(child.get("IdType"), child, fields)
+
+
+def _history(element: _Element, fields: _Fields) -> None:
+    for stage in children(element):
+        if stage.get("PubStatus") == "entrez" and stage.tag == "PubMedPubDate" and (date := date_of(stage)):
+            fields.setdefault("entrez", date)
+
+
+def _book(element: _Element, fields: _Fields) -> None:
+    book: _Fields = {}
+    _fill(element, {"BookTitle": _text("title"), "AuthorList": _authors, "PubDate": _pub_date}, book)
+    fields["issue"] = book.pop("issue", None)
+    fields["book"] = book
+
+
+_ISSUE: _Table = {"PubDate": _pub_date}
+_JOURNAL: _Table = {
+    "Title": _text("journal"),
+    "ISOAbbreviation": _text("journal_abbreviation"),
+    "JournalIssue": _within(lambda: _ISSUE),
+}
+_ARTICLE: _Table = {
+    "Journal": _within(lambda: _JOURNAL),
+    "ArticleTitle": _text("title"),
+    "VernacularTitle": _text("vernacular_title"),
+    "ELocationID": _location,
+    "Abstract": _abstract,
+    "AuthorList": _authors,
+    "Language": _append("languages"),
+    "PublicationTypeList": _types,
+    "ArticleDate": _date("electronic"),
+}
+_CITATION: _Table = {
+    "PMID": _pmid,
+    "DateRevised": _date("revised"),
+    "Article": _within(lambda: _ARTICLE),
+    "CommentsCorrectionsList": _corrections,
+    "MeshHeadingList": _mesh,
+    "OtherID": _other_id,
+}
+_PUBMED_DATA: _Table = {"History": _history, "ArticleIdList": _ids}
+_BOOK_DOCUMENT: _Table = {
+    "PMID": _pmid,
+    "Book": _book,
+    "ArticleTitle": _text("title"),
+    "VernacularTitle": _text("vernacular_title"),
+    "Language": _append("languages"),
+    "AuthorList": _authors,
+    "PublicationType": _append("publication_types"),
+    "Abstract": _abstract,
+    "ContributionDate": _date("contribution"),
+    "DateRevised": _date("revised"),
+    "ArticleIdList": _ids,
+}
+_RECORD: _Table = {
+    "MedlineCitation": _within(lambda: _CITATION),
+    "PubmedData": _within(lambda: _PUBMED_DATA),
+    "BookDocument": _within(lambda: _BOOK_DOCUMENT),
+    "PubmedBookData": _within(lambda: _PUBMED_DATA),
+}

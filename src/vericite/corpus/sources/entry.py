@@ -2,15 +2,114 @@
 
 from __future__ import annotations
 
+import html
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
 
-from vericite.corpus.pubmed.dates import date_in, iso_date
-from vericite.corpus.sources.abstracts import abstract_sections
-from vericite.corpus.sources.languages import language_code
-from vericite.corpus.sources.markup import one_line, plain
-from vericite.records import Document
+from vericite.corpus.pubmed.text import date_in, iso_date
+from vericite.records import Document, Section, storable
 from vericite.text.references import reference_key
+
+_LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_CODES: dict[str, str] = _LISTS["other_codes"] | {
+    name: entry.split()[0] for entry in _LISTS["languages"].strip().split("\n") for name in entry.split()
+}
+
+
+def language_code(name: str) -> str | None:
+    """PubMed's code of a language that is named by a code (``en``, ``en-GB``, ``deu``) or in English."""
+    folded = name.strip().casefold()
+    return _CODES.get(folded) or _CODES.get(folded.replace("_", "-").split("-")[0])
+
+
+_WORDS = frozenset[str](_LISTS["labels"]["words"].split())
+_BETWEEN = frozenset[str](_LISTS["labels"]["between"].split())
+_COLON = re.compile(r":(?=\s|\Z)")
+_LABEL = re.compile(r"(?:\A|(?<=[.?!;:)\]%])\s{1,3}|\n)(?P<label>[A-Z][A-Za-z/&,'’() -]{2,70})\Z")
+_REACH = 75
+_PIECE = re.compile(r"[A-Za-z]+|[&/]")
+
+
+def abstract_sections(text: str) -> tuple[Section, ...]:
+    """The sections of an abstract.
+
+    ``BACKGROUND: ... METHODS: ...`` is split where every word of a label is one that labels are made of, so that
+    a sentence such as ``RNA: ...`` loses nothing. One label alone counts only at the beginning.
+    """
+    before = (_LABEL.search(text, max(0, colon.start() - _REACH), colon.start()) for colon in _COLON.finditer(text))
+    found = [match for match in before if match and _is_label(match["label"])]
+    if not found or (len(found) == 1 and found[0].start() > 0):
+        return (Section(text=text),) if text else ()
+    sections: list[Section] = []
+    if opening := text[: found[0].start()].strip():
+        sections.append(Section(text=opening))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    for match, end in zip(found, ends, strict=True):
+        if body := text[match.end() + 1 : end].strip():
+            sections.append(Section(text=body, label=match["label"].strip()))
+    return tuple(sections)
+
+
+def _is_label(label: str) -> bool:
+    pieces = [piece.lower() for piece in _PIECE.findall(label)]
+    return any(piece in _WORDS for piece in pieces) and all(piece in _WORDS or piece in _BETWEEN for piece in pieces)
+
+
+# An "a<b" is no tag: those of one letter have nothing beside their name, the others only attributes.
+_TAG = re.compile(
+    r"</?(?P<name>p|br|b|i|u|em|strong|sub|sup|small|span|div|ul|ol|li|h[1-6]|title|sec|italic|bold|a|jats:[a-z]{1,20})"
+    r"""(?:\s+[\w:-]{1,40}\s*=\s*(?:"[^"<>]{0,300}"|'[^'<>]{0,300}')){0,9}\s*/?>""",
+    re.IGNORECASE,
+)
+_RAISED = re.compile(
+    r"(?P<before>\d)<(?P<kind>sup|sub)>(?P<script>[^<>]{1,20})</(?:sup|sub)>(?P<behind>\d?)", re.IGNORECASE
+)
+_BLOCKS = frozenset("p br div ul ol li title sec h1 h2 h3 h4 h5 h6".split())
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\ufeff]")
+_SIGNED_DIGIT = re.compile(r"\s*[-+−–]?\s*\d")
+
+
+def plain(text: str) -> str:
+    r"""A text without markup, its lines joined; what blank lines kept apart is kept apart by ``\n``."""
+    if "<" in text:
+        text = _TAG.sub(_unmarked, _RAISED.sub(_set_apart, text))
+    text = without_controls(html.unescape(text) if "&" in text else text)
+    if "\n" not in text and "\r" not in text:
+        return " ".join(text.split())
+    paragraphs: list[list[str]] = [[]]
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        if words := line.split():
+            paragraphs[-1] += words
+        elif paragraphs[-1]:
+            paragraphs.append([])
+    return "\n".join(" ".join(words) for words in paragraphs if words)
+
+
+def without_controls(text: str) -> str:
+    """A text without characters that cannot be seen, but for spaces and ends of lines."""
+    return _CONTROLS.sub("", storable(text))
+
+
+def one_line(text: str) -> str:
+    """A text without markup, on one line."""
+    return plain(text).replace("\n", " ")
+
+
+def _set_apart(match: re.Match[str]) -> str:
+    """10 and a raised 3 are 10^3, as in what is read from PubMed's XML; 103 would be another number."""
+    apart = _SIGNED_DIGIT.match(match["script"])
+    mark = ("^" if match["kind"].lower() == "sup" else "_") if apart else ""
+    return f"{match['before']}{mark}{match['script']}{' ' if match['behind'] else ''}{match['behind']}"
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    return "\n\n" if match["name"].lower().removeprefix("jats:") in _BLOCKS else ""
+
 
 _RETRACTED = re.compile(r"\W{0,3}retracted(?:\s(?:article|paper|publication))?\s?:", re.IGNORECASE)
 _RETRACTED_TYPES = frozenset(("retracted publication", "retracted article", "retracted"))
@@ -46,7 +145,7 @@ class Entry:
         """The same as a document, named by its id, else its PMID, PMC id, DOI or number, else ``fallback``."""
         pmid, pmcid, doi = pmid_of(self.pmid), pmcid_of(self.pmcid), doi_of(self.doi)
         title, date = one_line(self.title), date_of(self.date)
-        types = _told(self.publication_types)
+        types = _distinct(self.publication_types)
         names = (one_line(self.id), pmid, pmcid, doi and f"doi:{doi}", one_line(self.number), one_line(fallback))
         return Document(
             id=next(name for name in (*names, "document") if name),
@@ -59,8 +158,8 @@ class Entry:
             year=int(date[:4]) if date else None,
             date=date,
             languages=tuple(dict.fromkeys(code for name in self.languages if (code := language_code(name)))),
-            authors=_told(tuple(map(cited_name, self.authors))),
-            mesh=_told(self.mesh),
+            authors=_distinct(tuple(map(cited_name, self.authors))),
+            mesh=_distinct(self.mesh),
             publication_types=types,
             revised=self.revised or None,
             retracted=self.retracted or is_retracted(title, types),
@@ -131,5 +230,49 @@ def _of_kind(kind: str, name: str) -> str | None:
     return bare[start : start + len(key)] if start >= 0 else key
 
 
-def _told(values: tuple[str, ...]) -> tuple[str, ...]:
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(bare for value in values if (bare := one_line(value))))
+
+
+_NAMES: Mapping[str, list[str]] = {field: names.split() for field, names in _LISTS["fields"].items()}
+_FIELD_OF = {name: field for field, names in _NAMES.items() for name in names}
+_MANY = frozenset(("languages", "authors", "mesh", "publication_types"))
+
+
+@lru_cache(maxsize=4096)
+def folded(name: str) -> str:
+    """A name without what the spellings of it differ in: ``Abstract Note``, ``abstract_note``."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def field_of(name: str) -> str | None:
+    """The field of ``Entry`` that a column or key of this name holds."""
+    return _FIELD_OF.get(folded(name))
+
+
+def entry_of(values: Mapping[str, object]) -> Entry:
+    """An entry out of named values. Of two names of one field the one that says it more exactly counts."""
+    named = {folded(name): value for name, value in reversed(list(values.items()))}
+    found: dict[str, str | tuple[str, ...]] = {}
+    for field, names in _NAMES.items():
+        value = next((value for name in names if (value := _words(named.get(name)))), None)
+        if value:
+            found[field] = _many(field, value) if field in _MANY else "\n\n".join(value)
+    return Entry(**found)  # pyright: ignore[reportArgumentType]
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,) if value.strip() else ()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return (str(value),)
+    if isinstance(value, list):
+        return tuple(word for item in cast("list[object]", value) for word in _words(item))
+    return ()
+
+
+def _many(field: str, value: tuple[str, ...]) -> tuple[str, ...]:
+    if len(value) != 1:
+        return value
+    # MeSH headings have commas of their own.
+    return people(value[0]) if field == "authors" else tuple(re.split(r"[;|\n]", value[0]))

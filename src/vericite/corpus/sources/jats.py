@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from vericite.corpus.pubmed import Retraction
-from vericite.corpus.pubmed.parser import SAFE
-from vericite.corpus.sources.form import Numbered, SourceForm
-from vericite.corpus.sources.opening import SourceFile
-from vericite.corpus.sources.xml_root import root_of
+from vericite.corpus.pubmed.read import SAFE
+from vericite.corpus.pubmed.text import iso_date, plain_text
+from vericite.corpus.sources.entry import Entry, abstract_sections, initials, pmid_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, root_of
+from vericite.corpus.sources.texts import Block, Heading, sections_of
 from vericite.errors import RecordError
 from vericite.records import Document
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
 
 _ARTICLES = ("{*}article", "{*}book-part-wrapper")
 _ROOTS = frozenset(("article", "pmc-articleset", "articles", "OAI-PMH", "book-part-wrapper"))
@@ -39,7 +42,6 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
 
 
 def _items(file: SourceFile, article: _Element, line: int) -> Iterator[Document | Retraction | RecordError]:
-    from vericite.corpus.sources.jats_article import document_of, retracted_by
 
     document = document_of(article, file.name)
     if document.sections:
@@ -48,7 +50,7 @@ def _items(file: SourceFile, article: _Element, line: int) -> Iterator[Document 
         problem = f"expected an abstract or a body; found {document.id!r} without either"
         yield RecordError(file.path, line, None, problem)
     # What a notice retracts is retracted, though the notice itself may have no text.
-    if retraction := Retraction.said_by(document.pmid, retracted_by(article)):
+    if retraction := Retraction.by_notice(document.pmid, retracted_by(article)):
         yield retraction
 
 
@@ -65,3 +67,330 @@ def _matches(file: SourceFile) -> bool:
 
 
 JATS = SourceForm("articles in JATS XML, as PubMed Central has them (.nxml, .xml)", _read, _matches)
+
+
+_MATHML = "http://www.w3.org/1998/Math/MathML"
+# Figures and tables go with their captions: these are true only of what is not here.
+_APART = frozenset("""
+    fig fig-group table-wrap table-wrap-group table-wrap-foot table array graphic media supplementary-material
+    disp-formula disp-formula-group chem-struct-wrap chem-struct fn-group ref-list ref glossary code preformat
+""".split())  # fmt: skip
+_WITHIN = frozenset("""
+    inline-graphic inline-supplementary-material tex-math fn object-id index-term label alt-text long-desc
+    related-object private-char
+""".split())  # fmt: skip
+_BLOCKS = frozenset("list def-list disp-quote boxed-text speech statement verse-group p sec".split())
+_NOTES = frozenset(("fn", "table-fn", "author-notes", "aff", "corresp", "other-ref"))
+
+# A citation stands between these until it is known what is around it. No text has them: they are for private use.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_CITED = f"{_OPEN}[^{_OPEN}{_CLOSE}]*{_CLOSE}"
+_AND = r"(?:\s|[,;–—−‐-]|and|&|to|see|also|e\.g\.|cf\.|reviewed in|for reviews?|refs?\.?|references?){0,12}"
+_BRACKETED = re.compile(rf"[\[(]{_AND}{_CITED}(?:{_AND}{_CITED}){{0,200}}{_AND}[\])]")
+_NUMBER = r"\s*[\[(]?\s*\d{1,4}[a-z]?(?:\s*[,–—-]\s*\d{1,4}[a-z]?)*\s*[\])]?\s*"
+_NUMBERED = re.compile(rf"{_OPEN}{_NUMBER}{_CLOSE}")
+_GLUED = re.compile(rf"(?<=[^\s\d(\[–-]){_OPEN}{_NUMBER}{_CLOSE}(?:\s?[,–—-]\s?{_OPEN}{_NUMBER}{_CLOSE}){{0,200}}")
+_OWN = rf"{_OPEN}\s*[\[(][^{_OPEN}{_CLOSE}\])]*[\])]\s*{_CLOSE}"
+_SELF_BRACKETED = re.compile(rf"{_OWN}(?:\s?[,;–—-]?\s?{_OWN}){{0,200}}")
+_PARTLY = re.compile(rf"([\[(])(?:{_OPEN}{_NUMBER}{_CLOSE}[,;\s]*){{1,200}}(?=[^{_OPEN}{_CLOSE}\s])")
+_SPACED = re.compile(r" ([,.;:)\]])")
+_SIGN = re.compile(r"[\s,;–—−‐-]*")
+_RAISED_NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,–—-]\s*\d{1,3})+\s*")
+_RAISED_NUMBER = re.compile(r"\s*\d{1,3}\s*")
+_SIGNS = re.compile(r"[\s\d,;–—−‐\-*†‡()\[\]]*")
+
+
+def prepare(article: _Element) -> None:
+    """Take out of an article what is no running text, and mark what cites other works. It is changed in place."""
+    for element in article.iter():
+        tag = cast(object, element.tag)  # of an entity that was not resolved it is no text
+        if isinstance(tag, str) and tag.startswith("{") and not tag.startswith(f"{{{_MATHML}}}"):
+            element.tag = tag.rpartition("}")[2]
+    for formula in list(article.iter("inline-formula")):
+        if formula.find(f".//{{{_MATHML}}}math") is None and not "".join(_own_text(formula)).strip():
+            _replace(formula, " [formula] ")
+    for element in list(article.iter(*_APART, *_WITHIN)):
+        _replace(element, " " if element.tag in _APART else "")
+    for element in list(article.iter("break")):
+        _replace(element, " ")
+    for link in list(article.iter("xref")):
+        _mark(link)
+    for raised in list(article.iter("sup")):
+        if _is_citation(raised):
+            _replace(raised, "")
+
+
+def blocks_of(element: _Element, level: int) -> Iterator[Block]:
+    """The headings and paragraphs within an element, its own title left out."""
+    for child in element:
+        tag = child.tag
+        if tag == "sec":
+            title = child.find("title")
+            yield Heading(level, "" if title is None else text_of(title))
+            yield from blocks_of(child, level + 1)
+        elif tag == "p":
+            yield from _paragraph(child, level)
+        elif tag == "def-item":
+            yield ": ".join(filter(None, (text_of(part) for part in child)))
+        elif tag == "boxed-text":
+            # A box stands anywhere; its headings would go on over what follows it.
+            for part in list(child.iter("p")):
+                yield from (block for block in _paragraph(part, level) if isinstance(block, str))
+        elif tag in _BLOCKS or tag == "list-item":
+            yield from blocks_of(child, level)
+        elif tag == "verse-line" or tag == "attrib":
+            yield text_of(child)
+
+
+def text_of(element: _Element) -> str:
+    """The text of an element on one line, citations of other works left out of it where they are no words of it."""
+    return _uncited(plain_text(element))
+
+
+def _paragraph(paragraph: _Element, level: int) -> Iterator[Block]:
+    """A paragraph, which a list or a quotation may cut into several."""
+    from lxml import etree
+
+    part = etree.Element("p")
+    part.text = paragraph.text
+    for child in list(paragraph):
+        if child.tag not in _BLOCKS:
+            part.append(child)
+            continue
+        yield text_of(part)
+        holder = etree.Element("body")
+        tail, child.tail = child.tail, None
+        holder.append(child)
+        yield from blocks_of(holder, level)
+        part = etree.Element("p")
+        part.text = tail
+    yield text_of(part)
+
+
+def _uncited(text: str) -> str:
+    if _OPEN not in text:
+        return text
+    for pattern in (_SELF_BRACKETED, _BRACKETED, _GLUED):
+        text = pattern.sub("", text)
+    text = _PARTLY.sub(r"\1", text)
+    return _SPACED.sub(r"\1", " ".join(text.replace(_OPEN, "").replace(_CLOSE, "").split()))
+
+
+def _mark(link: _Element) -> None:
+    """Take a raised citation or a sign of a note out; put any other citation between marks."""
+    kind = link.get("ref-type")
+    raised = next((parent for parent in link.iterancestors("sup") if parent.getparent() is not None), None)
+    if kind in _NOTES:
+        if raised is not None or len("".join(_all_text(link)).strip()) <= 2:
+            _replace(link if raised is None else raised, "")
+    elif kind == "bibr" and raised is not None:
+        others = "".join(_all_text(raised)).replace("".join(_all_text(link)), "")
+        _replace(raised if _SIGNS.fullmatch(others) else link, "")
+    elif kind == "bibr":
+        words = "".join(_all_text(link))
+        inner = link.find("sup")
+        if inner is not None and not (link.text or "").strip() and _SIGNS.fullmatch(words):
+            _drop_joining_sign(link)
+            _replace(link, "")
+            return
+        for child in list(link):
+            link.remove(child)
+        link.text = f"{_OPEN}{words}{_CLOSE}"
+
+
+def _is_citation(raised: _Element) -> bool:
+    """Whether raised numbers that no one marked cite other works: several behind a word, or one behind its stop."""
+    before = raised.getprevious()
+    parent = raised.getparent()
+    text = before.tail if before is not None else parent.text if parent is not None else ""
+    last = (text or "").rstrip()[-1:]
+    if len(raised) or not last or last.isdigit():
+        return False
+    words = raised.text or ""
+    return bool(_RAISED_NUMBERS.fullmatch(words) or (last in ".,;:)" and _RAISED_NUMBER.fullmatch(words)))
+
+
+def _drop_joining_sign(link: _Element) -> None:
+    """The comma or dash that stands raised between two raised citations."""
+    sign = link.getnext()
+    if sign is not None and sign.tag == "sup" and not len(sign) and _SIGN.fullmatch(sign.text or "") and not link.tail:
+        _replace(sign, "")
+
+
+def _replace(element: _Element, words: str) -> None:
+    """Take an element out and put words in its place; what stands behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    behind = words + (element.tail or "")
+    before = element.getprevious()
+    if before is None:
+        parent.text = (parent.text or "") + behind
+    else:
+        before.tail = (before.tail or "") + behind
+    parent.remove(element)
+
+
+def _all_text(element: _Element) -> Iterator[str]:
+    return (str(text) for text in element.itertext())
+
+
+def _own_text(formula: _Element) -> Iterator[str]:
+    """The text of a formula that is set in letters, not in TeX."""
+    if formula.text:
+        yield formula.text
+    for child in formula:
+        if child.tag not in ("tex-math", "alternatives", "inline-graphic"):
+            yield from _all_text(child)
+        if child.tail:
+            yield child.tail
+
+
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+# What advertises an article, or says it for others, is not what the article found.
+_NO_ABSTRACTS = frozenset(("graphical", "teaser", "toc", "video", "web-summary", "tweet", "editor-summary"))
+_TYPES = {
+    "research-article": "Journal Article", "review-article": "Review", "systematic-review": "Systematic Review",
+    "case-report": "Case Reports", "editorial": "Editorial", "letter": "Letter", "correction": "Published Erratum",
+    "retraction": "Retraction of Publication", "brief-report": "Journal Article",
+    "rapid-communication": "Journal Article",
+    "article-commentary": "Comment", "news": "News", "protocol": "Clinical Trial Protocol",
+}  # fmt: skip
+# A retraction points at the article it retracts; that article, once marked, points at its retraction.
+_RETRACTED_BY = frozenset(("retraction-forward", "retraction-in", "retracted-by"))
+_FIRST_DATES = ("epub", "electronic", "epub-ppub", "ppub", "print", "pub", "collection")
+
+
+def document_of(article: _Element, fallback: str) -> Document:
+    """The article as a document, named by its PMC id: its abstract alone may be there as a record of PubMed.
+
+    The element is changed on the way.
+    """
+    prepare(article)
+    meta = _first(article, ".//article-meta", ".//book-part-meta")
+    entry = Entry() if meta is None else _entry(article, meta)
+    document = entry.document(fallback)
+    return document.model_copy(
+        update={
+            "id": document.pmcid or entry.id or document.pmid or document.id,
+            "sections": sections_of(_blocks(article, meta)),
+        }
+    )
+
+
+def retracted_by(article: _Element) -> Iterator[str | None]:
+    """The PMIDs of the articles that this one retracts, if it is a notice; None for one that is told otherwise."""
+    meta = _first(article, ".//article-meta")
+    if meta is None or article.get("article-type") != "retraction":
+        return
+    for link in meta.iterfind(".//related-article[@related-article-type='retracted-article']"):
+        if link.get("ext-link-type") in ("pubmed", "pmid"):
+            yield pmid_of(link.get(_HREF) or text_of(link))
+        else:
+            yield pmid_of(_words(link, ".//pub-id[@pub-id-type='pmid']"))
+
+
+def _entry(article: _Element, meta: _Element) -> Entry:
+    ids = _ids(meta)
+    kind = article.get("article-type") or ""
+    related = {link.get("related-article-type") for link in meta.iterfind(".//related-article")}
+    date = _date(meta)
+    names = ((kind and _TYPES.get(kind, kind.replace("-", " ").title())) or "", *_subtypes(meta))
+    return Entry(
+        id=ids.get("bookaccession", ""),
+        pmid=ids.get("pmid", ""),
+        pmcid=ids.get("pmc") or ids.get("pmcid", ""),
+        doi=ids.get("doi", ""),
+        title=_title(meta),
+        journal=_words(article, ".//journal-meta//journal-title", ".//book-meta//book-title"),
+        date=date or "",
+        languages=(article.get(_LANGUAGE) or "",),
+        authors=tuple(_authors(meta)),
+        mesh=tuple(text_of(word) for word in meta.iterfind("kwd-group[@kwd-group-type='MeSH']/kwd")),
+        publication_types=tuple(filter(None, names)),
+        retracted=kind != "retraction" and not _RETRACTED_BY.isdisjoint(related),
+        source="pmc" if ids.get("pmc") or ids.get("pmcid") else None,
+    )
+
+
+def _ids(meta: _Element) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for element in meta.iterfind("article-id"):
+        found.setdefault(element.get("pub-id-type") or "", text_of(element))
+    for element in meta.iterfind("book-part-id"):
+        # A chapter's id is of the Bookshelf, though its kind is called pmcid: NBK430685.
+        found.setdefault("bookaccession", text_of(element))
+    number = found.get("pmc", "")
+    return found | ({"pmc": f"PMC{number}"} if number.isdecimal() else {})
+
+
+def _title(meta: _Element) -> str:
+    group = _first(meta, "title-group")
+    if group is None:
+        return ""
+    title = _words(group, "article-title", "title")
+    subtitle = _words(group, "subtitle")
+    return f"{title}: {subtitle}" if title and subtitle else title or subtitle
+
+
+def _date(meta: _Element) -> str | None:
+    dates: dict[str, str] = {}
+    for element in meta.iterfind("pub-date"):
+        kind = element.get("pub-type") or element.get("publication-format") or element.get("date-type") or ""
+        date = iso_date(*(_words(element, part) or None for part in ("year", "month", "day")))
+        if date:
+            dates.setdefault(kind, date)
+    known = (dates[kind] for kind in _FIRST_DATES if kind in dates)
+    # When PMC set it free is no date of publication, unless there is no other.
+    return next(known, next(iter(dates.values()), None))
+
+
+def _authors(meta: _Element) -> Iterator[str]:
+    for person in meta.iterfind("contrib-group/contrib"):
+        if person.get("contrib-type", "author") != "author":
+            continue
+        surname = _words(person, ".//name/surname")
+        if surname:
+            fore = initials(_words(person, ".//name/given-names"))
+            yield " ".join(part for part in (surname, fore, _words(person, ".//name/suffix")) if part)
+        else:
+            yield _words(person, ".//collab", ".//string-name")
+
+
+def _subtypes(meta: _Element) -> Iterator[str]:
+    """What the journal's own heading says where the type of the article does not: "Randomized Controlled Trial"."""
+    for subject in meta.iterfind("article-categories/subj-group[@subj-group-type='heading']/subject"):
+        yield text_of(subject)
+
+
+def _blocks(article: _Element, meta: _Element | None) -> Iterator[Block]:
+    for abstract in () if meta is None else meta.iterfind("abstract"):
+        if (abstract.get("abstract-type") or "").lower() not in _NO_ABSTRACTS:
+            yield Heading(1, _words(abstract, "title") or "Abstract")
+            yield from _abstract(abstract)
+    for body in article.iterfind(".//body"):
+        if not any(parent.tag in ("sub-article", "response") for parent in body.iterancestors()):
+            yield Heading(1, "")
+            yield from blocks_of(body, 1)
+
+
+def _abstract(abstract: _Element) -> Iterator[Block]:
+    """An abstract in sections, whether these are marked or only printed: ``<bold>Methods:</bold> ...``."""
+    blocks = list(blocks_of(abstract, 2))
+    if any(isinstance(block, Heading) for block in blocks):
+        yield from blocks
+        return
+    for section in abstract_sections("\n".join(block for block in blocks if isinstance(block, str) and block)):
+        if section.label:
+            yield Heading(2, section.label.capitalize() if section.label.isupper() else section.label)
+        yield section.text
+
+
+def _first(element: _Element, *paths: str) -> _Element | None:
+    return next((found for path in paths if (found := element.find(path)) is not None), None)
+
+
+def _words(element: _Element, *paths: str) -> str:
+    found = _first(element, *paths)
+    return "" if found is None else text_of(found)

@@ -8,11 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from vericite.corpus.sources.fields import entry_of, field_of
-from vericite.corpus.sources.form import Numbered, SourceForm
-from vericite.corpus.sources.opening import SourceFile, undecoded
+from vericite.corpus.sources.entry import entry_of, field_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, undecoded
 from vericite.errors import RecordError
-from vericite.formats.raw import fields_of, json_fault
+from vericite.formats.files import fields_of, json_fault
 from vericite.records import Document, SourceText, parse_record
 
 _LONGEST_LIST = 1 << 28

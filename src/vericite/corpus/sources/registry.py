@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from vericite.corpus.sources.form import Item, Numbered, SourceForm
+from vericite.corpus.pubmed import PubMedRecord
+from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceForm, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
 from vericite.corpus.sources.json_lines import JSON_LINES
-from vericite.corpus.sources.markdown import MARKDOWN
-from vericite.corpus.sources.nbib import NBIB
-from vericite.corpus.sources.opening import SourceFile, opened
-from vericite.corpus.sources.plain_text import TEXT
-from vericite.corpus.sources.pmids import lists_pmids
-from vericite.corpus.sources.pubmed import PUBMED
-from vericite.corpus.sources.ris import RIS
-from vericite.corpus.sources.table import CSV, TSV
-from vericite.corpus.sources.xml_root import root_of
+from vericite.corpus.sources.table import CSV, TSV, lists_pmids
+from vericite.corpus.sources.tagged import NBIB, RIS
+from vericite.corpus.sources.texts import MARKDOWN, TEXT
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
+
+_ROOTS = frozenset((
+    "PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "MedlineCitationSet",
+    "MedlineCitation", "DeleteCitation",
+))  # fmt: skip
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    from vericite.corpus.pubmed import read_pubmed
+
+    line = 1
+    for item in read_pubmed(file.stream, str(file.path)):
+        line = item.line if isinstance(item, RecordError) else line
+        yield line, item.document if isinstance(item, PubMedRecord) else item
+        if isinstance(item, PubMedRecord) and (retraction := item.retraction):
+            yield line, retraction
+
+
+def _matches(file: SourceFile) -> bool:
+    return root_of(file.opening) in _ROOTS
+
+
+PUBMED = SourceForm("PubMed's XML: a baseline or update file, or what efetch replies", _read, _matches, True, True)
+
 
 AUTO = "auto"
 PMIDS = "pmids"
@@ -93,7 +114,7 @@ def form_in_folder(path: Path) -> tuple[str | None, str]:
         try:
             form = _recognised(file)
         except InputError:
-            return None, file.known_kind or _told(file)
+            return None, file.known_kind or _kind_of(file)
         if form in _ANY_TEXT and not file.suffix:
             return None, "its name has no ending such as .txt; name it itself to take it"
         return form, ""
@@ -107,7 +128,10 @@ def _documents(path: Path, format: str, on_format: Callable[[str], None] | None,
         if format == AUTO and on_format:
             on_format(chosen)
         if chosen == PMIDS:
-            raise InputError(f"expected documents; found {path}, a list of PMIDs. Fetch them from PubMed first")
+            raise InputError(
+                f"expected documents; found {path}, a list of PMIDs. Fetch them first: "
+                f"vericite corpus build pmids:{path} --to STORE"
+            )
         form = SOURCES[chosen]
         items = _to_the_end(path, form.read(file))
         empty = True
@@ -156,10 +180,10 @@ def _recognised(file: SourceFile) -> str:
     for name, form in SOURCES.items():
         if form.matches(file):
             return name
-    raise InputError(f"expected a file of documents; found {file.path}, {_told(file)}. {_expected()}")
+    raise InputError(f"expected a file of documents; found {file.path}, {_kind_of(file)}. {_expected()}")
 
 
-def _told(file: SourceFile) -> str:
+def _kind_of(file: SourceFile) -> str:
     if "\x00" in file.opening:
         return "binary"
     if root := root_of(file.opening):
@@ -170,3 +194,75 @@ def _told(file: SourceFile) -> str:
 def _expected() -> str:
     forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
     return f"Name the form with --format if it is one of these. {forms}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of documents.
+
+    Attributes:
+        path: The file.
+        format: A name of ``SOURCES``, or ``pmids``.
+        name: What a document in it is named by that has no id of its own, no two files alike.
+    """
+
+    path: Path
+    format: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A file of a folder that is not read.
+
+    Attributes:
+        path: The file, from the folder on.
+        reason: Why, in a few words.
+    """
+
+    path: Path
+    reason: str
+
+    def __str__(self) -> str:
+        """What the user is told of it."""
+        return f"{self.path}: no documents ({self.reason})"
+
+
+def sources_in(path: Path) -> Iterator[Source | PassedOver]:
+    """Stream the files of a folder and the folders in it, in order of their names; a file alone is itself.
+
+    Hidden files and folders are skipped, links to folders not followed, nor links to files that lead out of the
+    folder.
+
+    Raises:
+        InputError: There is no such file or folder, or the folder holds no file.
+    """
+    if not path.is_dir():
+        yield Source(path, form_of(path), name_of(path))
+        return
+    files = sorted(_files(path))
+    if not files:
+        raise InputError(f"expected files of documents; found {path}, a folder without any")
+    inside = path.resolve()
+    for file in files:
+        form, reason = _form(file, inside)
+        yield Source(file, form, name_of(file)) if form else PassedOver(file.relative_to(path), reason)
+
+
+def _form(file: Path, folder: Path) -> tuple[str | None, str]:
+    if not file.resolve().is_relative_to(folder):
+        return None, "a link that leads out of the folder"
+    try:
+        return form_in_folder(file)
+    except InputError as error:
+        return None, str(error).rpartition(": ")[2]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise InputError(f"expected a readable folder; found {error.filename}: {error.strerror}") from None
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        # A pipe or a socket would be waited for.
+        yield from (file for name in files if not name.startswith(".") and (file := Path(parent, name)).is_file())

@@ -2,15 +2,80 @@
 
 from __future__ import annotations
 
+import csv
+import re
+from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from pathlib import Path
 
-from vericite.corpus.sources.fields import entry_of, field_of, folded
-from vericite.corpus.sources.form import Numbered, SourceForm
-from vericite.corpus.sources.opening import SourceFile, undecoded
-from vericite.corpus.sources.rows import Row, first_row, rows
+from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, opened, undecoded
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
+
+_MOST_LINES = 2_000  # of one row; a quote that is never closed would take in all that follows
+_LONGEST_FIELD = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row and the line on which it begins; ``problem`` says why it is none."""
+
+    line: int
+    cells: tuple[str, ...]
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class _Feed:
+    """Lines for the reader of one row, and which of them it took."""
+
+    lines: Iterator[tuple[int, str]]
+    waiting: deque[tuple[int, str]] = field(default_factory=lambda: deque[tuple[int, str]]())
+    taken: list[tuple[int, str]] = field(default_factory=lambda: list[tuple[int, str]]())
+
+    def __iter__(self) -> Iterator[str]:
+        while len(self.taken) < _MOST_LINES:
+            line = self.waiting.popleft() if self.waiting else next(self.lines, None)
+            if line is None:
+                break
+            self.taken.append(line)
+            yield line[1] + "\n"
+
+    def put_back(self) -> None:
+        """All but the first line taken are read again."""
+        self.waiting.extendleft(reversed(self.taken[1:]))
+
+
+def rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
+    """Stream the rows of a table, empty ones left out."""
+    # The limit is the process's own and small for full texts; it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
+    feed = _Feed(lines)
+    while True:
+        feed.taken = []
+        try:
+            cells = next(csv.reader(iter(feed), delimiter=delimiter, strict=True), None)
+        except csv.Error:
+            if len(feed.taken) > 1:
+                # It went on until another row's quote, or to the end.
+                yield Row(feed.taken[0][0], (), "expected a quote to be closed; found it open at the end of the line")
+                feed.put_back()
+                continue
+            cells = next(csv.reader([feed.taken[0][1]], delimiter=delimiter), None)
+        if cells is None:
+            return
+        if any(cell.strip() for cell in cells):
+            yield Row(feed.taken[0][0], tuple(cells))
+
+
+def first_row(text: str, delimiter: str) -> tuple[str, ...]:
+    """The cells of a table's first row that is not empty."""
+    lines = enumerate(chain(text.split("\n")), start=1)
+    return next((row.cells for row in rows(lines, delimiter) if not row.problem), ())
+
 
 _DELIMITERS = ",;\t|"
 _OF_PUBMED = frozenset(("pmid", "title", "citation", "firstauthor", "createdate"))
@@ -99,3 +164,57 @@ def _no_text(file: SourceFile, header: Sequence[str]) -> InputError:
 
 
 CSV, TSV = _reader(None), _reader("\t")
+
+
+_APART = re.compile(r"[\s,;]+")
+_LIST = re.compile(r"(?:pmids?:?[\s,;]+)?(?:(?:pmid\s{0,2}:?\s{0,2})?\d{1,8}(?:[\s,;]+|\Z))+", re.IGNORECASE)
+_NAME = re.compile(r"\Apmids?\b:?\s*|pmid\s{0,2}:?\s{0,2}", re.IGNORECASE)
+
+
+def pmids_in(path: Path) -> tuple[str, ...] | None:
+    """The PMIDs of a file that lists them, each once and in order; None for any other file.
+
+    A list has one PMID a line or several apart by commas; PubMed's CSV, which has no abstracts, is one too.
+
+    Raises:
+        InputError: The file cannot be read to its end, or goes on as something else than its beginning says.
+    """
+    with opened(path) as file:
+        try:
+            if lists_pmids(file):
+                return _of_list(file)
+            delimiter, header = header_of(file.opening)
+            if is_pubmed_export(header):
+                return _of_table(file, delimiter)
+        except OSError as error:
+            raise InputError(f"expected a readable file; found {path}: {error}") from None
+    return None
+
+
+def lists_pmids(file: SourceFile) -> bool:
+    """Whether a file lists PMIDs and nothing else, as far as its beginning tells."""
+    opening = file.opening.strip()
+    if len(file.opening) >= len(file.head) >= 60_000:
+        opening = _APART.sub(" ", opening).rpartition(" ")[0]  # the last one may be cut in two
+    return bool(_LIST.fullmatch(opening))
+
+
+def _of_list(file: SourceFile) -> tuple[str, ...]:
+    names: list[str] = []
+    for number, line in enumerate(file.text().split("\n"), start=1):
+        for name in filter(None, _APART.split(_NAME.sub(" ", line))):
+            if pmid_of(name) is None and not name.isdecimal():
+                raise RecordError(file.path, number, None, f"expected a PMID; found {line.strip()[:60]!r}")
+            names.append(name)
+    return _once(names)
+
+
+def _of_table(file: SourceFile, delimiter: str) -> tuple[str, ...]:
+    table = rows(file.lines(), delimiter)
+    header = next(table).cells
+    column = next(index for index, name in enumerate(header) if field_of(name) == "pmid")
+    return _once([row.cells[column] for row in table if len(row.cells) > column])
+
+
+def _once(names: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pmid for name in names if (pmid := pmid_of(name))))

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from vericite.corpus.sources.opening import SourceFile, undecoded
+from vericite.corpus.pubmed import Retraction
+from vericite.corpus.sources.entry import Entry, pmid_of
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, undecoded
 from vericite.errors import RecordError
 
-_TOLD = 60
+_SHOWN = 60
 
 
 @dataclass(slots=True)
@@ -76,4 +78,167 @@ def tagged_records(
 
 def _found(line: str) -> str:
     shown = line.strip().encode("utf-8", "replace").decode()
-    return f"found {shown[:_TOLD]!r}"
+    return f"found {shown[:_SHOWN]!r}"
+
+
+# Four places, then a hyphen: "AB  - ", "PMID- ". The lines of a value that goes on are indented.
+_TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) {0,2}-(?: (.*))?\Z")
+_BEGINS = re.compile(r"^PMID- ?\d", re.MULTILINE)
+_DOI = re.compile(r"(\S+)\s*\[doi\]")
+_PMID = re.compile(r"\bPMID:\s*(\d{1,15})\b")
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    for record in tagged_records(file, _TAG, "PMID"):
+        if isinstance(record, RecordError):
+            yield record.line, record
+        elif problem := record.problem or _unfit(record):
+            yield record.line, RecordError(file.path, record.line, None, problem)
+        else:
+            document = _entry(record).document(file.name)
+            yield record.line, document
+            if retraction := Retraction.by_notice(document.pmid, _retracted_by(record)):
+                yield record.line, retraction
+
+
+_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
+"""As a record says when it was last revised: ``LR  - 20190903``."""
+
+
+def _unfit(record: TaggedRecord) -> str | None:
+    if pmid_of(record.first("PMID")) is None:
+        return f"expected a PMID; found {record.first('PMID')[:60]!r}"
+    # A chapter of a book has its title in CTI, a book in BTI, what is in no English perhaps in TT alone.
+    return None if record.all("TI", "CTI", "BTI", "TT", "AB") else "expected a title or an abstract; found neither"
+
+
+def _entry(record: TaggedRecord) -> Entry:
+    dois = (found[1] for value in record.all("LID", "AID") if (found := _DOI.search(value)))
+    return Entry(
+        pmid=record.first("PMID"),
+        pmcid=record.first("PMC"),
+        doi=next(dois, ""),
+        title=record.first("TI", "CTI", "BTI", "TT"),
+        text=record.first("AB"),
+        journal=record.first("JT", "TA", "BTI"),
+        date=record.first("DP", "DEP", "EDAT"),
+        languages=record.all("LA"),
+        authors=record.all("AU", "CN") if record.all("AU") else record.all("FAU", "CN"),
+        mesh=tuple(heading.split("/")[0].lstrip("*") for heading in record.all("MH")),
+        publication_types=record.all("PT"),
+        # RIN is the notice that retracts this record, ROF the record that this notice retracts; RRI and RRF the same
+        # of what was published again.
+        retracted=bool(record.all("RIN", "RRI")),
+        revised="-".join(day.groups()) if (day := _DAY.fullmatch(record.first("LR").strip())) else "",
+        source="pubmed",
+    )
+
+
+def _retracted_by(record: TaggedRecord) -> Iterator[str | None]:
+    """The PMIDs of what a notice retracts: ``ROF - J Trials. 2020;1:1. PMID: 12345``."""
+    for value in record.all("ROF", "RRF"):
+        found = _PMID.search(value)
+        yield found and pmid_of(found[1])
+
+
+def _matches(file: SourceFile) -> bool:
+    return bool(_BEGINS.search(file.opening))
+
+
+NBIB = SourceForm("PubMed's MEDLINE display (.nbib): lines such as 'PMID- 123' and 'AB  - ...'", _read, _matches, True)
+
+
+_RIS_TAG = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?\Z")
+_RIS_BEGINS = re.compile(r"^TY {1,2}- ?[A-Z]", re.MULTILINE)
+_OF_PUBMED = re.compile(r"pubmed|medline", re.IGNORECASE)
+_NAMED_PMID = re.compile(r"\s*pmid\s*[:=]?\s*(\d{1,8})\b", re.IGNORECASE)
+_PUBMED_LINK = re.compile(r"ncbi\.nlm\.nih\.gov", re.IGNORECASE)
+_PMCID = re.compile(r"(?:\A|/|pmcid\s?:?\s?)(PMC\d{1,9})\b", re.IGNORECASE)
+_RIS_DOI = re.compile(r"(?:doi\s?:\s?|doi\.org/|\A)(10\.\d{4,9}/\S+)", re.IGNORECASE)
+_HEADING = re.compile(r"\*?([^/*[\]]+)")
+_TYPES = {
+    "JOUR": "Journal Article", "EJOUR": "Journal Article", "MGZN": "Journal Article", "ABST": "Journal Article",
+    "CONF": "Congress", "CPAPER": "Congress", "THES": "Academic Dissertation", "RPRT": "Technical Report",
+    "CHAP": "Book Chapter", "BOOK": "Book", "UNPB": "Preprint", "STAND": "Guideline",
+}  # fmt: skip
+
+
+def _read_ris(file: SourceFile) -> Iterator[Numbered]:
+    seen = 0
+    for record in tagged_records(file, _RIS_TAG, "TY", "ER", joint="\n"):
+        if isinstance(record, RecordError):
+            # "Provider: ...", "Database: ...": some databases say so above their records.
+            if seen or ":" not in record.problem.partition("; found ")[2]:
+                yield record.line, record
+            continue
+        seen += 1
+        if problem := record.problem or _unfit_ris(record):
+            yield record.line, RecordError(file.path, record.line, None, problem)
+        else:
+            yield record.line, _entry_ris(record).document(f"{file.name}:{record.line}")
+
+
+def _unfit_ris(record: TaggedRecord) -> str | None:
+    return None if record.all(*_TITLE, *_TEXT) else "expected a title (TI) or an abstract (AB); found neither"
+
+
+_TITLE = ("TI", "T1", "CT", "BT")
+_TEXT = ("AB", "N2")
+
+
+def _entry_ris(record: TaggedRecord) -> Entry:
+    pmid = _pmid(record)
+    links = record.all("UR", "L1", "L2", "LK", "DO", "M3", "C2", "C1", "N1", "AN")
+    doi = next((found[1] for value in record.all("DO", "M3", "UR", "LK") if (found := _RIS_DOI.search(value))), "")
+    return Entry(
+        number=record.first("AN", "ID"),
+        pmid=pmid,
+        pmcid=next((found[1].upper() for value in links if (found := _PMCID.search(value))), ""),
+        doi=doi,
+        title=record.first(*_TITLE),
+        text=max(record.all(*_TEXT), key=len, default=""),
+        journal=record.first("JO", "JF", "T2", "JA", "J2"),
+        date=_date(record),
+        languages=tuple(part for value in record.all("LA") for part in re.split(r"[,;]", value)),
+        authors=record.all("AU", "A1"),
+        mesh=_mesh(record),
+        publication_types=(*record.all("PT"), *filter(None, (_TYPES.get(record.first("TY").strip()),))),
+    )
+
+
+def _date(record: TaggedRecord) -> str:
+    """The year or what says it more exactly: "2019" and "2019/05/03/"."""
+    dates = record.all("DA", "PY", "Y1", "YR")
+    year = record.first("PY", "Y1", "YR")[:4]
+    # DA is when the entry was made in some programs; then it is of another year.
+    return max(
+        (value for value in dates if value.startswith(year)), key=lambda value: sum(map(str.isdigit, value)), default=""
+    )
+
+
+def _pmid(record: TaggedRecord) -> str:
+    if _OF_PUBMED.search(" ".join(record.all("DB", "DP"))):
+        for value in record.all("AN", "ID"):
+            if found := pmid_of(value):
+                return found
+    for value in record.all("AN", "N1", "M1", "C1", "C2", "C5", "C6", "C7", "C8", "U2"):
+        if found := _NAMED_PMID.match(value):
+            return found[1]
+    links = (pmid_of(value) for value in record.all("UR", "LK", "L1", "L2") if _PUBMED_LINK.search(value))
+    return next(filter(None, links), "")
+
+
+def _mesh(record: TaggedRecord) -> tuple[str, ...]:
+    """The keywords where they are MeSH headings, which is so of records that come from PubMed."""
+    if not _OF_PUBMED.search(" ".join(record.all("DB", "DP"))):
+        return ()
+    return tuple(
+        found[1] for value in record.all("KW") for line in value.split("\n") if (found := _HEADING.match(line))
+    )
+
+
+def _matches_ris(file: SourceFile) -> bool:
+    return bool(_RIS_BEGINS.search(file.opening))
+
+
+RIS = SourceForm("RIS (.ris): records that begin with 'TY  - ' and end with 'ER  - '", _read_ris, _matches_ris)

@@ -4,10 +4,10 @@
 packages are loaded when they are called.
 """
 
-from vericite.corpus.store.building import build_store
+from vericite.corpus.store.building import build_store, open_store
 from vericite.corpus.store.contract import (
     BuildReport,
-    Embedding,
+    Filters,
     Found,
     Hit,
     Missing,
@@ -17,12 +17,9 @@ from vericite.corpus.store.contract import (
     Store,
     StoreInfo,
 )
-from vericite.corpus.store.filters import Filters
-from vericite.corpus.store.opening import open_store
 
 __all__ = [
     "BuildReport",
-    "Embedding",
     "Filters",
     "Found",
     "Hit",

@@ -9,15 +9,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vericite.corpus.store.contract import BuildReport, Embedding, Progress, Source, SourceState
-from vericite.corpus.store.lock import only_builder
-from vericite.corpus.store.opening import existing_store, new_store, require_extra
-from vericite.corpus.store.place import Place, place_of
-from vericite.errors import InputError
+from vericite.corpus.store.contract import BuildReport, Progress, Source, SourceState, Store
+from vericite.corpus.store.place import Place, foreign_entries, only_builder, place_of, store_errors
+from vericite.errors import InputError, MissingExtraError
+from vericite.models.contracts import Embeds
 
 if TYPE_CHECKING:
     from vericite.corpus.store.lance import LanceStore
     from vericite.corpus.store.writing import Writer
+
 
 BATCH, EMBEDDED = 25_000, 2_000
 """Documents in a commit: large enough that its cost is small, small enough for a laptop's memory. Where vectors are
@@ -32,7 +32,7 @@ def build_store(
     sources: Iterable[Source],
     *,
     vectors: bool = False,
-    embedder: Embedding | None = None,
+    embedder: Embeds | None = None,
     batch: int | None = None,
     problems: int = PROBLEMS,
     progress: Callable[[Progress], None] | None = None,
@@ -70,23 +70,24 @@ def build_store(
 def _build(
     place: Place,
     sources: list[Source],
-    with_vectors: tuple[bool, Embedding | None],
+    with_vectors: tuple[bool, Embeds | None],
     sizes: tuple[int | None, int],
     clock: _Clock,
 ) -> BuildReport:
-    from vericite.corpus.store.writing import Writer
 
     (vectors, embedder), (batch, problems) = with_vectors, sizes
     store = existing_store(place, embedder)
     is_new = store is None
     if store is None:
         # What cannot be read at all leaves no empty store behind.
-        sources = _begun(sources)
+        sources = _started(sources)
         store = new_store(place, embedder, vectors)
     else:
         store.mend()
     _check_vectors(store, vectors)
     size = batch or (BATCH if store.embedder is None else EMBEDDED)
+    from vericite.corpus.store.writing import Writer
+
     with Writer(store, size, problems, clock.tell) as writer:
         plan = _planned(sources, writer.claim())
         clock.total = plan.total
@@ -107,7 +108,7 @@ def _without_empty(store: LanceStore, report: BuildReport) -> BuildReport:
     return replace(report, kept=not store.drop())
 
 
-def _begun(sources: list[Source]) -> list[Source]:
+def _started(sources: list[Source]) -> list[Source]:
     """The same sources, the first of them read as far as its first item."""
     if not sources:
         return []
@@ -196,3 +197,95 @@ class _Clock:
         rate = items / seconds if seconds > 0 else 0.0
         left = None if self.total is None or not rate else max(0, self.total - items) / rate
         self._progress(Progress(stage, source, items, seconds, rate, left))
+
+
+def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
+    """Open a store to read it, or to change it document by document.
+
+    Args:
+        place: A folder, or an address such as ``s3://bucket/prefix``: credentials, region and endpoint are those of
+            the usual variables (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``,
+            ``AWS_ENDPOINT_URL``).
+        embedder: Makes the vectors of what is put, where the store has vectors; the bundled one if None.
+
+    Raises:
+        InputError: There is no store, or one of a later form, or the place cannot be reached.
+        MissingExtraError: LanceDB is not installed.
+    """
+    require_extra()
+    where = place_of(place)
+    found = existing_store(where, embedder)
+    if found is None:
+        raise InputError(
+            f"expected a store in {where.name}; found none. Build one: vericite corpus build FILES --to {where.name}"
+        )
+    return found
+
+
+def require_extra() -> None:
+    """Make sure that what keeps a store is installed.
+
+    Raises:
+        MissingExtraError: It is not.
+    """
+    try:
+        import lancedb  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import pyarrow  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]
+    except ImportError:
+        raise MissingExtraError("store", "The document store") from None
+
+
+def existing_store(place: Place, embedder: Embeds | None) -> LanceStore | None:
+    """The store at a place, or None where there is nothing.
+
+    Raises:
+        InputError: There is something else, or the place cannot be reached.
+    """
+    from vericite.corpus.store import tables
+    from vericite.corpus.store.lance import LanceStore
+
+    if place.folder is not None:
+        if found := foreign_entries(place.folder):
+            named = ", ".join(found[:3])
+            raise InputError(
+                f"expected a store, or an empty folder; found {place.name}, a folder of something else ({named})"
+            )
+        if not place.folder.exists():
+            return None
+    with store_errors("reach", place):
+        database = tables.connect(place)
+        names = set(database.list_tables().tables)
+        if tables.DOCUMENTS not in names or not _is_whole(database, tables.DOCUMENTS):
+            return None
+    return LanceStore(place, database, embedder)
+
+
+def _is_whole(database: object, table: str) -> bool:
+    # A build that died while it made the table leaves a folder of that name without a table in it.
+    try:
+        database.open_table(table)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    except ValueError as error:
+        if "not found" in str(error):
+            return False
+        raise
+    return True
+
+
+def new_store(place: Place, embedder: Embeds | None, vectors: bool) -> LanceStore:
+    """An empty store at a place where there is none.
+
+    Raises:
+        InputError: The place cannot be written to.
+    """
+    from vericite.corpus.store import tables
+    from vericite.corpus.store.columns import schema
+    from vericite.corpus.store.lance import LanceStore, bundled_embedder
+
+    signature = width = None
+    if vectors:
+        embedder = embedder or bundled_embedder()
+        signature, width = embedder.signature, embedder.embed(["width"]).shape[1]
+    with store_errors("write to", place):
+        database = tables.connect(place)
+        database.create_table(tables.DOCUMENTS, schema=schema(signature, width), exist_ok=True)
+    return LanceStore(place, database, embedder)

@@ -13,9 +13,9 @@ import numpy as np
 
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
-from vericite.corpus.store.filters import in_parts, is_in
-from vericite.corpus.store.place import is_out_of_reach, reason_of
-from vericite.corpus.store.pmids import PmidFacts
+from vericite.corpus.store.contract import in_parts, is_in
+from vericite.corpus.store.place import Place, is_out_of_reach, reason_of
+from vericite.corpus.store.tables import PmidFacts
 from vericite.errors import InputError
 
 _AT_ONCE = 1000
@@ -24,20 +24,20 @@ _NAMED = 5
 """Problems of one kind that are told one by one; the others are counted."""
 
 
-def problems_of(table: Any, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
+def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
     """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
-    yield from _legible("documents", lambda: _in_documents(table, embedder))
-    yield from _legible("indexes", lambda: _in_indexes(table, facts))
+    yield from _readable("documents", place, lambda: _in_documents(table, embedder))
+    yield from _readable("indexes", place, lambda: _in_indexes(table, place, facts))
 
 
-def _legible(what: str, problems: Callable[[], Iterator[str]]) -> Iterator[str]:
+def _readable(what: str, place: Place, problems: Callable[[], Iterator[str]]) -> Iterator[str]:
     """The problems; that they cannot be read to their end is one too."""
     try:
         yield from problems()
     except InputError as error:
         yield f"{error} {_RESTORE}"
     except (OSError, RuntimeError, ValueError) as error:
-        if is_out_of_reach(error):
+        if is_out_of_reach(error, place):
             raise
         yield f"expected to read all {what}; found: {reason_of(error)}. {_RESTORE}"
 
@@ -61,8 +61,8 @@ def _in_documents(table: Any, embedder: str | None) -> Iterator[str]:
     yield from _repeated(table, hashes)
 
 
-def _in_indexes(table: Any, facts: PmidFacts) -> Iterator[str]:
-    broken = tables.broken_indexes(table)
+def _in_indexes(table: Any, place: Place, facts: PmidFacts) -> Iterator[str]:
+    broken = tables.broken_indexes(table, place)
     for column, reason in broken.items():
         yield (
             f"expected an index of {column} that can be read; found: {reason}. Build the store again from any of its "
@@ -73,7 +73,7 @@ def _in_indexes(table: Any, facts: PmidFacts) -> Iterator[str]:
             yield f"expected the index of {column} to cover all documents; found {missing} outside. Index the store"
     # Through a broken index of them nothing can be found out about PMIDs; that it is broken was said.
     if not broken.keys() & {"pmid", "retracted"}:
-        yield from _legible("facts of PMIDs", lambda: _in_facts(table, facts))
+        yield from _readable("facts of PMIDs", place, lambda: _in_facts(table, facts))
 
 
 def _in_facts(table: Any, facts: PmidFacts) -> Iterator[str]:

@@ -4,8 +4,6 @@ A document is read from three columns, because what a search costs is the column
 ``body``, the title, a newline and the abstract, of which the index is made; and ``about``, the rest as JSON, with
 where to cut the body. The other columns repeat what documents are filtered and counted by. Loads pyarrow.
 """
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -18,8 +16,48 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from vericite.corpus.store.latest import State
 from vericite.records import Document, Section
+
+State = tuple[int, str]
+"""The version of a document, and when it was revised ("" where that is not known)."""
+
+REPLACES = (
+    "source.version > target.version OR (source.version = target.version "
+    "AND (target.revised IS NULL OR source.revised >= target.revised))"
+)
+"""That the document that comes is not the earlier one, in LanceDB's SQL, which knows no functions of both rows here."""
+
+
+def state_of(document: Document) -> State:
+    """What documents of one id are ordered by; of equals, the one read later replaces the other.
+
+    A document that does not say when it was revised counts as revised before all that do. Were it to replace one
+    that says so, an older record after it could replace it in turn, and what is left would depend on the batches.
+    """
+    return document.version, document.revised or ""
+
+
+def latest_of(documents: Sequence[Document]) -> Document:
+    """The one of a series in the order of reading that is left of it."""
+    left = documents[0]
+    for document in documents[1:]:
+        if state_of(document) >= state_of(left):
+            left = document
+    return left
+
+
+def replacements(current: State | None, states: Sequence[State]) -> int:
+    """How many times one document takes another's place where these come in turn, and one may be there."""
+    count = 0
+    for state in states:
+        count += current is not None and state >= current
+        current = state if current is None else max(current, state)
+    return count
+
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
 
 SCHEMA = 2
 """Version of the store's form. A store of another one is refused, not guessed at."""

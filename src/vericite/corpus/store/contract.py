@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -10,9 +10,83 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.corpus.pubmed.record import Deletion, Retraction
-from vericite.corpus.store.filters import Filters
-from vericite.errors import RecordError
+from vericite.errors import InputError, RecordError
 from vericite.records import Document
+
+LONGEST_QUERY = 10_000
+"""Characters of a query that count, whatever is searched."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a document has to be; all of it has to hold, and of a list one entry is enough.
+
+    Names are compared as they stand in the documents, letter for letter. A document without a year passes no
+    filter of years. The default lets everything pass, retracted documents too: a caller that answers questions
+    says ``retracted=False``.
+
+    Attributes:
+        year_from: The first year.
+        year_to: The last year.
+        journals: Names of journals.
+        mesh: MeSH headings.
+        publication_types: PubMed's types, such as ``Randomized Controlled Trial``.
+        languages: Codes of three letters (``eng``).
+        retracted: Only those that are, or are not; None for both.
+    """
+
+    year_from: int | None = None
+    year_to: int | None = None
+    journals: tuple[str, ...] = ()
+    mesh: tuple[str, ...] = ()
+    publication_types: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    retracted: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
+            raise InputError(f"expected the first year before the last; found {self.year_from} to {self.year_to}")
+
+    def predicate(self) -> str | None:
+        """The condition, or None where everything passes."""
+        parts = [
+            _years(self.year_from, self.year_to),
+            is_in("journal", self.journals) if self.journals else None,
+            has_any("mesh", self.mesh),
+            has_any("publication_types", self.publication_types),
+            has_any("languages", self.languages),
+            None if self.retracted is None else f"retracted = {str(self.retracted).lower()}",
+        ]
+        return " AND ".join(part for part in parts if part) or None
+
+
+def is_in(column: str, values: Sequence[str]) -> str:
+    """The condition that a column's value is one of these."""
+    return f"{column} IN ({', '.join(_quoted(value) for value in values)})"
+
+
+def in_parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The values, each once, so many at a time: conditions of any length take LanceDB's memory."""
+    each = list(dict.fromkeys(values))
+    return (each[start : start + size] for start in range(0, len(each), size))
+
+
+def has_any(column: str, values: Sequence[str]) -> str | None:
+    """The condition that a list of a column has one of these; None for none of them."""
+    return f"array_has_any({column}, [{', '.join(_quoted(value) for value in values)}])" if values else None
+
+
+def _years(first: int | None, last: int | None) -> str | None:
+    parts = [
+        None if first is None else f"year >= {int(first)}",
+        None if last is None else f"year <= {int(last)}",
+    ]
+    return " AND ".join(part for part in parts if part) or None
+
+
+def _quoted(value: str) -> str:
+    # The one character with a meaning inside quotes is the quote: there are no backslash escapes.
+    return "'" + value.replace("'", "''") + "'"
 
 
 @dataclass(frozen=True)
@@ -31,19 +105,6 @@ class Missing:
 Item = Document | Deletion | Retraction | RecordError | Missing
 """What a source yields: a document, PMIDs that are deleted or retracted, what was wrong with a record, or that there
 is none."""
-
-
-class Embedding(Protocol):
-    """Makes vectors of unit length, as ``vericite.models.Embedder`` does."""
-
-    @property
-    def signature(self) -> str:
-        """For provenance: two embedders with one signature make the same vectors."""
-        ...
-
-    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row a text."""
-        ...
 
 
 class Hit(NamedTuple):
@@ -215,6 +276,10 @@ class Store(Protocol):
 
     def get(self, ids: Iterable[str]) -> Found:
         """The documents with these ids, in their order, and the ids that are not there."""
+        ...
+
+    def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
+        """The documents with one of these PMIDs, whatever their ids are: records, full texts, parts of them."""
         ...
 
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:

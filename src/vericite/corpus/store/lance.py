@@ -1,39 +1,145 @@
 """A store kept by LanceDB. Loads lancedb and pyarrow."""
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from vericite.corpus.query import LONGEST_QUERY
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import (
     DOCUMENT_COLUMNS,
     EMBEDDER_KEY,
+    PRIMARY,
     SCHEMA,
     VERSION_KEY,
     Row,
+    State,
     as_retracted,
     document_table,
     documents_of,
+    latest_of,
     row_of,
 )
-from vericite.corpus.store.contract import Embedding, Found, Hit, StoreInfo
-from vericite.corpus.store.filters import Filters, in_parts, is_in
-from vericite.corpus.store.journal import JOURNAL, Journal
-from vericite.corpus.store.latest import State, latest_of
-from vericite.corpus.store.place import Place, told
-from vericite.corpus.store.pmids import PMIDS, PmidFacts
+from vericite.corpus.store.contract import LONGEST_QUERY, Filters, Found, Hit, SourceState, StoreInfo, in_parts, is_in
+from vericite.corpus.store.place import Place, store_errors
+from vericite.corpus.store.tables import PMIDS, PmidFacts
 from vericite.errors import InputError
+from vericite.models.contracts import Embeds
 from vericite.records import Document
 from vericite.records.base import storable
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+
+JOURNAL = "journal"
+
+_BUILDER = ""
+"""The name of the row whose fingerprint is the builder's; no source has it."""
+
+_TIDY_EVERY = 64
+_KEPT = timedelta(minutes=10)
+
+_LATER = "missing"
+"""A column that journals of earlier builds do not have."""
+
+_FORM = pa.schema(
+    [
+        pa.field("name", pa.string(), nullable=False, metadata=PRIMARY),
+        pa.field("fingerprint", pa.string(), nullable=False),
+        pa.field("items", pa.int64(), nullable=False),
+        pa.field("done", pa.bool_(), nullable=False),
+        pa.field("refused", pa.int64(), nullable=False),
+        pa.field("at", pa.string(), nullable=False),
+        pa.field("number", pa.int64(), nullable=False),
+        pa.field(_LATER, pa.int64()),
+    ]
+)
+
+
+class Journal:
+    """The notes of a store. Reading makes no table."""
+
+    def __init__(self, place: Place, database: Any) -> None:
+        self.place = place
+        self._database = database
+        self._builder = uuid4().hex
+        self._numbers: dict[str, int] = {}
+        self._writes = 0
+
+    def sources(self) -> tuple[SourceState, ...]:
+        """What was read, in the order in which it was first."""
+        rows = sorted((row for row in self._rows() if row["name"] != _BUILDER), key=lambda row: row["number"])
+        self._numbers = {row["name"]: row["number"] for row in rows}
+        return tuple(SourceState(**{key: row[key] for key in asdict(_NOTHING) if key in row}) for row in rows)
+
+    def claim(self) -> None:
+        """Become the store's one builder; whoever was it before learns so at its next batch."""
+        with store_errors("write to", self.place):
+            if JOURNAL not in self._database.list_tables().tables:
+                self._database.create_table(JOURNAL, schema=_FORM, exist_ok=True)
+            table = self._database.open_table(JOURNAL)
+            if _LATER not in table.schema.names:
+                table.add_columns({_LATER: "cast(0 as bigint)"})
+        self.sources()
+        self._write([replace(_NOTHING, fingerprint=self._builder)])
+
+    def check_claim(self) -> None:
+        """Make sure to be the builder still.
+
+        Raises:
+            InputError: Another one took over.
+        """
+        if self._builder not in [row["fingerprint"] for row in self._rows() if row["name"] == _BUILDER]:
+            raise InputError(
+                f"expected to be the only one that builds {self.place.name}; found that another build took over. "
+                "What this one wrote stays"
+            )
+
+    def note(self, states: Iterable[SourceState]) -> None:
+        """Remember how far these sources are in the store."""
+        self._write(list(states))
+        self._writes += 1
+        if self._writes % _TIDY_EVERY == 0:
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Make one file of the many small ones."""
+        with store_errors("write to", self.place):
+            self._database.open_table(JOURNAL).optimize(cleanup_older_than=_KEPT)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        with store_errors("read", self.place):
+            if JOURNAL not in self._database.list_tables().tables:
+                return []
+            return self._database.open_table(JOURNAL).search().to_arrow().to_pylist()
+
+    def _write(self, states: list[SourceState]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = [{**asdict(state), "at": now, "number": self._number(state.name)} for state in states]
+        with store_errors("write to", self.place):
+            merge = self._database.open_table(JOURNAL).merge_insert("name").when_matched_update_all()
+            merge.when_not_matched_insert_all().execute(pa.Table.from_pylist(rows, schema=_FORM))
+
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, max(self._numbers.values(), default=0) + 1)
+
+
+_NOTHING = SourceState(_BUILDER, "")
+
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
 
 FRESH = 5.0
 """Seconds after which a reader looks for what others have written."""
@@ -54,7 +160,7 @@ class LanceStore:
         embedder: Makes the vectors of what is put; None for the bundled one, which is loaded when it is needed.
     """
 
-    def __init__(self, place: Place, database: Any, embedder: Embedding | None = None) -> None:
+    def __init__(self, place: Place, database: Any, embedder: Embeds | None = None) -> None:
         self.place = place
         self.database = database
         self.facts = PmidFacts(place, database)
@@ -66,20 +172,20 @@ class LanceStore:
         self._check_version()
 
     def _check_version(self) -> None:
-        said = (self.form.metadata or {}).get(VERSION_KEY.encode(), b"").decode()
-        if not said.isdigit():
+        value = (self.form.metadata or {}).get(VERSION_KEY.encode(), b"").decode()
+        if not value.isdigit():
             raise InputError(f"expected a store of documents; found {self.place.name}, a database of something else")
-        if int(said) != SCHEMA:
+        if int(value) != SCHEMA:
             raise InputError(
-                f"expected a store of form {SCHEMA}; found {self.place.name} of form {said}. "
-                f"{'Upgrade vericite, or build' if int(said) > SCHEMA else 'Build'} the store again in another place"
+                f"expected a store of form {SCHEMA}; found {self.place.name} of form {value}. "
+                f"{'Upgrade vericite, or build' if int(value) > SCHEMA else 'Build'} the store again in another place"
             )
 
     @property
     def embedder(self) -> str | None:
         """The signature of the embedder that made the vectors, or None where there are none."""
-        said = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
-        return said.decode() if said else None
+        value = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
+        return value.decode() if value else None
 
     @property
     def width(self) -> int:
@@ -91,7 +197,7 @@ class LanceStore:
         with self._lock:
             now = time.monotonic()
             if now - self._opened >= FRESH:
-                with told("read", self.place):
+                with store_errors("read", self.place):
                     # Another handle, because one that is brought up to date changes under those who read from it.
                     self._table = self.database.open_table(tables.DOCUMENTS)
                 self._opened = now
@@ -138,7 +244,7 @@ class LanceStore:
         """What the documents with these ids that are there are ordered by."""
         found: dict[str, State] = {}
         for some in in_parts(ids, _IDS_AT_ONCE):
-            with told("read", self.place):
+            with store_errors("read", self.place):
                 for batch in tables.rows_where(self._latest(), is_in("id", some), ["id", "version", "revised"]):
                     found.update((row["id"], (row["version"], row["revised"] or "")) for row in batch.to_pylist())
         return found
@@ -156,7 +262,7 @@ class LanceStore:
             return np.zeros((0, self.width), dtype=np.float32)
         return self._own_embedder().embed(document.titled_text for document in documents)
 
-    def _own_embedder(self) -> Embedding:
+    def _own_embedder(self) -> Embeds:
         if self._given is None:
             self._given = bundled_embedder()
         if self._given.signature != self.embedder:
@@ -170,7 +276,7 @@ class LanceStore:
         """Write rows of ids of their own in one commit; how many were added, and how many replaced another."""
         if not rows.num_rows:
             return 0, 0
-        with told("write to", self.place):
+        with store_errors("write to", self.place):
             done = tables.merge_documents(self.database.open_table(tables.DOCUMENTS), rows)
         self._latest()
         return done
@@ -183,7 +289,7 @@ class LanceStore:
         """Remove the documents with one of these values in a column; how many there were."""
         deleted = 0
         for some in in_parts(values, _DELETED_AT_ONCE):
-            with told("write to", self.place):
+            with store_errors("write to", self.place):
                 table = self.database.open_table(tables.DOCUMENTS)
                 deleted += table.delete(is_in(column, some)).num_deleted_rows
         self._latest()
@@ -199,12 +305,18 @@ class LanceStore:
         missing = tuple(id for id in dict.fromkeys(asked) if id not in there)
         return Found(tuple(there[id] for id in asked if id in there), missing)
 
+    def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
+        """See ``Store.of_pmids``."""
+        table = self.snapshot()
+        parts = in_parts(pmids, _IDS_AT_ONCE)
+        return tuple(document for some in parts for document in self._stream(table, is_in("pmid", some)))
+
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:
         """See ``Store.scan``."""
         return self._stream(self.snapshot(), filters.predicate() if filters else None)
 
     def _stream(self, table: Any, predicate: str | None) -> Iterator[Document]:
-        with told("read", self.place):
+        with store_errors("read", self.place):
             for batch in tables.rows_where(table, predicate, DOCUMENT_COLUMNS):
                 yield from documents_of(batch)
 
@@ -216,7 +328,7 @@ class LanceStore:
         def ask(limit: int) -> Any:
             return tables.by_words(table, words, limit, predicate)
 
-        with told("search", self.place):
+        with store_errors("search", self.place):
             return _hits(table, _best(ask, k, "_score", lambda score: score), k)
 
     def search_vectors(self, vector: NDArray[np.float32], k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
@@ -227,7 +339,7 @@ class LanceStore:
         def ask(limit: int) -> Any:
             return tables.by_vector(table, vector.astype(np.float32), limit, predicate)
 
-        with told("search", self.place):
+        with store_errors("search", self.place):
             return _hits(table, _best(ask, k, "_distance", lambda distance: 1 - distance), k)
 
     def _check_vector(self, vector: NDArray[np.float32]) -> None:
@@ -259,7 +371,7 @@ class LanceStore:
 
         What else lies in its folder or bucket stays.
         """
-        with told("write to", self.place):
+        with store_errors("write to", self.place):
             # Counted now: to a bucket another build, which took over, may have written meanwhile.
             if self.database.open_table(tables.DOCUMENTS).count_rows():
                 return False
@@ -271,7 +383,7 @@ class LanceStore:
     def info(self) -> StoreInfo:
         """See ``Store.info``."""
         table = self._latest()
-        with told("read", self.place):
+        with store_errors("read", self.place):
             return StoreInfo(
                 documents=table.count_rows(),
                 with_abstract=table.count_rows("characters > 0"),
@@ -288,13 +400,13 @@ class LanceStore:
         """See ``Store.verify``."""
         from vericite.corpus.store.checking import problems_of
 
-        with told("read", self.place):
-            return tuple(problems_of(self._latest(), self.embedder, self.facts))
+        with store_errors("read", self.place):
+            return tuple(problems_of(self._latest(), self.place, self.embedder, self.facts))
 
 
-def bundled_embedder() -> Embedding:
+def bundled_embedder() -> Embeds:
     """The one that comes with VeriCite; its weights are loaded now."""
-    from vericite.models import Embedder
+    from vericite.models.embedder import Embedder
 
     return Embedder.shared()
 

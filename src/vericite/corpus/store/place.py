@@ -8,11 +8,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from vericite.disk.folder import expanded
+from vericite.disk.files import expanded, only_one
 from vericite.errors import InputError
-from vericite.llm.spec import is_loopback
+from vericite.network.access import is_loopback
+
+if TYPE_CHECKING:
+    pass
+
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
@@ -62,7 +67,7 @@ def place_of(place: str | Path) -> Place:
     return Place(str(folder), folder)
 
 
-def strangers(folder: Path) -> list[str]:
+def foreign_entries(folder: Path) -> list[str]:
     """What lies in a folder that is no store; nothing in one that is a store, or could become one.
 
     Raises:
@@ -91,11 +96,11 @@ def _bucket_options() -> dict[str, str]:
 
 
 _WRITING = ("write to", "index")
-_OUT_OF_REACH = ("credential", "accessdenied", "forbidden", "403", "http error", "nosuchbucket")
+_OUT_OF_REACH = re.compile(r"credential|accessdenied|forbidden|status(?: code)?:? 403\b|http error|nosuchbucket", re.I)
 
 
 @contextmanager
-def told(doing: str, place: Place) -> Generator[None, None, None]:
+def store_errors(doing: str, place: Place) -> Generator[None, None, None]:
     """Turn what LanceDB raises into an error that says what was being done, and what to do next.
 
     Raises:
@@ -106,7 +111,7 @@ def told(doing: str, place: Place) -> Generator[None, None, None]:
     # LanceDB raises the built-in errors: ValueError for a file that is gone, RuntimeError or OSError for a full disk.
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
-            f"expected to {doing} {place.name}; found: {reason_of(error)}.{_next_step(doing, error)}"
+            f"expected to {doing} {place.name}; found: {reason_of(error)}.{_next_step(doing, place, error)}"
         ) from error
 
 
@@ -117,16 +122,35 @@ def reason_of(error: Exception) -> str:
     return text if len(text) <= 400 else text[:397] + "..."
 
 
-def is_out_of_reach(error: Exception) -> bool:
-    """Whether it is the user's rights or the address that is at fault, and nothing is known of what lies there."""
-    return any(sign in str(error).lower() for sign in _OUT_OF_REACH)
+def is_out_of_reach(error: Exception, place: Place) -> bool:
+    """Whether a bucket's address or the rights to it are at fault, so that nothing is known of what lies there."""
+    # Messages name files, and the name of a folder or of an index may well contain "403".
+    return place.folder is None and _OUT_OF_REACH.search(str(error)) is not None
 
 
-def _next_step(doing: str, error: Exception) -> str:
+def _next_step(doing: str, place: Place, error: Exception) -> str:
     text = str(error).lower()
     if any(sign in text for sign in ("no space left", "os error 28", "disk full", "quota", "file too large")):
         return " Free space on the disk and run the same again: what was written stays, and it goes on from there."
-    if is_out_of_reach(error):
+    if is_out_of_reach(error, place):
         return " Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
     # To read again is no help; to write again is.
     return " Run the same again: what was written stays, and it goes on from there." if doing in _WRITING else ""
+
+
+@contextmanager
+def only_builder(place: Place) -> Generator[None, None, None]:
+    """Hold a folder for one build; the system lets go of it when the process ends, however it ends.
+
+    A bucket has no such lock, nor has a folder on Windows: there the journal's claim has to do, by which the later
+    of two builds goes on and the earlier one stops at its next batch.
+
+    Raises:
+        InputError: Another build holds the folder, or it cannot be made.
+    """
+    # In a folder of something else no file is left; opening it tells what is wrong.
+    if place.folder is None or foreign_entries(place.folder):
+        yield
+        return
+    with only_one(place.folder, LOCK, "builds", "build"):
+        yield

@@ -1,21 +1,24 @@
 """The one module that knows LanceDB by name: connecting, and the tables of a store. Loads lancedb."""
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportCallIssue=false
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import lancedb
+import pyarrow as pa
 from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
 from lancedb.query import MatchQuery
 
-from vericite.corpus.store.filters import has_any, is_in
-from vericite.corpus.store.latest import REPLACES
-from vericite.corpus.store.place import Place, is_out_of_reach, reason_of, told
+from vericite.corpus.store.columns import PRIMARY, REPLACES
+from vericite.corpus.store.contract import has_any, in_parts, is_in
+from vericite.corpus.store.place import Place, is_out_of_reach, reason_of, store_errors
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportCallIssue=false
+
 
 DOCUMENTS = "documents"
 
@@ -65,7 +68,7 @@ def make_indexes(table: Any, place: Place) -> None:
     Raises:
         InputError: LanceDB could not.
     """
-    with told("index", place):
+    with store_errors("index", place):
         rows = table.count_rows()
         wanted = _wanted(table, rows)
         there = {column: index for index in table.list_indices() for column in index.columns}
@@ -82,9 +85,9 @@ def mend_indexes(table: Any, place: Place) -> None:
     Raises:
         InputError: LanceDB could not.
     """
-    with told("index", place):
+    with store_errors("index", place):
         wanted = _wanted(table, table.count_rows())
-        for column in broken_indexes(table):
+        for column in broken_indexes(table, place):
             if column in wanted:
                 table.create_index(column, config=wanted[column])
 
@@ -105,7 +108,7 @@ def unindexed(table: Any) -> dict[str, int]:
     return {column: there.get(column, rows) for column in _wanted(table, rows)}
 
 
-def broken_indexes(table: Any) -> dict[str, str]:
+def broken_indexes(table: Any, place: Place) -> dict[str, str]:
     """Why those indexes that cannot be read cannot, by the column that each is of; none of a table without rows."""
     if not table.count_rows():
         # No value to try them with, and nothing to be found through them.
@@ -118,7 +121,7 @@ def broken_indexes(table: Any) -> dict[str, str]:
         # A damaged file may also make LanceDB's Rust panic, and the RustPanic raised for it is an Exception of a module
         # that cannot be imported to name it here.
         except Exception as error:
-            if is_out_of_reach(error):
+            if is_out_of_reach(error, place):
                 raise
             found[column] = reason_of(error)
     return found
@@ -185,3 +188,90 @@ def merge_documents(table: Any, rows: Any) -> tuple[int, int]:
     merge = table.merge_insert("id").when_matched_update_all(where=REPLACES)
     done = merge.when_not_matched_insert_all().execute(rows)
     return done.num_inserted_rows, done.num_updated_rows
+
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+
+PMIDS = "pmids"
+
+Fact = Literal["deleted", "retracted"]
+"""What may be known of a PMID."""
+
+_KEPT = timedelta(minutes=10)
+_AT_ONCE = 1000
+
+_FORM = pa.schema(
+    [
+        pa.field("key", pa.string(), nullable=False, metadata=PRIMARY),
+        pa.field("pmid", pa.string(), nullable=False),
+        pa.field("fact", pa.string(), nullable=False),
+    ]
+)
+
+
+class PmidFacts:
+    """The facts of a store, which hold for documents that come later too. Reading makes no table."""
+
+    def __init__(self, place: Place, database: Any) -> None:
+        self._place = place
+        self._database = database
+
+    def known(self, fact: Fact, among: Collection[str] | None = None) -> set[str]:
+        """The PMIDs of which this is known, or those of some of them."""
+        table = self._table()
+        if table is None:
+            return set()
+        found: set[str] = set()
+        for some in [None] if among is None else in_parts(among, _AT_ONCE):
+            condition = f"fact = '{fact}'" + (f" AND {is_in('pmid', some)}" if some else "")
+            with store_errors("read", self._place):
+                found.update(table.search().where(condition).select(["pmid"]).to_arrow().column("pmid").to_pylist())
+        return found
+
+    def learn(self, fact: Fact, pmids: Iterable[str]) -> None:
+        """Remember this of these PMIDs; what is known already may be said again."""
+        rows = [{"key": f"{fact} {pmid}", "pmid": pmid, "fact": fact} for pmid in dict.fromkeys(pmids)]
+        if not rows:
+            return
+        with store_errors("write to", self._place):
+            table = self._database.create_table(PMIDS, schema=_FORM, exist_ok=True)
+            merge = table.merge_insert("key").when_not_matched_insert_all()
+            merge.execute(pa.Table.from_pylist(rows, schema=_FORM))
+
+    def forget(self, fact: Fact, pmids: Collection[str]) -> None:
+        """Take this back of these PMIDs."""
+        known = self.known(fact, pmids)
+        for some in in_parts(known, _AT_ONCE):
+            with store_errors("write to", self._place):
+                self._database.open_table(PMIDS).delete(f"fact = '{fact}' AND {is_in('pmid', some)}")
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with them, a sentence each."""
+        table = self._table()
+        if table is None:
+            return
+        seen: set[str] = set()
+        facts = get_args(Fact)
+        with store_errors("read", self._place):
+            if missing := set(_FORM.names) - set(table.schema.names):
+                yield f"expected the columns of the table {PMIDS}; found none named {', '.join(sorted(missing))}"
+                return
+            for batch in table.search().select(_FORM.names).to_batches(65_536):
+                for row in batch.to_pylist():
+                    if row["fact"] not in facts or row["key"] != f"{row['fact']} {row['pmid']}":
+                        yield f"expected a fact of a PMID; found {row!r}"
+                    elif row["key"] in seen:
+                        yield f"expected every fact once; found {row['key']!r} again"
+                    seen.add(row["key"])
+
+    def tidy(self) -> None:
+        """Make one file of the many small ones."""
+        if self._table() is not None:
+            with store_errors("write to", self._place):
+                self._database.open_table(PMIDS).optimize(cleanup_older_than=_KEPT)
+
+    def _table(self) -> Any:
+        with store_errors("read", self._place):
+            return self._database.open_table(PMIDS) if PMIDS in self._database.list_tables().tables else None

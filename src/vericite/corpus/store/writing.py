@@ -1,27 +1,123 @@
-"""What a build reads, gathered into batches. Loads lancedb and pyarrow."""
+"""Writing a store in batches: what of a source is new, committed so that a kill does no harm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.corpus.pubmed.record import Deletion, Retraction
-from vericite.corpus.store.columns import Row, documents_of_rows, row_of, row_retracted, state_of_row
-from vericite.corpus.store.committing import Batch, Committer
+from vericite.corpus.store.columns import (
+    Row,
+    State,
+    documents_of_rows,
+    replacements,
+    row_of,
+    row_retracted,
+    state_of_row,
+)
 from vericite.corpus.store.contract import BuildReport, Item, Missing, SourceState
-from vericite.corpus.store.journal import Journal
-from vericite.corpus.store.lance import LanceStore
-from vericite.corpus.store.latest import State
+from vericite.corpus.store.lance import Journal, LanceStore
 from vericite.errors import RecordError
 from vericite.records import Document
 
+_TIDY_EVERY = 64
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is committed together.
+
+    Attributes:
+        table: The documents, each id once, as ``LanceStore.merge`` takes them.
+        again: Of ids that came several times what their documents are ordered by, as they came.
+        deleted: PMIDs that are deleted.
+        retracted: PMIDs that are retracted, and were not known as such.
+        states: How far the sources are in the store with this batch.
+        items: How many items were read until here.
+    """
+
+    table: Any
+    again: Mapping[str, Sequence[State]]
+    deleted: Sequence[str]
+    retracted: Sequence[str]
+    states: Sequence[SourceState]
+    items: int
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a batch did: documents added, replaced and deleted."""
+
+    batch: Batch
+    added: int
+    replaced: int
+    deleted: int
+
+
+class Committer:
+    """Commits batches one after the other: what is said of PMIDs, documents, deletions, then the journal.
+
+    Every step may be the last one before the process dies: done again from the first, they lead to the same store.
+    It works in a thread of its own, at one batch at a time and never with another waiting: LanceDB needs Python's lock
+    for none of it, so that meanwhile the next one is read.
+    """
+
+    def __init__(self, store: LanceStore, journal: Journal) -> None:
+        self._store, self._journal = store, journal
+        self._thread = ThreadPoolExecutor(1, "vericite-store")
+        self._going: Future[Committed] | None = None
+        self._writes = 0
+
+    def begin(self, batch: Batch) -> None:
+        """Begin to commit; the batch before has to be taken by ``done`` first."""
+        self._going = self._thread.submit(self._commit, batch)
+
+    @property
+    def ready(self) -> bool:
+        """Whether ``done`` need not wait for a batch."""
+        return self._going is not None and self._going.done()
+
+    def done(self) -> Committed | None:
+        """What the batch did that was begun last, once it is committed; None where there is none.
+
+        Raises:
+            InputError: It could not be committed.
+        """
+        going, self._going = self._going, None
+        return None if going is None else going.result()
+
+    def close(self) -> None:
+        """Wait until nothing is written any more."""
+        self._thread.shutdown()
+
+    def _commit(self, batch: Batch) -> Committed:
+        self._journal.check_claim()
+        self._store.facts.learn("deleted", batch.deleted)
+        self._store.facts.learn("retracted", batch.retracted)
+        before = self._store.states_of(batch.again)
+        added, replaced = self._store.merge(batch.table)
+        # Of those that came several times the commit counts the last one alone.
+        replaced += sum(
+            replacements(before.get(id), states) - replacements(before.get(id), [max(states)])
+            for id, states in batch.again.items()
+        )
+        deleted = self._store.delete_where("pmid", batch.deleted) if batch.deleted else 0
+        self._journal.note(batch.states)
+        self._writes += 1
+        if self._writes % _TIDY_EVERY == 0:
+            self._store.facts.tidy()
+        return Committed(batch, added, replaced, deleted)
+
+
 CHARACTERS = 64_000_000
 """Of a batch, at most about: full texts make smaller batches than abstracts."""
+
 
 _EMBEDDED_AT_ONCE = 100
 """Documents: some seconds' work, after which it is told how far it is."""
@@ -41,7 +137,7 @@ class Writer:
         self._batch, self._most_problems, self._tell = max(1, batch), problems, tell
         self._rows: dict[str, Row] = {}
         self._again: dict[str, list[State]] = {}
-        self._held = self._characters = 0
+        self._accepted = self._characters = 0
         self._gone: list[str] = []
         self._deleted_pmids: set[str] = set()
         self._retracted_pmids: set[str] = set()
@@ -93,7 +189,7 @@ class Writer:
             self._absentees += [item.problem][: self._most_problems - len(self._absentees)]
         else:
             self._refuse(item)
-        if self._held >= self._batch or self._since >= 4 * self._batch or self._characters >= CHARACTERS:
+        if self._accepted >= self._batch or self._since >= 4 * self._batch or self._characters >= CHARACTERS:
             self.flush()
         elif self._committer.ready:
             self._settle()
@@ -111,12 +207,12 @@ class Writer:
             self._deleted += 1
             return
         self._taken += 1
-        self._held += 1
+        self._accepted += 1
         self._characters += len(row[1])
-        held = self._rows.setdefault(document.id, row)
-        if held is not row:
-            self._again.setdefault(document.id, [state_of_row(held)]).append(state_of_row(row))
-            if state_of_row(row) >= state_of_row(held):
+        earlier = self._rows.setdefault(document.id, row)
+        if earlier is not row:
+            self._again.setdefault(document.id, [state_of_row(earlier)]).append(state_of_row(row))
+            if state_of_row(row) >= state_of_row(earlier):
                 self._rows[document.id] = row
 
     def _retract(self, pmids: tuple[str, ...]) -> None:
@@ -150,7 +246,7 @@ class Writer:
         batch = Batch(table, self._again, self._gone, self._retracted_since, tuple(self._states.values()), self.items)
         self._settle()
         self._committer.begin(batch)
-        self._rows, self._again, self._held, self._characters = {}, {}, 0, 0
+        self._rows, self._again, self._accepted, self._characters = {}, {}, 0, 0
         self._gone, self._retracted_since = [], []
         # A source that goes on is noted again with the next batch; one that ended is not.
         self._states = {} if self._state.done else {self._state.name: self._state}

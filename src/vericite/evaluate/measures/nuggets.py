@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from vericite.errors import InputError
-from vericite.evaluate.gold import SentenceLabel
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.counted import Counted, Counts, share_of
-from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
-from vericite.evaluate.measures.named import Family
+from vericite.evaluate.measures.measure import NOTHING, Counted, Counts, Family, Measure, Need, Parts, one, share_of
+from vericite.records import SentenceLabel
 
 
 def one_to_one(same: Mapping[str, Sequence[int]]) -> dict[int, str]:
@@ -34,19 +32,19 @@ def one_to_one(same: Mapping[str, Sequence[int]]) -> dict[int, str]:
 def _pair(gold: str, same: Mapping[str, Sequence[int]], paired: dict[int, str]) -> None:
     """Find a partner for one more, by moving others to another partner of theirs where it takes that."""
     mine = {name: answer for answer, name in paired.items()}
-    asked: dict[int, str] = {}
+    claimed: dict[int, str] = {}
     waiting = [gold]
-    for asking in waiting:
-        for answer in same[asking]:
-            if answer in asked:
+    for wanting in waiting:
+        for answer in same[wanting]:
+            if answer in claimed:
                 continue
-            asked[answer] = asking
+            claimed[answer] = wanting
             if answer in paired:
                 waiting.append(paired[answer])
                 continue
             free: int | None = answer
             while free is not None:
-                mover = asked[free]
+                mover = claimed[free]
                 paired[free] = mover
                 free = mine.get(mover)
             return
@@ -60,36 +58,36 @@ class NuggetPairs(NamedTuple):
         gold: The gold ones, by id.
         vital: Those that it must have.
         paired: The gold one of each of the answer's that is in a pair.
-        said: Gold ones that any of the answer's says.
-        saying: The answer's that say any gold one.
+        stated: Gold ones that any of the answer's says.
+        matching: The answer's that say any gold one.
     """
 
     own: int
     gold: frozenset[str]
     vital: frozenset[str]
     paired: Mapping[int, str]
-    said: frozenset[str]
-    saying: frozenset[int]
+    stated: frozenset[str]
+    matching: frozenset[int]
 
 
 def matched(item: Item) -> NuggetPairs | None:
     """An answer's nuggets beside the gold's; None where either is not known, or labels are of another gold."""
-    told, gold = item.labels, item.gold and item.gold.nuggets
-    if told is None or told.nuggets is None or told.matches is None or gold is None:
+    labels, gold = item.labels, item.gold and item.gold.nuggets
+    if labels is None or labels.nuggets is None or labels.matches is None or gold is None:
         return None
     # Vital ones first: as many of them are paired as can be, and no pair is lost by it.
     same: dict[str, list[int]] = {it.id: [] for it in sorted(gold, key=lambda it: not it.vital)}
-    for match in told.matches:
+    for match in labels.matches:
         if match.gold not in same:
             return None
         same[match.gold].append(match.answer)
     return NuggetPairs(
-        told.nuggets,
+        labels.nuggets,
         frozenset(same),
         frozenset(it.id for it in gold if it.vital),
         one_to_one(same),
         frozenset(id for id, answers in same.items() if answers),
-        frozenset(match.answer for match in told.matches),
+        frozenset(match.answer for match in labels.matches),
     )
 
 
@@ -121,7 +119,7 @@ class NuggetPrecision(Nuggets):
 
 
 @dataclass(frozen=True, repr=False)
-class OfGold(Nuggets):
+class GoldNuggetShare(Nuggets):
     """The share of the gold nuggets, or of the vital ones, that an answer has."""
 
     vital: bool = False
@@ -132,14 +130,14 @@ class OfGold(Nuggets):
         if found is None:
             return None
         gold = found.vital if self.vital else found.gold
-        return one(len(gold & self.had(found)) / len(gold)) if gold else NOTHING
+        return one(len(gold & self._had(found)) / len(gold)) if gold else NOTHING
 
     @abstractmethod
-    def had(self, found: NuggetPairs) -> Set[str]:
+    def _had(self, found: NuggetPairs) -> Set[str]:
         """The gold nuggets that the answer has."""
 
 
-class NuggetRecall(OfGold):
+class NuggetRecall(GoldNuggetShare):
     """Gold nuggets that one of the answer's says, over all gold nuggets.
 
     Paired as in ``NuggetPrecision`` (BioACE, arXiv 2602.04982). With ``vital=True`` only gold nuggets that an answer
@@ -148,43 +146,8 @@ class NuggetRecall(OfGold):
 
     name = "NuggetRecall"
 
-    def had(self, found: NuggetPairs) -> Set[str]:
-        """Those in a pair."""
+    def _had(self, found: NuggetPairs) -> Set[str]:
         return set(found.paired.values())
-
-
-class NuggetCoverage(OfGold):
-    """Gold nuggets that any of the answer's says, over all gold nuggets.
-
-    Unlike ``NuggetRecall`` one of the answer's nuggets may say several. With ``vital=True`` only gold nuggets that an
-    answer must have count: completeness by nuggets. The mean over questions.
-    """
-
-    name = "NuggetCoverage"
-
-    def had(self, found: NuggetPairs) -> Set[str]:
-        """Those said at all."""
-        return found.said
-
-
-class NuggetRedundancy(Nuggets):
-    """The answer's nuggets that only repeat what another of its nuggets says, over all of the answer's.
-
-    Those that say the same as a gold nugget, and are left over when each gold one is paired as in ``NuggetPrecision``.
-    The mean over questions; an answer without nuggets has nothing to count.
-    """
-
-    name = "NuggetRedundancy"
-    higher_is_better = False
-
-    def parts(self, item: Item) -> Parts | None:
-        """Its own redundancy."""
-        found = matched(item)
-        if found is None:
-            return None
-        if not found.own or not found.gold:
-            return NOTHING
-        return one(len(found.saying - found.paired.keys()) / found.own)
 
 
 @dataclass(frozen=True, repr=False)
@@ -217,6 +180,39 @@ class NuggetF(Nuggets):
         return one((1 + weight) * precision[0] * recall[0] / (weight * precision[0] + recall[0]))
 
 
+class NuggetCoverage(GoldNuggetShare):
+    """Gold nuggets that any of the answer's says, over all gold nuggets.
+
+    Unlike ``NuggetRecall`` one of the answer's nuggets may say several. With ``vital=True`` only gold nuggets that an
+    answer must have count: completeness by nuggets. The mean over questions.
+    """
+
+    name = "NuggetCoverage"
+
+    def _had(self, found: NuggetPairs) -> Set[str]:
+        return found.stated
+
+
+class NuggetRedundancy(Nuggets):
+    """The answer's nuggets that only repeat what another of its nuggets says, over all of the answer's.
+
+    Those that say the same as a gold nugget, and are left over when each gold one is paired as in ``NuggetPrecision``.
+    The mean over questions; an answer without nuggets has nothing to count.
+    """
+
+    name = "NuggetRedundancy"
+    higher_is_better = False
+
+    def parts(self, item: Item) -> Parts | None:
+        """Its own redundancy."""
+        found = matched(item)
+        if found is None:
+            return None
+        if not found.own or not found.gold:
+            return NOTHING
+        return one(len(found.matching - found.paired.keys()) / found.own)
+
+
 @dataclass(frozen=True, repr=False)
 class LabelledSentences(Counted):
     """The share of an answer's sentences that assessors gave a label."""
@@ -245,6 +241,25 @@ class Completeness(LabelledSentences):
     label = "required"
 
 
+@dataclass(frozen=True, repr=False)
+class Correctness(Counted):
+    """Sentences that are correct, over sentences judged.
+
+    BioACE's correctness (Gupta et al. 2026, arXiv 2602.04982): the mean over answers, or pooled with
+    ``by='sentence'``. Sentences that were not judged are left out.
+    """
+
+    name = "Correctness"
+    family = "nugget"
+    needs = ("labels",)
+
+    by: Literal["question", "sentence"] = "question"
+
+    def counts(self, item: Item) -> Counts | None:
+        """Those correct, over those judged."""
+        return share_of(item.labels and item.labels.correct)
+
+
 class Redundancy(LabelledSentences):
     """Sentences that an answer does not need, over sentences judged.
 
@@ -270,25 +285,6 @@ class Harmfulness(LabelledSentences):
 
 
 @dataclass(frozen=True, repr=False)
-class Correctness(Counted):
-    """Sentences that are correct, over sentences judged.
-
-    BioACE's correctness (Gupta et al. 2026, arXiv 2602.04982): the mean over answers, or pooled with
-    ``by='sentence'``. Sentences that were not judged are left out.
-    """
-
-    name = "Correctness"
-    family = "nugget"
-    needs = ("labels",)
-
-    by: Literal["question", "sentence"] = "question"
-
-    def counts(self, item: Item) -> Counts | None:
-        """Those correct, over those judged."""
-        return share_of(item.labels and item.labels.correct)
-
-
-@dataclass(frozen=True, repr=False)
 class ClaimRecall(Counted):
     """Gold claims that the answer entails, over gold claims judged.
 
@@ -304,17 +300,3 @@ class ClaimRecall(Counted):
     def counts(self, item: Item) -> Counts | None:
         """Those entailed, over those judged."""
         return share_of(item.labels and item.labels.entailed)
-
-
-NUGGET_MEASURES: tuple[type[Measure], ...] = (
-    NuggetPrecision,
-    NuggetRecall,
-    NuggetF,
-    NuggetCoverage,
-    NuggetRedundancy,
-    Completeness,
-    Correctness,
-    Redundancy,
-    Harmfulness,
-    ClaimRecall,
-)

@@ -2,50 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from types import ModuleType
+from typing import Any, TypeVar, get_args
 
-from vericite.errors import InputError
+from vericite.errors import InputError, UnknownNameError
+from vericite.evaluate import agreement
+from vericite.evaluate.agreement import AgreementMeasure, RankAgreement
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.agreement import (
-    AGREEMENT_MEASURES,
-    RANK_MEASURES,
-    AgreementMeasure,
-    RankAgreement,
-)
-from vericite.evaluate.measures.answer_closed import ANSWER_CLOSED_MEASURES
-from vericite.evaluate.measures.answer_exact import ANSWER_EXACT_MEASURES
-from vericite.evaluate.measures.answer_text import ANSWER_TEXT_MEASURES
-from vericite.evaluate.measures.biogen import BIOGEN_MEASURES
-from vericite.evaluate.measures.citation import CITATION_MEASURES
-from vericite.evaluate.measures.citation_gold import CITATION_GOLD_MEASURES
-from vericite.evaluate.measures.measure import Measure, Need
-from vericite.evaluate.measures.model_scores import MODEL_SCORE_MEASURES
-from vericite.evaluate.measures.named import Named
-from vericite.evaluate.measures.nuggets import NUGGET_MEASURES
-from vericite.evaluate.measures.parsing import parse_measure, split_measures
-from vericite.evaluate.measures.rationale import RATIONALE_MEASURES
-from vericite.evaluate.measures.retrieval import RETRIEVAL_MEASURES
+from vericite.evaluate.measures import answer_exact, answer_text, citation_gold, nuggets, retrieval, verdicts
+from vericite.evaluate.measures.measure import Family, Measure, Named, Need, expect_parameters
 
-_OF_ANSWERS: tuple[type[Measure], ...] = (
-    *CITATION_MEASURES,
-    *CITATION_GOLD_MEASURES,
-    *BIOGEN_MEASURES,
-    *ANSWER_TEXT_MEASURES,
-    *ANSWER_EXACT_MEASURES,
-    *ANSWER_CLOSED_MEASURES,
-    *MODEL_SCORE_MEASURES,
-    *NUGGET_MEASURES,
-    *RATIONALE_MEASURES,
-    *RETRIEVAL_MEASURES,
-)
+Kind = TypeVar("Kind", bound=Named)
 
-MEASURES: dict[str, type[Measure]] = {kind.name: kind for kind in _OF_ANSWERS}
+_MEASURE = re.compile(r"(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<given>[^()]*)\))?\s*(?:@(?P<cutoff>\d+))?")
+
+
+def parse_measure(text: str, known: Mapping[str, type[Kind]]) -> Kind:
+    """The measure that this is the string of, as in ``nDCG@10`` or ``CitationF1(average='micro')``.
+
+    Raises:
+        InputError: It is none: what is wrong with the name, a parameter or a value.
+    """
+    parts = _MEASURE.fullmatch(text.strip())
+    if not parts:
+        raise InputError(
+            f"expected a measure such as SupportRate or nDCG@10 or RougeL(figure='recall'); found {text!r}"
+        )
+    name = parts["name"]
+    kind = known.get(name) or next((it for key, it in known.items() if key.lower() == name.lower()), None)
+    if kind is None:
+        raise UnknownNameError("measure", name, known)
+    given = _given(text, kind, parts["given"] or "")
+    if parts["cutoff"]:
+        if not kind.takes_cutoff():
+            raise InputError(f"expected {kind.name} without a cutoff; found {text!r}. It does not look at ranks.")
+        given["cutoff"] = int(parts["cutoff"])
+    # Before what the measure itself makes of its parameters, which takes them to be of their types.
+    expect_parameters(kind.name, kind, given)
+    try:
+        return kind(**given)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"expected a measure; found {text!r}: {error}") from None
+
+
+def _given(text: str, kind: type[Named], inside: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        if call.args:
+            raise ValueError
+        given = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (ValueError, SyntaxError):
+        raise InputError(f"expected parameters as in {kind.name}(name='value'); found {text!r}") from None
+    takes = [field.name for field in fields(kind) if field.name != "cutoff"]
+    for name in given:
+        if name not in takes:
+            known = ", ".join(takes) or "none"
+            raise InputError(f"expected parameters of {kind.name} (it has {known}); found {name!r} in {text!r}")
+    return given
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures of a list with commas, those within brackets left alone.
+
+    Raises:
+        InputError: It names none.
+    """
+    found = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    if not found:
+        raise InputError(
+            f"expected a measure, as in -m SupportRate; found {text!r}. `vericite measures` lists them; without -m the "
+            "usual ones are taken."
+        )
+    return found
+
+
+def _measures_in(base: type[Kind], *modules: ModuleType) -> dict[str, type[Kind]]:
+    """The measures of these modules by name: every class there that gives itself one, in the order of the file."""
+    classes = [it for module in modules for it in vars(module).values() if isinstance(it, type)]
+    return {it.name: it for it in classes if issubclass(it, base) and "name" in vars(it)}
+
+
+def _in_families(found: dict[str, type[Measure]]) -> dict[str, type[Measure]]:
+    """In the order of families, and in a family what models computed beforehand last."""
+    families = get_args(Family)
+    order = {it: (families.index(it.family), not {"scores", "features"}.isdisjoint(it.needs)) for it in found.values()}
+    return dict(sorted(found.items(), key=lambda known: order[known[1]]))
+
+
+MEASURES = _in_families(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
 """What a system's answers are measured by."""
 
-AGREEMENT: dict[str, type[AgreementMeasure]] = {kind.name: kind for kind in AGREEMENT_MEASURES}
+AGREEMENT = _measures_in(AgreementMeasure, agreement)
 """How far raters agree."""
 
-RANKINGS: dict[str, type[RankAgreement]] = {kind.name: kind for kind in RANK_MEASURES}
+RANKINGS = _measures_in(RankAgreement, agreement)
 """How far two rankings of systems agree."""
 
 ALL: dict[str, type[Named]] = {**MEASURES, **AGREEMENT, **RANKINGS}
@@ -98,7 +153,7 @@ def measures_for(items: Sequence[Item]) -> list[Measure]:
     return [measure for measure in usual if all(has[need] for need in measure.needs)]
 
 
-_TELLING = (
+_PREFERRED = (
     "SupportRate",
     "CitationSupportRate",
     "CitationF1",
@@ -115,7 +170,7 @@ _TELLING = (
 """What two systems are compared by where nothing is named: the first of these that there is something for."""
 
 
-def most_telling(systems: Sequence[Sequence[Item]]) -> Measure:
+def preferred_measure(systems: Sequence[Sequence[Item]]) -> Measure:
     """The measure that systems are compared by where none is named: each of them has something for it.
 
     Raises:
@@ -123,7 +178,7 @@ def most_telling(systems: Sequence[Sequence[Item]]) -> Measure:
     """
     shared = set[Measure].intersection(*({*measures_for(items)} for items in systems))
     there = {measure.name: measure for measure in shared}
-    for name in _TELLING:
+    for name in _PREFERRED:
         measure = there.get(name)
         if measure and all(any(part is not None and any(part) for part in measure.of(items)) for items in systems):
             return measure

@@ -1,4 +1,4 @@
-"""Measures of the documents found, computed by ir_measures (trec_eval), never here.
+"""Measures of the documents found, computed by ir_measures (trec_eval) but for BioASQ's own.
 
 Relevant is a document of a grade above 0. A question that no document is judged for is missing, as trec_eval leaves out
 topics that its judgements do not name; so is one without a ranking. One that documents are judged for, none of them
@@ -8,16 +8,12 @@ out of its judgements. An empty ranking found nothing: 0. A document that is fou
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import NOTHING, Measure, Need, Parts, one
-from vericite.evaluate.measures.named import Family
-from vericite.evaluate.measures.packages import eval_package
-from vericite.evaluate.measures.parameters import expect_count
+from vericite.evaluate.measures.measure import NOTHING, Family, Measure, Need, Parts, eval_package, one
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,9 +26,13 @@ class Ranking(Measure):
     packages: ClassVar[tuple[str, ...]] = ("ir-measures", "pytrec-eval-terrier")
     pooled: ClassVar[bool] = False
 
-    @abstractmethod
-    def of_package(self, package: Any) -> Any:
-        """The measure of ir_measures that it is."""
+    package_name: ClassVar[str]
+    """What ir_measures calls it."""
+    cutoff: int | None
+
+    def _of_package(self, package: Any) -> Any:
+        measure = getattr(package, self.package_name)
+        return measure if self.cutoff is None else measure @ self.cutoff
 
     def ranking(self, item: Item) -> list[str]:
         """What is ranked, each document once."""
@@ -48,70 +48,55 @@ class Ranking(Measure):
         found: list[Parts | None] = [None] * len(items)
         judged: dict[str, dict[str, int]] = {}
         run: dict[str, dict[str, float]] = {}
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             if item.ranked is None or item.gold is None or not item.gold.documents:
                 continue
-            found[place] = NOTHING
+            found[index] = NOTHING
             if any(grade > 0 for grade in item.gold.documents.values()):
-                judged[str(place)] = {id: int(grade) for id, grade in item.gold.documents.items()}
+                judged[str(index)] = {id: int(grade) for id, grade in item.gold.documents.items()}
                 ids = self.ranking(item)
-                run[str(place)] = {id: float(len(ids) - rank) for rank, id in enumerate(ids)}
+                run[str(index)] = {id: float(len(ids) - rank) for rank, id in enumerate(ids)}
         if judged:
-            for metric in package.pytrec_eval.iter_calc([self.of_package(package)], judged, run):
+            for metric in package.pytrec_eval.iter_calc([self._of_package(package)], judged, run):
                 found[int(metric.query_id)] = one(float(metric.value))
         return found
 
 
 @dataclass(frozen=True, repr=False)
-class Cut(Ranking):
+class AtCutoff(Ranking):
     """A measure of the first few documents."""
 
     cutoff: int = 10
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        expect_count(self.name, "cutoff", self.cutoff)
-
 
 @dataclass(frozen=True, repr=False)
-class MaybeCut(Ranking):
+class AtOptionalCutoff(Ranking):
     """A measure of the whole ranking, or of the first few documents."""
 
     cutoff: int | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cutoff is not None:
-            expect_count(self.name, "cutoff", self.cutoff)
 
-
-class Recall(Cut):
+class Recall(AtCutoff):
     """Relevant documents among the first k, over all relevant ones.
 
     trec_eval's recall_k, ir_measures' R@k.
     """
 
     name = "Recall"
-
-    def of_package(self, package: Any) -> Any:
-        """R@k."""
-        return package.R @ self.cutoff
+    package_name = "R"
 
 
-class Precision(Cut):
+class Precision(AtCutoff):
     """Relevant documents among the first k, over k.
 
     trec_eval's P_k, ir_measures' P@k: over k also where fewer were found.
     """
 
     name = "Precision"
-
-    def of_package(self, package: Any) -> Any:
-        """P@k."""
-        return package.P @ self.cutoff
+    package_name = "P"
 
 
-class Success(Cut):
+class Success(AtCutoff):
     """Questions with a relevant document among the first k.
 
     trec_eval's success_k, ir_measures' Success@k; also called hit rate.
@@ -119,53 +104,78 @@ class Success(Cut):
 
     name = "Success"
     whole = True
-
-    def of_package(self, package: Any) -> Any:
-        """Success@k."""
-        return package.Success @ self.cutoff
+    package_name = "Success"
 
 
-class NDCG(MaybeCut):
+class NDCG(AtOptionalCutoff):
     """Grades of the documents found, the less the later, over those of the best ranking there is.
 
     trec_eval's ndcg_cut_k: a document's gain is its grade (none for negative ones) over the logarithm of its rank.
     """
 
     name = "nDCG"
-
-    def of_package(self, package: Any) -> Any:
-        """With a cutoff or without."""
-        return package.nDCG if self.cutoff is None else package.nDCG @ self.cutoff
+    package_name = "nDCG"
 
 
-class MAP(MaybeCut):
+class MAP(AtOptionalCutoff):
     """Precision at the rank of each relevant document, averaged over all relevant ones.
 
-    trec_eval's map and map_cut_k, ir_measures' AP; those not found count 0. BioASQ divides by 10 at most.
+    trec_eval's map and map_cut_k, ir_measures' AP; those not found count 0. BioASQ's is ``BioASQMAP``.
     """
 
     name = "MAP"
-
-    def of_package(self, package: Any) -> Any:
-        """AP or AP@k."""
-        return package.AP if self.cutoff is None else package.AP @ self.cutoff
+    package_name = "AP"
 
 
-class MRR(MaybeCut):
+class MRR(AtOptionalCutoff):
     """One over the rank of the first relevant document.
 
-    trec_eval's recip_rank, ir_measures' RR; 0 where none is found, or none among the first k.
+    ir_measures' RR; 0 where none is found, or none among the first k. Without a cutoff it is trec_eval's recip_rank,
+    which puts the last name first among documents of the same score. With one it is MS MARCO's, which puts the first
+    name first; that shows only where the scores are known, as in a TREC run.
     """
 
     name = "MRR"
 
     def ranking(self, item: Item) -> list[str]:
         """What is ranked, down to the cutoff, which trec_eval itself does not know for this measure."""
-        return super().ranking(item)[: self.cutoff]
+        ranked, scores = super().ranking(item), item.retrieval_scores
+        if self.cutoff is not None and scores.keys() >= set(ranked):
+            ranked.sort(key=lambda document: (-scores[document], document))
+        return ranked[: self.cutoff]
 
-    def of_package(self, package: Any) -> Any:
-        """RR."""
+    def _of_package(self, package: Any) -> Any:
         return package.RR
 
 
-RETRIEVAL_MEASURES: tuple[type[Measure], ...] = (Recall, Precision, Success, NDCG, MAP, MRR)
+@dataclass(frozen=True, repr=False)
+class BioASQMAP(Measure):
+    """Precision at the rank of each relevant document among the first ten, over ten or the relevant ones if fewer.
+
+    Mean average precision of BioASQ's phase A. Its program divided by all relevant ones in the first two challenges
+    (``divisor='relevant'``), by 10 from the third on (``divisor='ten'``), and by the smaller of the two since the
+    eighth. No package computes it. A question without a ranking is missing, as that program passes it over.
+    """
+
+    name = "BioASQMAP"
+    family: ClassVar[Family] = "retrieval"
+    needs: ClassVar[tuple[Need, ...]] = ("evidence", "gold")
+    pooled: ClassVar[bool] = False
+
+    divisor: Literal["least", "ten", "relevant"] = "least"
+    cutoff: int = 10
+
+    def parts(self, item: Item) -> Parts | None:
+        """The average precision of one ranking."""
+        if item.ranked is None or item.gold is None or not item.gold.documents:
+            return None
+        relevant = {id for id, grade in item.gold.documents.items() if grade > 0}
+        if not relevant:
+            return NOTHING
+        found, total = 0, 0.0
+        for rank, document in enumerate(list(dict.fromkeys(item.ranked))[: self.cutoff], start=1):
+            if document in relevant:
+                found += 1
+                total += found / rank
+        divisors = {"least": min(len(relevant), 10), "ten": 10, "relevant": len(relevant)}
+        return one(total / divisors[self.divisor])

@@ -6,12 +6,18 @@ selector = PoolSelector(pool, Selection("similar", shots=2), prompt)
 shown = selector.choose(question, evidence_pmids)
 """
 
-from vericite.generate.demonstrations.building import Built, build_pool
-from vericite.generate.demonstrations.decontamination import NEAR, decontaminate
+from vericite.generate.demonstrations.building import Built, RationaleWriter, build_pool
 from vericite.generate.demonstrations.pool import Exemplar, Pool, Removed
-from vericite.generate.demonstrations.rationales import RationaleWriter
-from vericite.generate.demonstrations.selection import MOST_SHOTS, PoolSelector, Selection, Selector, Way
-from vericite.generate.demonstrations.vectors import Vectors
+from vericite.generate.demonstrations.selection import (
+    MOST_SHOTS,
+    NEAR,
+    PoolSelector,
+    Selection,
+    Selector,
+    Vectors,
+    Way,
+    decontaminate,
+)
 
 __all__ = [
     "MOST_SHOTS",

@@ -1,29 +1,197 @@
-"""Building a pool from training questions, one line a question, so that a build that was stopped goes on."""
+"""Building a pool of demonstrations from training questions; a build that was interrupted goes on."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO, TypeVar
+from typing import NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from vericite.disk.jobs import Lines
 from vericite.errors import EntrezAccessError, EntrezError, InputError
-from vericite.generate.demonstrations.attribution import ATTRIBUTION, cited_answer, evidence_for
-from vericite.generate.demonstrations.pool import Exemplar, label_of
-from vericite.generate.demonstrations.rationales import NoReply, RationaleWriter, Unusable
-from vericite.records import SCHEMA_VERSION, Document, Names, Question, Record, read_jsonl, to_json
-from vericite.text.references import reference_key
+from vericite.generate.demonstrations.pool import (
+    ATTRIBUTION,
+    Exemplar,
+    Label,
+    cited_answer,
+    evidence_for,
+    label_of,
+    normal,
+)
+from vericite.generate.prompt import NOTICE, Shown
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Reply
+from vericite.llm.chat import as_block, canonical
+from vericite.llm.prompts import Prompt, read_prompt, signed
+from vericite.llm.replies import Kind, ask_for
+from vericite.records import (
+    SCHEMA_VERSION,
+    Document,
+    Names,
+    Question,
+    Record,
+)
+from vericite.text.references import parse_markers, parse_pmids, reference_key, render_markers
+from vericite.text.terms import terms
+
+COVERED = 0.5
+"""Share of a reference answer's words that a rationale must have, where no single word is the right answer."""
+
+
+_FOLDER = Path(__file__).parent / "prompts"
+_WRITE, _READ = (read_prompt(_FOLDER / name, Prompt) for name in ("write.toml", "read.toml"))
+
+
+_FORMS = {
+    "label": "Answer with one word: yes, no or maybe.",
+    "exact": "Answer with the name, number or items only, items separated by semicolons.",
+}
+
+
+class _Statement(BaseModel):
+    """A sentence and the documents that it rests on."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    statement: str = Field(min_length=1)
+    documents: list[int]
+
+
+class _Reasoning(BaseModel):
+    """What the model writes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    statements: list[_Statement] = Field(max_length=12)
+
+
+class _Conclusion(BaseModel):
+    """What a reader takes from a rationale."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    answer: str = Field(min_length=1)
+
+
+class Unusable(Exception):
+    """The model replied, and what it wrote is no rationale for this answer; asked again it would write the same."""
+
+
+class NoReply(Exception):
+    """No reply came: the question can be asked again."""
+
+
+class RationaleWriter:
+    """Asks a language model for rationales, at temperature 0.
+
+    Args:
+        llm: The model.
+        tokens: Room for a reply.
+    """
+
+    def __init__(self, llm: LLM, tokens: int = 1024) -> None:
+        self.llm = llm
+        self._tokens = tokens
+
+    @property
+    def signature(self) -> str:
+        """The prompts' version and hash, and the model."""
+        fixed = canonical([_WRITE.signature, _READ.signature, NOTICE, _FORMS, COVERED])
+        return f"{signed(_WRITE.name, fixed)}:{self.llm.signature}(temperature=0, max_tokens={self._tokens})"
+
+    async def write(self, question: Question, documents: Sequence[Document]) -> str:
+        """A rationale with its citations, which comes to the right answer.
+
+        Raises:
+            Unusable: What the model wrote cites what is not there, or comes to another answer.
+            NoReply: No reply came.
+            LLMAccessError: Every call would fail alike.
+        """
+        given = {
+            "question": as_block("question", question.text),
+            "documents": "\n".join(Shown.of(document, place).text for place, document in enumerate(documents, start=1)),
+            "answer": as_block("right_answer", _right_answer(question)),
+        }
+        found = await self._asked(_WRITE, given, _Reasoning, lambda reply: _checked(reply, len(documents)))
+        if not found.statements:
+            raise Unusable("the model finds that the documents do not lead to the answer")
+        rationale = " ".join(_cited(item) for item in found.statements)
+        await self._check(question, rationale)
+        return rationale
+
+    async def _check(self, question: Question, rationale: str) -> None:
+        label = label_of(question)
+        if label is None and not question.gold_exact:
+            if not _covers(rationale, question.gold_ideal):
+                raise Unusable("the rationale has too few words of the right answer")
+            return
+        given = {
+            "question": as_block("question", question.text),
+            "reasoning": as_block("reasoning", rationale),
+            "form": _FORMS["exact" if label is None else "label"],
+        }
+        found = await self._asked(_READ, given, _Conclusion)
+        if not comes_to(found.answer, label, question.gold_exact):
+            raise Unusable("the rationale comes to another answer")
+
+    async def _asked(
+        self, prompt: Prompt, given: Mapping[str, str], kind: type[Kind], check: Callable[[Kind], Kind] | None = None
+    ) -> Kind:
+        last: list[Reply] = []
+
+        async def complete(request: ChatRequest) -> Reply:
+            last[:] = [await self.llm.complete(request)]
+            return last[0]
+
+        messages = prompt.filled({**given, "notice": NOTICE})
+        found = await ask_for(complete, ChatRequest(messages, max_tokens=self._tokens), kind, check)
+        if not isinstance(found, CallFailure):
+            return found.value
+        # A reply that came and could not be used would come again; none that came may come yet.
+        raise (
+            Unusable("the reply is none that can be used") if isinstance(last[0], Completion) else NoReply(found.reason)
+        )
+
+
+def comes_to(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -> bool:
+    """Whether an answer is the right one: its label, or every item by one of its synonyms."""
+    if label is not None:
+        return re.findall(r"[a-z]+", answer.lower())[:1] == [label]
+    words = f" {normal(answer)} "
+    return bool(exact) and all(any(f" {normal(name)} " in words for name in item if name.strip()) for item in exact)
+
+
+def _right_answer(question: Question) -> str:
+    """The right answer as the model is given it."""
+    exact = "; ".join(item[0] for item in question.gold_exact if item)
+    return "\n".join(filter(None, (exact, *question.gold_ideal[:1])))
+
+
+def _checked(reply: _Reasoning, documents: int) -> _Reasoning:
+    for item in reply.statements:
+        if wrong := [number for number in item.documents if not 1 <= number <= documents]:
+            raise ValueError(f"expected numbers of documents from 1 to {documents}; found {wrong[0]}")
+        if parse_markers(item.statement) or parse_pmids(item.statement):
+            raise ValueError("expected numbers of documents in the list alone; found some inside a statement")
+    if reply.statements and not any(item.documents for item in reply.statements):
+        raise ValueError("expected at least one statement to rest on a document; found none")
+    return reply
+
+
+def _covers(rationale: str, ideal: Sequence[str]) -> bool:
+    known = set(terms(rationale))
+    return any(len(words & known) >= COVERED * len(words) for words in map(set, map(terms, ideal)) if words)
+
+
+def _cited(item: _Statement) -> str:
+    text = re.sub(r"\s+", " ", item.statement).strip()
+    stop = text[-1] if text[-1:] in (".", "!", "?") else "."
+    markers = f" {render_markers(sorted(set(item.documents)))}" if item.documents else ""
+    return f"{text.rstrip('.!?')}{markers}{stop}"
+
 
 MOST_DOCUMENTS = 3
-"""Documents an exemplar shows, if nothing else is said: four of it are then about as long as twelve abstracts."""
-
-_Line = TypeVar("_Line", "Exemplar", "LeftOut")
-
-_FRONT = b'{"schema_version":'
-"""How every line begins."""
+"""Documents an exemplar shows by default: four of it are then about as long as twelve abstracts."""
 
 
 class LeftOut(Record):
@@ -91,14 +259,18 @@ def build_pool(
     """
     if most < 1:
         raise InputError(f"expected exemplars to show at least 1 document; found {most}. Raise it.")
-    build = _Build(to, most, writer)
-    with build.kept.open() as kept, build.passed.open() as passed:
+    exemplars, left_out = Lines(to, Exemplar), Lines(to.with_name(f"{to.name}.left-out"), LeftOut)
+    with exemplars.locked():
+        build = _Build(to, [*exemplars.read(), *left_out.read()], most, writer)
         for item in build.run(questions, evidence):
-            if isinstance(item, _Failed):
-                build.built.failed[item.id] = item.reason
+            if isinstance(item, Exemplar):
+                exemplars.append([item])
+                build.made += 1
+            elif isinstance(item, LeftOut):
+                left_out.append([item])
+                build.left_out[item.reason] += 1
             else:
-                (kept if isinstance(item, Exemplar) else passed).add(item)
-                build.count(item)
+                build.failed[item.id] = item.reason
             if progress is not None:
                 progress(build.state)
     return build.state
@@ -107,35 +279,29 @@ def build_pool(
 class _Build:
     """One build: what is there already, and how the rest is made."""
 
-    def __init__(self, to: Path, most: int, writer: RationaleWriter | None) -> None:
+    def __init__(
+        self, to: Path, before: Sequence[Exemplar | LeftOut], most: int, writer: RationaleWriter | None
+    ) -> None:
         self._most, self._writer = most, writer
         self._made_by = {"answer": ATTRIBUTION, "evidence": f"gold documents, {most} at most"}
         if writer is not None:
             self._made_by["rationale"] = writer.signature
-        self.kept = _Lines(to)
-        self.passed = _Lines(to.with_name(f"{to.name}.left-out"))
-        exemplars, left_out = self.kept.read(Exemplar), self.passed.read(LeftOut)
-        self._done = {line.id: line.question for line in (*exemplars, *left_out)}
-        for line in (*exemplars, *left_out):
+        for line in before:
             if line.made_by != self._made_by:
                 raise InputError(
                     f"expected {to} to hold what is made by {self._made_by}; found {line.id!r} made by "
                     f"{dict(line.made_by)}. Write to another file, or ask for the same again."
                 )
-        self.built = Built(0, 0, Counter(line.reason for line in left_out), {})
-        self._made = self._before = 0
+        self._done = {line.id: line.question for line in before}
+        self._before = 0
+        self.made = 0
+        self.left_out = Counter(line.reason for line in before if isinstance(line, LeftOut))
+        self.failed: dict[str, str] = {}
 
     @property
     def state(self) -> Built:
         """What was done so far."""
-        return Built(self._made, self._before, self.built.left_out, self.built.failed)
-
-    def count(self, item: Exemplar | LeftOut) -> None:
-        """Note what was written."""
-        if isinstance(item, Exemplar):
-            self._made += 1
-        else:
-            self.built.left_out[item.reason] += 1
+        return Built(self.made, self._before, self.left_out, self.failed)
 
     def run(
         self, questions: Iterable[Question], evidence: Callable[[Question], Sequence[Document]]
@@ -215,65 +381,3 @@ def _final(question: Question) -> str | None:
     """The right answer in a word, an item's first name for each item; else the reference answer."""
     exact = "; ".join(item[0] for item in question.gold_exact if item)
     return exact or next((answer for answer in question.gold_ideal if answer.strip()), None)
-
-
-class _Lines:
-    """A file that lines are added to, whole ones."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: TextIO | None = None
-
-    def read(self, kind: type[_Line]) -> list[_Line]:
-        """The lines there are. A last one that was torn as it was written is taken out of the file."""
-        if not self.path.exists():
-            return []
-        try:
-            with self.path.open("r+b") as file:
-                _mend(file, kind, self.path)
-        except OSError as error:
-            raise InputError(
-                f"expected a file that can be read and written; found {self.path}: {error.strerror}"
-            ) from None
-        return list(read_jsonl(kind, self.path))
-
-    def open(self) -> _Lines:
-        """To add to it."""
-        try:
-            self._file = self.path.open("a", encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise InputError(f"expected a file that can be written; found {self.path}: {error.strerror}") from None
-        return self
-
-    def add(self, line: Record) -> None:
-        """Write a line; it is with the operating system when this returns."""
-        assert self._file is not None, "it is open"
-        self._file.write(to_json(line) + "\n")
-        self._file.flush()
-
-    def __enter__(self) -> _Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
-def _mend(file: BinaryIO, kind: type[_Line], path: Path) -> None:
-    """Give a last line its end, or take it out where it is torn."""
-    content = file.read()
-    start = content.rfind(b"\n") + 1
-    last = content[start:]
-    if not last:
-        return
-    try:
-        kind.model_validate_json(last)
-    except ValidationError:
-        # What we never wrote is not ours to cut.
-        if not last.startswith(_FRONT[: len(last)]):
-            raise InputError(
-                f"expected {path} to be a pool that demonstrations build made; found another file"
-            ) from None
-        file.truncate(start)
-    else:
-        file.write(b"\n")

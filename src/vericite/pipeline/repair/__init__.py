@@ -1,6 +1,5 @@
 """Repair: an answer whose citations the verifier rejects is mended before the user sees it."""
 
-from vericite.pipeline.repair.repairer import ROUNDS, Repairer
-from vericite.pipeline.repair.rewriting import Rewriter
+from vericite.pipeline.repair.repairer import ROUNDS, Repairer, Rewriter
 
 __all__ = ["ROUNDS", "Repairer", "Rewriter"]

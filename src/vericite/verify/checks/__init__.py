@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vericite.verify.checks.direction import direction_findings
-from vericite.verify.checks.finding import Finding, Kind
-from vericite.verify.checks.groups import group_findings
-from vericite.verify.checks.numbers import number_findings
-from vericite.verify.checks.opposites import opposite_findings
-from vericite.verify.checks.plain import plain
-from vericite.verify.checks.significance import significance_findings
+from vericite.verify.checks.changes import change_findings
+from vericite.verify.checks.direction import direction_findings, group_findings, opposite_findings
+from vericite.verify.checks.numbers import number_findings, significance_findings
+from vericite.verify.checks.words import Finding, Kind, plain
 
 __all__ = ["Finding", "Kind", "findings"]
 
@@ -24,13 +21,20 @@ def findings(claim: str, source: str) -> list[Finding]:
     Any two strings are taken. The same texts always have the same findings, and a claim copied from its source has
     none.
     """
-    told, given = plain(claim), plain(source)
-    if " ".join(told.split()).rstrip(".") in " ".join(given.split()):
+    claim, source = plain(claim), plain(source)
+    if " ".join(claim.split()).rstrip(".") in " ".join(source.split()):
         return []
-    return list(_found(told, given))
+    return list(_found(claim, source))
 
 
-_CHECKS = (number_findings, significance_findings, direction_findings, opposite_findings, group_findings)
+_CHECKS = (
+    number_findings,
+    change_findings,
+    significance_findings,
+    direction_findings,
+    opposite_findings,
+    group_findings,
+)
 
 
 def _found(claim: str, source: str) -> Iterator[Finding]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from vericite.verify.checks import lexicon
-from vericite.verify.checks.finding import Finding, Kind
-from vericite.verify.checks.words import Word, clauses, sentences, shared, stems, words
+from vericite.verify.checks.words import LISTS, Finding, Kind, Word, clauses, sentences, shared, stems, word_list, words
 
 _SHARED = 0.4
 _LINKED = 0.8
@@ -20,12 +20,36 @@ _ARTICLES = frozenset("the a an of in this that".split())
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|,? but not [^,;.]{2,60},")
 
 
+_UP = word_list("up")
+_DOWN = word_list("down")
+_GOOD = word_list("good")
+_BAD = word_list("bad")
+_PLACES = word_list("places")
+_NEGATIVE = word_list("negative")
+_LINKS = word_list("links")
+_CHANGES = word_list("changes")
+_UNCHANGED = word_list("unchanged")
+_ALIKE = word_list("alike")
+_NOUNS = word_list("nouns")
+_ON = word_list("on")
+_AGAINST = word_list("against")
+# Prepositions between a word of direction and what it speaks of.
+_LEADING = (
+    dict.fromkeys(_NOUNS, ("in", "of")) | dict.fromkeys(_ON, ("on",)) | dict.fromkeys(_AGAINST, ("against", "from"))
+)
+_BOUNDS = word_list("bounds")
+_NEGATORS = word_list("negators")
+_INVERTERS = word_list("inverters")
+_FINITE = word_list("finite")
+_UNDECIDED = word_list("undecided")
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """One place where a text gives something a direction.
 
     Attributes:
-        kind: "size" (up or down), "worth" (better or worse), "link" (with or against) or "change" (any way).
+        kind: "size" (up or down), "quality" (better or worse), "link" (with or against) or "change" (any way).
         sign: 1 or -1.
         denied: Whether the text says that it was not so.
         target: Stems of what went that way.
@@ -48,10 +72,10 @@ class Mention:
 def direction_findings(claim: str, source: str) -> Iterator[Finding]:
     """What a claim says went one way, and the sentence of its source that says most of it says went another."""
     mine = mentions(claim)
-    if not mine or sum(word.lower in lexicon.NEGATORS for word in words(claim)) > 1:
+    if not mine or sum(word.lower in _NEGATORS for word in words(claim)) > 1:
         return
-    told = stems(claim) - {word.stem for word in words(claim) if lexicon.directs(word.lower)}
-    near = [(shared(told, stems(sentence)), sentence) for sentence in sentences(source)]
+    content = stems(claim) - {word.stem for word in words(claim) if _directs(word.lower)}
+    near = [(shared(content, stems(sentence)), sentence) for sentence in sentences(source)]
     given = [mention for overlap, sentence in near if overlap >= _SHARED for mention in mentions(sentence)]
     everything = [mention for _, sentence in near for mention in mentions(sentence)]
     against: list[tuple[Mention, Mention]] = []
@@ -85,7 +109,7 @@ def conflict(item: Mention, other: Mention) -> bool:
 def _alike(item: Mention, other: Mention) -> bool:
     """Whether two mentions speak of the same thing, in ways that can be set against each other."""
     kinds = {item.kind, other.kind}
-    if len(kinds) > 1 and kinds != {"size", "change"} and kinds != {"worth", "change"}:
+    if len(kinds) > 1 and kinds != {"size", "change"} and kinds != {"quality", "change"}:
         return False
     if item.kind == "link":
         return shared(item.target, other.target) >= _LINKED
@@ -101,7 +125,7 @@ def agree(item: Mention, other: Mention) -> bool:
 
 
 def _turned(item: Mention, other: Mention) -> int:
-    """-1 if the two compare the same things the other way round, 0 if that cannot be told."""
+    """-1 if the two compare the same things the other way round, 0 if that is unknown."""
     if not item.reference and not other.reference:
         return 1
     straight = len(item.rest & other.rest - other.reference) + len(item.reference & other.reference - other.rest)
@@ -113,19 +137,19 @@ def _turned(item: Mention, other: Mention) -> int:
 
 def mentions(text: str) -> list[Mention]:
     """The mentions of a plain text in order."""
-    told = sentences(_ASIDE.sub(" ", text))
-    return [mention for sentence in told for clause in clauses(sentence) for mention in _of_clause(clause)]
+    split = sentences(_ASIDE.sub(" ", text))
+    return [mention for sentence in split for clause in clauses(sentence) for mention in _of_clause(clause)]
 
 
 def _of_clause(clause: str) -> Iterator[Mention]:
     found = words(clause)
-    if any(word.lower in lexicon.UNDECIDED for word in found):
+    if any(word.lower in _UNDECIDED for word in found):
         return
     match = _REFERENCE.search(clause)
     start, end = match.span() if match else (len(clause), len(clause))
     apart = frozenset(word.stem for word in found if word.stem and start <= word.start < end)
     aside = frozenset(word.stem for word in found if word.stem and not start <= word.start < end)
-    inverted = any(word.lower in lexicon.INVERTERS for word in found)
+    inverted = any(word.lower in _INVERTERS for word in found)
     for index, last, kind, sign in _directions(clause, found):
         target = apart | aside if kind == "link" else _target(found, index, last)
         text = clause[found[index].start : found[last].end]
@@ -135,18 +159,18 @@ def _of_clause(clause: str) -> Iterator[Mention]:
 
 def _directions(clause: str, found: list[Word]) -> Iterator[tuple[int, int, str, int]]:
     """The first and the last word of each direction of a clause, what it is about, and which way it goes."""
-    places = [at for at in range(len(found)) if lexicon.directs(found[at].lower) and not _named(clause, found, at)]
+    places = [at for at in range(len(found)) if _directs(found[at].lower) and not _named(clause, found, at)]
     places = places[:_MOST]
     skipped: set[int] = set()
     for index in places:
-        kind, sign = lexicon.direction(found[index].lower)
+        kind, sign = _direction(found[index].lower)
         if index in skipped or (kind == "link" and index != places[-1]):
-            continue  # "associated with a higher risk": the direction is what is told
+            continue  # "associated with a higher risk": the direction is what counts
         last = _nested(found, index, places)
         skipped.add(last)
         if last != index:
-            kind, sign = "size", sign * lexicon.direction(found[last].lower)[1]
-        if kind == "link" and any(word.lower in lexicon.NEGATIVE for word in found[max(0, index - 2) : index]):
+            kind, sign = "size", sign * _direction(found[last].lower)[1]
+        if kind == "link" and any(word.lower in _NEGATIVE for word in found[max(0, index - 2) : index]):
             sign = -1
         yield index, last, kind, sign
 
@@ -155,38 +179,36 @@ def _named(clause: str, found: list[Word], index: int) -> bool:
     """Whether a word of direction is part of a name: "reduced-function", "lower limb"."""
     word = found[index]
     joined = "-" in (clause[word.end : word.end + 1], clause[word.start - 1 : word.start])
-    return joined or (
-        word.lower == "lower" and any(after.lower in lexicon.PLACES for after in found[index + 1 : index + 2])
-    )
+    return joined or (word.lower == "lower" and any(after.lower in _PLACES for after in found[index + 1 : index + 2]))
 
 
 def _nested(found: list[Word], index: int, places: list[int]) -> int:
     """The place of the direction that another acts on: "prevents an increase in"; the same place if there is none."""
-    kind, _ = lexicon.direction(found[index].lower)
+    kind, _ = _direction(found[index].lower)
     later = next((place for place in places if index < place <= index + 2), index)
-    if kind not in ("size", "worth") or lexicon.direction(found[later].lower)[0] != "size":
+    if kind not in ("size", "quality") or _direction(found[later].lower)[0] != "size":
         return index
     return later if all(word.lower in _ARTICLES for word in found[index + 1 : later]) else index
 
 
 def _denied(found: list[Word], index: int) -> bool:
-    if found[index].lower in lexicon.UNCHANGED:
+    if found[index].lower in _UNCHANGED:
         return True
     before = [word.lower for word in found[:index]]
-    near = [at for at in range(max(0, index - 5), index) if before[at] in lexicon.NEGATORS and _reaches(before, at)]
+    near = [at for at in range(max(0, index - 5), index) if before[at] in _NEGATORS and _reaches(before, at)]
     return len(near) % 2 == 1 or "neither" in before
 
 
 def _reaches(before: list[str], at: int) -> bool:
     """Whether a negator denies what follows these words: not in "who did not respond had"."""
     after = before[at + 1 :]
-    return after[:1] != ["only"] and not lexicon.FINITE.intersection(after)
+    return after[:1] != ["only"] and not _FINITE.intersection(after)
 
 
 def _target(found: list[Word], index: int, last: int) -> frozenset[str]:
     """What a word of direction speaks of: the phrase that follows, or, where none does, the one before."""
     ahead = found[last + 1 : last + 8]
-    if ahead and ahead[0].lower in lexicon.LEADING.get(found[last].lower, ()):
+    if ahead and ahead[0].lower in _LEADING.get(found[last].lower, ()):
         ahead = ahead[1:]
     return frozenset(_phrase(ahead)[:4] or [word.stem for word in found[max(0, index - 8) : index] if word.stem][-4:])
 
@@ -194,8 +216,142 @@ def _target(found: list[Word], index: int, last: int) -> frozenset[str]:
 def _phrase(ahead: list[Word]) -> list[str]:
     named: list[str] = []
     for word in ahead:
-        if word.lower in lexicon.BOUNDS or (named and word.lower == "of"):
+        if word.lower in _BOUNDS or (named and word.lower == "of"):
             break
         if word.stem:
             named.append(word.stem)
     return named
+
+
+_SHARED_BY_CLAIM = 0.8
+_SHARED_BY_SOURCE = 0.6
+
+
+_NOT = frozenset("not never cannot no".split())
+_OPEN = _UNDECIDED | _UNCHANGED | _ALIKE | {"than", "compared", "versus", "vs", "relative"}
+"""Words of a clause that may be turned twice: two things compared the other way round are the same."""
+_DENYING = _NEGATORS | {"non", "nobody", "nothing", "hardly", "rarely", "unlikely", "absent", "negative"}
+
+
+def _opposites() -> dict[str, set[str]]:
+    table: dict[str, set[str]] = {}
+    for pair in LISTS["opposites"].strip().replace("\n", "|").split("|"):
+        for one, other in pairwise(pair.split() * 2):
+            if one != other:
+                table.setdefault(one, set()).add(other)
+    return table
+
+
+_OPPOSITES = _opposites()
+
+
+def opposite_findings(claim: str, source: str) -> Iterator[Finding]:
+    """A clause of the claim that a clause of the source says with one word turned round, and none says as it is."""
+    given = _clauses(source)
+    for mine in _clauses(claim):
+        near = [theirs for theirs in given if _same_but_for_one(mine, theirs)]
+        turned = [found for theirs in near if (found := _turned_opposite(mine, theirs))]
+        if turned and len(turned) == len(near):
+            yield Finding(*turned[0])
+            return
+
+
+def _clauses(text: str) -> list[list[Word]]:
+    return [words(clause) for sentence in sentences(text) for clause in clauses(sentence)]
+
+
+def _same_but_for_one(mine: list[Word], theirs: list[Word]) -> bool:
+    one, other = (
+        frozenset(word.stem for word in found if word.stem and word.lower not in _DENYING) for found in (mine, theirs)
+    )
+    covered = shared(one, other) >= _SHARED_BY_CLAIM or len(one - other) == 1
+    return len(one) >= 3 and covered and shared(other, one) >= _SHARED_BY_SOURCE
+
+
+def _turned_opposite(mine: list[Word], theirs: list[Word]) -> tuple[Kind, str] | None:
+    """What turns round two clauses that are else the same, and the words for it; None if nothing does, or too much."""
+    one, other = ({word.lower for word in found} for found in (mine, theirs))
+    if (one | other) & _OPEN or {word for word in one ^ other if word[0].isdigit()}:
+        return None
+    swapped = [
+        (word, against)
+        for word in sorted(one - other)
+        for against in sorted(other - one)
+        if _opposed(word, against) and _beside(mine, word) & _beside(theirs, against)
+    ]
+    claimed, given = (Counter(word.lower for word in found if word.lower in _DENYING) for found in (mine, theirs))
+    denied, denying = list((claimed - given).elements()), list((given - claimed).elements())
+    if len(swapped) + len(denied) + len(denying) != 1:
+        return None
+    if swapped:
+        return "direction", f"claim says '{swapped[0][0]}', the source '{swapped[0][1]}'"
+    if denied and _denies(mine, theirs):
+        return "negation", f"claim says '{denied[0]}', the source that it is so"
+    return ("negation", f"claim says that it is so, the source '{denying[0]}'") if _denies(theirs, mine) else None
+
+
+def _opposed(one: str, other: str) -> bool:
+    (kind, sign), (against, turned) = _direction(one), _direction(other)
+    directed = kind == against and kind in ("size", "quality") and sign * turned == -1
+    return directed or other in _OPPOSITES.get(one, ())
+
+
+def _beside(found: list[Word], lower: str) -> set[tuple[int, str]]:
+    """The words right before and right after a word, wherever it stands."""
+    places = [place for place, word in enumerate(found) if word.lower == lower]
+    return {(step, found[at + step].lower) for at in places for step in (-1, 1) if 0 <= at + step < len(found)}
+
+
+def _denies(found: list[Word], other: list[Word]) -> bool:
+    """Whether the negator of a clause stands right before what the other says without one."""
+    content = {word.stem for word in other if word.stem}
+    at = next((place for place, word in enumerate(found) if word.lower in _NOT), len(found))
+    after = found[at + 1 : at + 4]
+    named = [word.stem for word in after if word.stem]
+    return bool(named) and named[0] in content and after[0].lower != "only"
+
+
+_SHARED_WITH_GROUP = 0.5
+_FAMILIES: dict[str, dict[str, str]] = LISTS["groups"]
+_OF_PEOPLE = re.compile(r"\b(?:human\w*|individuals|subjects|cohort|trials?|clinical)\b", re.IGNORECASE)
+_WITHIN: dict[str, list[str]] = LISTS["within"]
+_GROUPS = {
+    family: tuple(
+        (name, re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)) for name, pattern in members.items()
+    )
+    for family, members in _FAMILIES.items()
+}
+
+
+def group_findings(claim: str, source: str) -> Iterator[Finding]:
+    """Findings about groups: the claim names one of a family, and the source speaks only of another."""
+    for family, members in _GROUPS.items():
+        claimed = {name for name, pattern in members if pattern.search(claim)}
+        if len(claimed) != 1:
+            continue
+        given = {name for name, pattern in members if pattern.search(source)}
+        given |= {"humans"} if family == "species" and _OF_PEOPLE.search(source) else set()
+        (mine,) = claimed
+        if given <= {"humans"} or mine in given or given.intersection(_WITHIN.get(mine, ())):
+            continue
+        content = stems(claim) - frozenset(
+            word for _, pattern in members for match in pattern.finditer(claim) for word in stems(match[0])
+        )
+        if any(shared(content, stems(sentence)) >= _SHARED_WITH_GROUP for sentence in sentences(source)):
+            yield Finding("population", f"claim says {mine}, the source {' and '.join(sorted(given))}")
+
+
+def _direction(lower: str) -> tuple[str, int]:
+    """What a word of direction is about, and which way it goes; 0 for other words."""
+    size = (lower in _UP) - (lower in _DOWN)
+    quality = (lower in _GOOD) - (lower in _BAD)
+    if size or quality:
+        return ("size", size) if size else ("quality", quality)
+    if lower in _LINKS:
+        return "link", 1
+    return "change", int(lower in _CHANGES or lower in _UNCHANGED)
+
+
+def _directs(lower: str) -> bool:
+    """Whether a word says which way something went, or that it did."""
+    return _direction(lower)[1] != 0

@@ -4,13 +4,288 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from vericite.verify.checks.finding import Finding, Kind
-from vericite.verify.checks.quantities import Quantity, quantities
-from vericite.verify.checks.words import sentences, shared, stems, words
+from vericite.verify.checks.words import LISTS, Finding, Kind, sentences, shared, stems, words
+
+_CASED = {"mM", "uM", "nM"}
+
+
+def _table() -> dict[str, tuple[str, float]]:
+    table: dict[str, tuple[str, float]] = {}
+    for line in LISTS["units"].strip().splitlines():
+        kind, size, *names = line.split()
+        table |= {name.replace("_", " "): (kind, float(size)) for name in names}
+    return table
+
+
+_TABLE = _table()
+_NAMES = "|".join(re.escape(name) for name in sorted(_TABLE.keys() - _CASED, key=len, reverse=True))
+_UNIT = rf"(?:(?-i:[mun]M)|{_NAMES})(?![^\W_])"
+_NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,10})?"
+_PER = (
+    rf"(?:/|\sper\s|\sa(?=\sday|\sweek|\smonth|\syear)\s|\severy\s|\s(?=daily|weekly|monthly))"
+    rf"(?:{_UNIT}|daily|weekly|monthly)"
+)
+_QUANTITY = re.compile(
+    rf"(?<![\w.])(?<![A-Za-z]-)(?P<minus>(?<![0-9)] )(?<![0-9%])-)?(?P<low>{_NUMBER})"
+    rf"(?:(?:\s?(?P<first>{_UNIT}))?(?P<joint>\s?-\s?|\sto\s|\sand\s|\sv(?:s|ersus)?\s)(?P<high>-?{_NUMBER})"
+    rf"(?![\w]*[0-9]))?(?:[\s-]?(?P<unit>{_UNIT})(?P<per>{_PER}(?:{_PER})?)?)?(?!\.?[0-9]|[^\W_])",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(
+    r"(?:between|from|range[ds]?(?: from| of|:)?|CI\)?,?:?(?: of| from|=)?|interval,?(?: of| from)?|\()\s?$", re.I
+)
+_SIGNS = {
+    "about": r"about|around|approximately|approx|roughly|nearly|almost|some|circa|ca|~|≈|close to|up to|well over"
+    r"|just (?:over|under|above|below)|as many as",
+    "below": r"<|≤|less than|fewer than|under|below|at most|(?:no|not) more than|not exceeding|within|lower than"
+    r"|younger than|shorter than",
+    "above": r">|≥|more than|greater than|over|above|at least|(?:no|not) (?:fewer|less) than|exceed(?:s|ed|ing)?"
+    r"|higher than|larger than|older than|longer than",
+}
+_SIGN = re.compile(
+    "|".join(rf"(?P<{name}>(?<!\w)(?:{pattern})\s?$)" for name, pattern in _SIGNS.items()), re.IGNORECASE
+)
+_SIGN_OF = {"about": "~", "below": "<", "above": ">"}
+_RATIO = re.compile(
+    r"(?:\b(?:hazard|odds|risk|rate)s? ratios?|\brelative risks?|\b(?:[as]?[HOR]R|I?RR|S[MI]R))s?"
+    r"(?:\s?\([^()]{0,12}\))?"
+    r"(?:\s(?:for|of|with)\s[\w -]{1,50}?(?=\s(?:was|is|were)\s))?"
+    r"[\s,:;=]*(?:(?:was|of|is|were|came to)\s)?[=\[(]?\s?$",
+    re.IGNORECASE,
+)
+_P = re.compile(
+    r"(?<![\w-])p(?:[- ]values?)?(?: (?:for|of) [\w ]{1,20})?\s?(?:(?:was|of|is)\s)?(?P<sign>[<>=≤≥])?\s?$",
+    re.IGNORECASE,
+)
+_CI = re.compile(r"(?:\bCIs?|\bintervals?|\bCrI)\b[^.;0-9]{0,25}\s?$", re.IGNORECASE)
+_AGED = re.compile(
+    r"\b(?:aged?|ages)\s?(?:[≥≤<>~]|(?:at least|over|under|between|from|of|was|than)\b|\s)*$", re.IGNORECASE
+)
+_OLD = re.compile(r"[ -]?(?:of age|old|and (?:older|over|above)|or (?:older|over|above|younger))\b", re.IGNORECASE)
+_OF = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,7})(?:\s(?:out\s)?of\s(?:the\s|all\s)?|/)(?P<all>[0-9]{1,7})"
+    r"(?![\w.]*[0-9]|/)(?!\s?%)"
+)
+_FRACTIONS = (
+    (r"half(?! (?:an?|the (?:dose|time)))", 50.0),
+    (r"2[ -]thirds", 66.67),
+    (r"(?:1|a|one)[ -]third", 33.33),
+    (r"3[ -](?:quarters|fourths)", 75.0),
+    (r"(?:1|a|one)[ -](?:quarter|fourth)", 25.0),
+    (r"(?:1|a|one)[ -]fifth", 20.0),
+    (r"2[ -]fifths", 40.0),
+)
+_FRACTION = re.compile(
+    "|".join(rf"(?P<f{at}>(?<![\w-]){pattern}(?= of\b))" for at, (pattern, _) in enumerate(_FRACTIONS)), re.IGNORECASE
+)
+_IN = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,2}|one) (?:in|out of|in every|of every) (?P<all>[0-9]{1,2})\b"
+    r"(?! (?:days|weeks|months|years|(?:\w+ )?(?:trials|studies))|[.%-]?[0-9])",
+    re.IGNORECASE,
+)
+_PEOPLE = "patients participants subjects people individuals persons adults children women men infants"
+_COUNTED = re.compile(
+    rf"\s(?:[a-z-]+\s){{0,2}}?(?P<noun>{'|'.join(_PEOPLE.split())}|trials|studies|cases|deaths|mice|rats|centres"
+    r"|centers|hospitals|sites|countries|genes|samples|isolates|eyes)\b",
+    re.IGNORECASE,
+)
+_SAMPLE = re.compile(r"\bn\s?=\s?$", re.IGNORECASE)
+_BY = re.compile(r"\bby (?:\w+ ){0,2}$", re.IGNORECASE)
+_MORE = re.compile(
+    r"\s(?:\w+\s)?(?:higher|lower|greater|more|less|fewer|increase[sd]?|decrease[sd]?|reductions?|declines?|rise|drop"
+    r"|fall|relative|risk reduction|improvement)\b",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(r"\b(?:per|every|each)\s?$", re.IGNORECASE)
+_LEVEL = re.compile(
+    r"\s?(?:CI|C\.I\.|CrI|confidence|credible|uncertainty|prediction|(?:significance )?level\b)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value in a text, or a range of values.
+
+    Attributes:
+        kind: What it measures: a unit's kind, "percent", "ratio", "p", "interval", "age", "count of ...", or "bare".
+        low: The value, or where the range begins, in the basic unit of its kind.
+        high: The same as ``low``, or where the range ends.
+        step: One in the last place written, in the basic unit.
+        sign: "=", "<", ">" or "~" ("about").
+        start: Where it begins in the text.
+        end: Where it ends.
+        text: How it is written.
+        written: The first number as written.
+        size: The size of the unit without what it is taken per.
+    """
+
+    kind: str
+    low: float
+    high: float
+    step: float
+    sign: str
+    start: int
+    end: int
+    text: str
+    written: float
+    size: float = 1.0
+
+    @property
+    def base(self) -> str:
+        """What it measures, whatever it is taken per."""
+        return re.split(r"[ /]", self.kind)[0]
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it is a range."""
+        return self.low != self.high
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The quantities of a plain text, in order; years of the calendar are none."""
+    return list(_quantities(text))
+
+
+@lru_cache(maxsize=64)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    found: list[Quantity] = list(_shares(text))
+    whole = [item for item in found if not _OF.fullmatch(item.text)]
+    taken = {index for item in whole for index in range(item.start, item.end)}
+    for match in _QUANTITY.finditer(text):
+        if match.start("low") not in taken and not _LEVEL.match(text, match.end()):
+            found += [item for item in _read(text, match) if not _year(item)]
+    return tuple(sorted(found, key=lambda item: item.start))
+
+
+def _year(item: Quantity) -> bool:
+    return item.kind == "bare" and item.step == 1 and 1900 <= item.written <= 2035
+
+
+_OF_ALL = re.compile(
+    r"\b(?:of|among)\s(?:the\s|all\s)?(?P<all>[0-9]{2,7})\s(?:[a-z-]+\s){0,7}[a-z-]+,\s(?:only\s|about\s|some\s)?"
+    r"(?P<n>[0-9]{1,7})(?=\s[a-z(])(?!\s(?:of|out|per|days?|weeks?|months?|years?|mg|g|ml)\b)",
+    re.IGNORECASE,
+)
+
+
+def _shares(text: str) -> Iterator[Quantity]:
+    """Parts of a whole: "48 of 120", "one in five", "a quarter of"."""
+    for match in _OF.finditer(text):
+        part, whole = float(match["n"]), float(match["all"])
+        if part <= whole and whole > 9:
+            yield _share(text, match, 100 * part / whole, 0.1)
+    for match in _OF_ALL.finditer(text):
+        part, whole = float(match["n"]), float(match["all"])
+        if part <= whole:
+            share = _share(text, match, 100 * part / whole, 0.1)
+            yield replace(share, start=match.start("n"), text=f"{match['n']} of {match['all']}")
+    for match in _IN.finditer(text):
+        part, whole = 1.0 if match["n"].lower() == "one" else float(match["n"]), float(match["all"])
+        if 0 < part < whole:
+            yield _share(text, match, 100 * part / whole, 25 * part / whole)
+    for match in _FRACTION.finditer(text):
+        yield _share(text, match, _FRACTIONS[int((match.lastgroup or "f0")[1:])][1], 5.0)
+
+
+def _share(text: str, match: re.Match[str], value: float, step: float) -> Quantity:
+    sign = "=" if step < 1 else _sign(text, match.start())
+    return Quantity("percent", value, value, step, sign, match.start(), match.end(), match[0], value)
+
+
+def _sign(text: str, start: int) -> str:
+    match = _SIGN.search(text, max(0, start - 18), start)
+    return _SIGN_OF[match.lastgroup or "about"] if match else "="
+
+
+def _read(text: str, match: re.Match[str]) -> list[Quantity]:
+    begin = match.start("minus") if match["minus"] else match.start("low")
+    value, step = float(match["low"]), _step(match["low"])
+    low = -value if match["minus"] else value
+    item = Quantity("bare", low, low, step, _sign(text, begin), match.start("low"), match.end(), match[0], value)
+    before = text[max(0, begin - 40) : begin]
+    if match["high"]:
+        return _ranged(text, match, item, before)
+    return [_named(text, _measured(item, match["unit"], match["per"]), before)]
+
+
+def _ranged(text: str, match: re.Match[str], item: Quantity, before: str) -> list[Quantity]:
+    """A range, or two values joined by "and", "to" or "versus"."""
+    low, high = item.low, float(match["high"])
+    if _CI.search(before):
+        return [replace(item, kind="interval", low=min(low, high), high=max(low, high))]
+    kinds = [_kind(match[name] or "", "") for name in ("first", "unit")]
+    if kinds[0] != kinds[1] and {kind for kind, _ in kinds} == {"time"} and "and" in match["joint"]:
+        return []  # "8 minutes and 20 seconds" is one time; neither part is one
+    same = not match["first"] or _kind(match["first"], "") == _kind(match["unit"] or "", match["per"] or "")
+    spanned = "-" in match["joint"] or (_BETWEEN.search(before) and "v" not in match["joint"])
+    if spanned and low < high and same:
+        return [_named(text, _measured(replace(item, high=high), match["unit"], match["per"]), before)]
+    split, start = match.start("joint"), match.start("high")
+    one = replace(item, end=split, text=text[match.start() : split])
+    one = _measured(one, match["first"] or match["unit"], None if match["first"] else match["per"])
+    two = replace(item, low=high, high=high, step=_step(match["high"]), start=start, text=text[start : match.end()])
+    two = _measured(replace(two, written=abs(high)), match["unit"] or match["first"], match["per"])
+    one, two = _named(text, one, before), _named(text, two, before)
+    if not match["first"] and two.kind == "time" and _year(replace(one, kind="bare")):
+        return [two]  # "61 years in 2000 and 68 years in 2018"
+    return [replace(one, kind=two.kind) if one.kind == "bare" else one, two]
+
+
+def _step(number: str) -> float:
+    return 10.0 ** -len(number.partition(".")[2])
+
+
+def _measured(item: Quantity, unit: str | None, per: str | None) -> Quantity:
+    """A bare quantity in the basic unit of its kind."""
+    kind, size = _kind(unit or "", per or "")
+    _, own = _kind(unit or "", "")
+    return replace(item, kind=kind, low=item.low * size, high=item.high * size, step=item.step * size, size=own)
+
+
+def _kind(unit: str, per: str) -> tuple[str, float]:
+    if len(unit) == 1 and unit.isupper() and unit != "L":
+        return "bare", 1.0  # "3D", "4 G": names
+    kind, size = _TABLE.get(unit) or _TABLE.get(unit.lower(), ("bare", 1.0))
+    for part in re.split(r"/|\s", per.strip(" /")):
+        name = {"daily": "day", "weekly": "week", "monthly": "month"}.get(part.lower(), part)
+        below = _TABLE.get(name) or _TABLE.get(name.lower())
+        if below:
+            kind, size = f"{kind}/{below[0]}", size / below[1]
+    return kind, size
+
+
+def _named(text: str, item: Quantity, before: str) -> Quantity:
+    """A quantity whose kind the words beside it tell."""
+    p = _P.search(before)
+    if p:
+        sign = {"<": "<", "≤": "<", ">": ">", "≥": ">"}.get(p["sign"] or "", "=")
+        return replace(item, kind="p", sign=sign)
+    if item.kind == "time" and (_OLD.match(text, item.end) or _AGED.search(before)):
+        return replace(item, kind="age")
+    if item.kind == "percent" and (_BY.search(before) or _MORE.match(text, item.end)):
+        return replace(item, kind="percent change")
+    if item.kind != "bare" or _EVERY.search(before):
+        return item
+    return _counted(text, item, before)
+
+
+def _counted(text: str, item: Quantity, before: str) -> Quantity:
+    """A number without a unit, named by what it is a ratio or a count of."""
+    if _RATIO.search(text, max(0, item.start - 80), item.start):
+        return replace(item, kind="ratio")
+    if _SAMPLE.search(before):
+        return replace(item, kind="count of people")
+    counted = _COUNTED.match(text, item.end) if item.step == 1 else None
+    if counted and not item.text.startswith("-"):
+        noun = counted["noun"].lower()
+        return replace(item, kind=f"count of {'people' if noun in _PEOPLE.split() else noun}")
+    return item
+
 
 _SHARED = 0.4
 _VERBATIM = 0.6
@@ -27,7 +302,7 @@ _MEASURES = frozenset("mass volume time length amount molarity pressure energy c
 _KINDS: dict[str, Kind] = {"interval": "interval", "p": "p-value"}
 
 
-class _Told(NamedTuple):
+class _SourceSentence(NamedTuple):
     """A sentence of the source: what part of the claim's words it has, its text and its quantities."""
 
     overlap: float
@@ -37,21 +312,34 @@ class _Told(NamedTuple):
 
 def number_findings(claim: str, source: str) -> Iterator[Finding]:
     """A quantity of the claim that its source gives otherwise where it says the same."""
-    said = [item for item in quantities(claim) if item.kind != "bare"][:_MOST]
-    if not said:
+    claimed = [item for item in quantities(claim) if item.kind != "bare"][:_MOST]
+    if not claimed:
         return
-    told = stems(claim)
-    near = [_Told(shared(told, stems(text)), text, quantities(text)[:_MOST]) for text in sentences(source)]
+    content = stems(claim)
+    near = [_SourceSentence(shared(content, stems(text)), text, quantities(text)[:_MOST]) for text in sentences(source)]
     given = quantities(source)[:_MOST]
-    for item in said:
+    for item in claimed:
         rival = _misplaced(item, claim, near)
-        if not rival and not any(agrees(item, other) for other in given) and not _derived(item, given, claim, source):
-            rival = _rival(item, said, near)
+        if (
+            not rival
+            and not any(agrees(item, other) for other in _comparable(item, given))
+            and not _derived(item, given, claim, source)
+        ):
+            rival = _rival(item, claimed, near)
         if rival:
             yield Finding(_KINDS.get(item.kind, "number"), f"claim says {_shown(item)}, the source {_shown(rival)}")
 
 
-def _misplaced(item: Quantity, claim: str, near: list[_Told]) -> Quantity | None:
+def _comparable(item: Quantity, given: list[Quantity]) -> list[Quantity]:
+    """What a quantity may agree with: a percentage not with the counts that a share is made of."""
+    if item.base != "percent":
+        return given
+    shares = [other for other in given if other.kind == "percent" and _OF.fullmatch(other.text)]
+    inside = {other.start for share in shares for other in given if share.start <= other.start < share.end}
+    return [other for other in given if other.kind == "percent" or other.start not in inside]
+
+
+def _misplaced(item: Quantity, claim: str, near: list[_SourceSentence]) -> Quantity | None:
     """The quantity between the same words of the source as the claim's, if none there is the claim's."""
     if item.kind == "p":
         return None  # p < 0.05 is true of p < 0.01
@@ -93,14 +381,16 @@ def _shown(item: Quantity) -> str:
     return (item.sign if item.sign != "=" else "") + item.text.strip()
 
 
-def _rival(item: Quantity, said: list[Quantity], near: list[_Told]) -> Quantity | None:
+def _rival(item: Quantity, claimed: list[Quantity], near: list[_SourceSentence]) -> Quantity | None:
     """The quantity that the sentence of the source which says most of the claim gives instead."""
     best, rival = _SHARED, None
     for sentence in near:
         if sentence.overlap < best:
             continue
         others = [
-            other for other in sentence.given if _instead(item, other) and not any(agrees(mine, other) for mine in said)
+            other
+            for other in sentence.given
+            if _instead(item, other) and not any(agrees(mine, other) for mine in claimed)
         ]
         if others:
             best, rival = sentence.overlap, min(others, key=lambda other: abs(other.low - item.low))
@@ -218,3 +508,62 @@ def _times(item: Quantity, given: list[Quantity], source: str) -> Iterator[float
     for other in given:
         if other.base == base:
             yield from (other.low * times for times in often)
+
+
+_SHARED_WITH_SIGNIFICANT = 0.5
+_NOT = re.compile(
+    r"\b(?:no|not|never|without|nor|neither|n't|non-?)\b[^.;,]{0,40}?\bsignifican(?:t|tly|ce)\b"
+    r"|\b(?:in|non)-?significant(?:ly)?\b|\bdid not differ\b"
+    r"|\b(?:fell short of|failed to (?:reach|achieve)) (?:statistical )?significance",
+    re.IGNORECASE,
+)
+_THRESHOLD = re.compile(
+    r"\b(?:bonferroni|threshold|correct(?:ed|ion)|significance (?:level|was)|level of significance)\b", re.IGNORECASE
+)
+_YES = re.compile(
+    r"(?<!clinically )\bsignificant(?:ly)?\b(?! (?:other|clinical))|\b(?:statistical )significance\b", re.IGNORECASE
+)
+
+
+def significance_findings(claim: str, source: str) -> Iterator[Finding]:
+    """The claim calls significant what its source says is not, or the reverse."""
+    claimed = _significance(claim)
+    if claimed is None:
+        return
+    content = stems(claim)
+    near = [(shared(content, stems(sentence)), sentence) for sentence in sentences(source)]
+    best = max((overlap for overlap, _ in near), default=0.0)
+    if best < _SHARED_WITH_SIGNIFICANT:
+        return
+    given = {_significance_given(sentence) for overlap, sentence in near if overlap >= min(best, 0.5)}
+    if given == {not claimed}:
+        yield Finding(
+            "p-value", f"claim says {'significant' if claimed else 'not significant'}, the source says otherwise"
+        )
+
+
+def _significance(text: str) -> bool | None:
+    denied, named = bool(_NOT.search(text)), bool(_YES.search(_NOT.sub(" ", text)))
+    return None if denied == named else named
+
+
+def _significance_given(sentence: str) -> bool | None:
+    """What a sentence says, by its words and by its p-values; None where nothing or both."""
+    if _THRESHOLD.search(sentence):
+        return None
+    worded, found = _significance(sentence), quantities(sentence)
+    of_ratio = any(item.kind == "ratio" for item in found)
+    levels = {level for item in found for level in _levels(item, of_ratio)}
+    if worded is None:
+        return levels.pop() if len(levels) == 1 else None
+    return worded if levels <= {worded} else None
+
+
+def _levels(item: Quantity, of_ratio: bool) -> Iterator[bool]:
+    """Whether a p-value, or the interval of a ratio, is significant at 0.05."""
+    if item.kind == "p" and item.sign != ">" and item.low <= 0.05:
+        yield True
+    elif item.kind == "p" and item.sign != "<" and item.low >= 0.05:
+        yield False
+    elif item.kind == "interval" and of_ratio and item.low > 0:
+        yield not item.low <= 1 <= item.high

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
 
-from vericite.text import split_sentences
+from vericite.text.sentences import split_sentences
 
-_STOP = frozenset(
-    """
-    a about above across after again all along also although am among amongst an and any are as at be because been
-    before being below between both but by can compared comparison could despite did do does done down during each
-    either for from further given got had has have having here hers his how however if in into is it its itself
-    least less like made make makes making may might more most much must near never no none nor not of off often on
-    once only onto or other our out over overall own per rather relative respectively same several shall should
-    show showed showing shown shows since so some such than that the their them then there these they this those
-    through thus to too total toward towards under until up upon use used uses using versus very via vs was we were
-    what when where whereas whether which while who whom whose will with within without would yet you your
-    approximately around nearly almost roughly mean median average percent percentage rate rates proportion share
-    level levels risk risks odds likelihood chance chances number numbers amount incidence occurrence frequency
-    ratio likely unlikely group groups arm arms study studies trial trials found find finds finding reported report
-    reports observed seen result results resulted significant significantly statistically substantially markedly
-    considerably slightly modestly strongly respectively new well cannot neither ci ors hr hrs
-    day days week weeks month months year years hour hours minute minutes daily weekly monthly annually mg kg ml
-    time times
-    """.split()
-)
+LISTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""The words, units, opposites and groups that the checks know."""
+
+
+def word_list(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(LISTS[name].split())
+
+
+_STOP = word_list("stop")
 _TOKEN = re.compile(r"[^\W_]+(?:'[a-z]{1,2}(?!\w))?", re.IGNORECASE)
 _ENDINGS = (
     "isations izations isation ization ations ation ments ment ness ities ity ically ional ions ion ies ing ive"
@@ -83,6 +77,94 @@ def clauses(sentence: str) -> list[str]:
     return [part for part in _CLAUSE.split(sentence) if part.strip()]
 
 
-def shared(told: frozenset[str], given: frozenset[str]) -> float:
+def shared(content: frozenset[str], given: frozenset[str]) -> float:
     """What part of the stems of the one the other has; 0 where there are none."""
-    return len(told & given) / len(told) if told else 0.0
+    return len(content & given) / len(content) if content else 0.0
+
+
+Kind = Literal["number", "interval", "p-value", "direction", "negation", "population"]
+"""In what respect a claim and its source part."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing a claim says that its source speaks against.
+
+    Attributes:
+        kind: In what respect the two part.
+        reason: One short sentence for users, in the words of both.
+    """
+
+    kind: Kind
+    reason: str
+
+
+_SINGLE = str.maketrans(
+    {"−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "’": "'", "µ": "u", "μ": "u", "％": "%"}
+    | {"＜": "<", "＞": ">", "⩽": "≤", "⩾": "≥", "∼": "~", "½": " 0.5", "¼": " 0.25", "¾": " 0.75"}
+)
+_DECIMAL_DOT = re.compile(r"(?<=[0-9])·(?=[0-9])")
+_COMMA = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3}){1,4}(?![0-9,]?[0-9])(?!,[0-9])")
+_SPACED = re.compile(r"(?<![0-9.,/-])[1-9][0-9]{0,2}(?: [0-9]{3}){1,4}(?![0-9]|[.,/][0-9])")
+_ONES = {
+    name: value
+    for value, name in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    name: 10 * value for value, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_WORD_NUMBER = re.compile(
+    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<digit>{'|'.join(list(_ONES)[1:10])}))?"
+    rf"|(?P<ones>{'|'.join(list(_ONES)[2:])}))(?![\w])(?!-(?:sided|tailed|armed|way))",
+    re.IGNORECASE,
+)
+_HALF_A = re.compile(r"\bhalf an? (?=(?:hour|year|month|day|decade|million)\b)", re.IGNORECASE)
+_AND_A_HALF = re.compile(r"(?<![\w.])(?P<whole>[0-9]{1,4}|one) and (?:a half|one half| 0\.5)", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"\b(?P<word>vs|approx|ca|et al|e\.g|i\.e|i\.v|resp|cf)\.(?= )", re.IGNORECASE)
+_IN_HOSPITAL = re.compile(r"\bin-(?=hospital)", re.IGNORECASE)
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SCIENTIFIC = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,6}(?:\.[0-9]{1,6})?)(?:\s?[×x*]\s?10(?:\^\(?(?P<power>-?[0-9]{1,2})\)?"
+    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})|(?P<minus>-[0-9]{1,2}))|[eE](?P<short>-?[0-9]{1,2}))(?![\w.]*[0-9])"
+)
+_SIZES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SIZED = re.compile(
+    r"(?<![\w.])(?P<n>[0-9]{1,9}(?:\.[0-9]{1,6})?|a|one)[ -](?P<size>hundred|thousand|million|billion)\b(?! units)",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """The text with one sign for each thing, thousands unseparated, and numbers in words as digits."""
+    text = " ".join(text.split()).translate(_SINGLE).replace("<=", "≤").replace(">=", "≥")
+    text = _DECIMAL_DOT.sub(".", _ABBREVIATED.sub(lambda match: match["word"].replace(".", ""), text))
+    text = _SCIENTIFIC.sub(_written_out, text)
+    text = _IN_HOSPITAL.sub("", text)
+    text = _COMMA.sub(lambda match: match[0].replace(",", ""), text)
+    text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _WORD_NUMBER.sub(_digits, _HALF_A.sub("0.5 ", text))
+    text = _AND_A_HALF.sub(lambda match: "1.5" if match["whole"].isalpha() else f"{match['whole']}.5", text)
+    for _ in range(2):
+        text = _SIZED.sub(_sized, text)
+    return text
+
+
+def _digits(match: re.Match[str]) -> str:
+    if match["ones"]:
+        return str(_ONES[match["ones"].lower()])
+    return str(_TENS[match["tens"].lower()] + _ONES.get((match["digit"] or "zero").lower(), 0))
+
+
+def _written_out(match: re.Match[str]) -> str:
+    """A number given by a power of ten, in decimals: 1.2 x 10^3 as 1200."""
+    power = match["power"] or match["minus"] or match["short"] or (match["raised"] or "").translate(_POWERS)
+    decimals = max(0, len(match["n"].partition(".")[2]) - int(power))
+    return f"{float(match['n']) * 10.0 ** int(power):.{decimals}f}" if abs(int(power)) <= 12 else match[0]
+
+
+def _sized(match: re.Match[str]) -> str:
+    count = 1.0 if match["n"].isalpha() else float(match["n"])
+    return f"{count * _SIZES[match['size'].lower()]:.10g}" if count < 1e6 else match[0]

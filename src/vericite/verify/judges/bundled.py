@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
 
 import numpy as np
 
-from vericite.errors import ModelCardError
-from vericite.models import Engine, ModelFolder, Pair
-from vericite.models.folder import VERIFIER
-from vericite.verify.judging import COLUMNS, Judgement
-from vericite.verify.tempering import softmax
+from vericite.errors import InputError, ModelCardError
+from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
+from vericite.models.engine import Engine
+from vericite.models.folder import VERIFIER, ModelFolder
+from vericite.verify.judging import mean_of, softmax
 
 
 class BundledJudge:
@@ -49,3 +52,80 @@ class BundledJudge:
             logits = row.values[self._columns] / np.float32(self.folder.card.temperature)
             note = f"a premise was cut to the model's {limit} tokens" if row.truncated else None
             yield Judgement(softmax(logits), note=note)
+
+
+_WORD = re.compile(r"\w+")
+_NEGATIONS = frozenset("no not never without neither nor cannot failed lack absence".split())
+_STOP_WORDS = frozenset(
+    "a an and are as at be been by can for from has have in is it its may of on or that the their these "
+    "this to was were which with".split()
+)
+
+
+class LexicalJudge:
+    """Entails when the premise has most of the claim's words, contradicts when one alone is negated."""
+
+    signature = "lexical.v1"
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """Coverage of the claim's content words by the premise, split by whether the negations agree."""
+        for pair in pairs:
+            premise, claim = _words(pair.premise), _words(pair.claim)
+            content = claim - _NEGATIONS
+            covered = len(content & premise) / len(content) if content else 0.0
+            agree = bool(claim & _NEGATIONS) == bool(premise & _NEGATIONS)
+            near = covered**2
+            split = (0.9 * near, 0.1 * near) if agree else (0.1 * near, 0.9 * near)
+            yield Judgement(np.array([*split, 1 - near], dtype=np.float32))
+
+
+def _words(text: str) -> frozenset[str]:
+    words = (word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS)
+    return frozenset(word.rstrip("s") or word for word in words)
+
+
+class MeanJudge:
+    """The mean of other judges' probabilities: judges that err on different pairs correct each other.
+
+    It reads as much as the one that reads least, and takes as long as all together. A pair that one of them could not
+    judge is not judged.
+
+    Raises:
+        InputError: There are fewer than two, or one of them only says labels.
+    """
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        if len(judges) < 2:
+            raise InputError(f"expected two judges or more to take the mean of; found {len(judges)}")
+        for judge in judges:
+            if not getattr(judge, "graded", True):
+                raise InputError(
+                    f"expected judges with probabilities to take the mean of; {judge.signature} only says a label"
+                )
+        self.judges = tuple(judges)
+        self.signature = f"mean({' + '.join(judge.signature for judge in judges)})"
+        # Traits are known by the attributes that are there.
+        self._limited = [judge for judge in judges if isinstance(judge, Limited)]
+        if self._limited:
+            self.capacity, self.length = min(judge.capacity for judge in self._limited), self._length
+        if slow := [judge.pairs_at_once for judge in judges if isinstance(judge, Slow)]:
+            self.pairs_at_once = min(slow)
+        if inquiring := [judge.reads_question for judge in judges if isinstance(judge, Inquiring)]:
+            self.reads_question = any(inquiring)
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """The mean of what each says of a pair; a judgement that is none where one of them has none."""
+        asked = tee(pairs, len(self.judges))
+        judged = [judge.judge(own) for judge, own in zip(self.judges, asked, strict=True)]
+        return (self._mean(judgements) for judgements in zip(*judged, strict=True))
+
+    def _mean(self, judgements: Sequence[Judgement]) -> Judgement:
+        for judge, judgement in zip(self.judges, judgements, strict=True):
+            if judgement.failure is not None:
+                return judgement._replace(failure=f"{judge.signature}: {judgement.failure}")
+        mean = mean_of([judgement.probabilities for judgement in judgements])
+        notes = dict.fromkeys(judgement.note for judgement in judgements if judgement.note)
+        return Judgement(np.asarray(mean, dtype=np.float32), note="; ".join(notes) or None)
+
+    def _length(self, text: str) -> int:
+        return max(math.ceil(judge.length(text) * self.capacity / judge.capacity) for judge in self._limited)

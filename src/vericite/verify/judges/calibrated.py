@@ -2,16 +2,195 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field, ValidationError
 
+from vericite.disk.files import expanded, own_folder, write_whole
 from vericite.errors import InputError
-from vericite.models import Pair
-from vericite.verify.judges.stored import StoredCalibration
-from vericite.verify.judging import COLUMNS, Inquiring, Judge, Judgement, Limited, Slow
-from vericite.verify.tempering import tempered
+from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
+from vericite.records import Record, first_problem
+from vericite.verify.judging import temperature_scaled
+
+NAME = re.compile(r"[a-z0-9-]{1,40}")
+SUFFIX = ".json"
+LARGEST = 1 << 20
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Bias = Annotated[float, Field(ge=-100, le=100)]
+
+
+class Shift(Record):
+    """A figure before and after calibrating, from pairs that it was not fitted to."""
+
+    before: float
+    after: float
+
+
+class Figures(Record):
+    """What calibrating changed on the labels, each pair left out of the fit that is measured on it."""
+
+    groups: int
+    folds: int
+    log_loss: Shift
+    ece: Shift
+    brier: Shift
+    coverage: float | None
+    risk: float | None
+    risk_low: float | None
+    risk_high: float | None
+
+
+class StoredCalibration(Record):
+    """A judge with what was fitted to labels.
+
+    Attributes:
+        form: The version of this form of file.
+        judge: The name of the judge that was calibrated.
+        signature: That judge's signature at the time.
+        temperature: Probabilities are raised to its inverse.
+        bias: They are then multiplied by its exponential: for entails, contradicts and neutral.
+        abstain_below: Below this probability a verdict is abstained from, unless another is given.
+        n: Pairs it was fitted on.
+        date: The day.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    form: Literal["vericite.calibrated-judge.v1"] = Field(default="vericite.calibrated-judge.v1", alias="schema")
+    judge: str = Field(min_length=1)
+    signature: str
+    temperature: float = Field(gt=0, le=1000)
+    bias: tuple[Bias, Bias, Bias]
+    abstain_below: Share
+    n: int = Field(ge=1)
+    date: datetime.date
+    figures: Figures
+
+    @property
+    def hash8(self) -> str:
+        """Eight hexadecimal digits for what changes verdicts."""
+        fields = (self.judge, self.temperature, self.bias, self.abstain_below)
+        return hashlib.sha256(repr(fields).encode()).hexdigest()[:8]
+
+    @property
+    def summary(self) -> str:
+        """It in a line."""
+        bias = "" if not any(self.bias) else " with bias {:+.2f} {:+.2f} {:+.2f}".format(*self.bias)
+        bar = f"abstains below {self.abstain_below:.2f}" if self.abstain_below else "never abstains"
+        made = f"calibrated on {self.n} pairs, {self.date}"
+        return f"{self.judge} at temperature {self.temperature:.2f}{bias}, {bar}; {made}"
+
+
+def home() -> Path | None:
+    """``$VERICITE_HOME``, else ``$XDG_CONFIG_HOME/vericite``, else ``~/.config/vericite``; None without a home."""
+    return own_folder("VERICITE_HOME", "XDG_CONFIG_HOME", "~/.config")
+
+
+def stored_path(name: str) -> Path:
+    """Where the judge of this name is kept, if it is.
+
+    Raises:
+        InputError: It is no name for one, or there is no folder for any.
+    """
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"expected a name of 1 to 40 of the characters a-z, 0-9 and -; found {name!r}. Choose another."
+        )
+    folder = home()
+    if folder is None:
+        raise InputError(
+            "expected a folder for calibrated judges; found none: there is no such home. Set VERICITE_HOME to a folder."
+        )
+    return folder / "judges" / f"{name}{SUFFIX}"
+
+
+def is_stored(name: str) -> bool:
+    """Whether a calibrated judge of this name is kept."""
+    # Path's own is_file raises where a folder may not be looked into.
+    return bool(NAME.fullmatch(name)) and home() is not None and os.path.isfile(stored_path(name))
+
+
+def stored_names() -> tuple[str, ...]:
+    """The names of those that are kept, sorted."""
+    return tuple(sorted(_names()))
+
+
+def _names() -> Iterator[str]:
+    folder = home()
+    try:
+        found = [] if folder is None else list((folder / "judges").glob(f"*{SUFFIX}"))
+    except OSError:
+        return
+    yield from (path.stem for path in found if is_stored(path.stem))
+
+
+def named_file(name: str) -> Path:
+    """The file that a user names.
+
+    Raises:
+        InputError: It is in a home that is none.
+    """
+    path = expanded(name)
+    if path is None:
+        raise InputError(f"expected a calibrated judge's file; found {name}: there is no such home. Name its folder.")
+    return path
+
+
+def read_stored(path: Path) -> StoredCalibration:
+    """A file that ``vericite calibrate`` wrote.
+
+    Raises:
+        InputError: It cannot be read, or is none.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise _no_calibration(path, f"more than {LARGEST} bytes")
+        return StoredCalibration.model_validate_json(content)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise _no_calibration(path, f"{field}: {problem}" if field else problem) from None
+    except (OSError, ValueError) as error:
+        # ValueError: a path with a zero byte in it.
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"expected a calibrated judge's file; found {path}: {reason}") from None
+
+
+def _no_calibration(path: Path, found: str) -> InputError:
+    return InputError(f"expected a file that `vericite calibrate` wrote; found {path}: {found}. Calibrate again.")
+
+
+def write_stored(stored: StoredCalibration, path: Path) -> None:
+    """Write it whole or not at all.
+
+    Raises:
+        InputError: It cannot be written there.
+    """
+    write_whole(path, [stored.model_dump_json(by_alias=True, indent=2) + "\n"])
+
+
+def make_folder(path: Path) -> None:
+    """The folder that judges are kept in, for its owner alone where it is new.
+
+    Raises:
+        InputError: It cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InputError(
+            f"expected a folder for calibrated judges; found {path}: {error.strerror}. Set VERICITE_HOME to another."
+        ) from None
 
 
 class StaleCalibrationWarning(UserWarning):
@@ -37,7 +216,7 @@ class CalibratedJudge:
         self.stored = stored
         self.abstain_below = stored.abstain_below
         self.signature = f"{base.signature}(calibrated={name}@{stored.hash8})"
-        # Traits are told by the attributes that are there.
+        # Traits are known by the attributes that are there.
         if isinstance(base, Limited):
             self.capacity, self.length = base.capacity, base.length
         if isinstance(base, Slow):
@@ -69,8 +248,8 @@ class CalibratedJudge:
         if np.shape(before) != (len(COLUMNS),) or not np.isfinite(before).all() or not before.sum() > 0:
             # What is wrong with it is for those to say who asked.
             return judgement
-        row = tempered(np.asarray(before, dtype=np.float64)[None], self.stored.temperature, self.stored.bias)[0]
-        after = row.astype(np.float32)
+        row = np.asarray(before, dtype=np.float64)
+        after = temperature_scaled(row, self.stored.temperature, self.stored.bias).astype(np.float32)
         # The base judge's own label stands for a verdict that is no longer given.
         native = judgement.native if before[after.argmax()] == before.max() else None
         return judgement._replace(probabilities=after, native=native)

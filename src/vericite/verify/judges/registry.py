@@ -10,13 +10,17 @@ from pathlib import Path
 
 from vericite.errors import InputError, PluginError, UnknownNameError
 from vericite.llm import Settings
-from vericite.models import ModelFolder
-from vericite.verify.judges.bundled import BundledJudge
-from vericite.verify.judges.calibrated import CalibratedJudge
-from vericite.verify.judges.lexical import LexicalJudge
-from vericite.verify.judges.mean import MeanJudge
-from vericite.verify.judges.stored import is_stored, named_file, read_stored, stored_names, stored_path
-from vericite.verify.judging import Judge
+from vericite.models.contracts import Judge
+from vericite.models.folder import ModelFolder
+from vericite.verify.judges.bundled import BundledJudge, LexicalJudge, MeanJudge
+from vericite.verify.judges.calibrated import (
+    CalibratedJudge,
+    is_stored,
+    named_file,
+    read_stored,
+    stored_names,
+    stored_path,
+)
 
 GROUP = "vericite.judges"
 """The entry points through which another package brings a judge: each a callable that takes what follows the
@@ -77,8 +81,7 @@ def _attrscore(checkpoint: str, _: Settings) -> Judge:
 def _llm(prompt: str) -> Make:
     def make(model: str, settings: Settings) -> Judge:
         from vericite.llm import LLM
-        from vericite.verify.judges.llm import LlmJudge
-        from vericite.verify.judges.prompts import PROMPTS
+        from vericite.verify.judges.llm import PROMPTS, LlmJudge
 
         return LlmJudge(LLM(model, settings), PROMPTS[prompt])
 
@@ -130,32 +133,28 @@ JUDGES: dict[str, JudgeKind] = {
         "a language model asked whether the source supports, contradicts or neither (BioACE, three labels)",
         _llm("ternary"),
         "MODEL",
-        ("llm", "local"),
         keep=False,
     ),
     "llm-binary": JudgeKind(
         "a language model asked whether the claim can be attributed to the source (BioACE, two labels)",
         _llm("binary"),
         "MODEL",
-        ("llm", "local"),
         keep=False,
     ),
     "llm-nuggets": JudgeKind(
         "a language model asked about the nuggets of claim and source (BioACE, four labels)",
         _llm("nuggets"),
         "MODEL",
-        ("llm", "local"),
         keep=False,
     ),
     "llm-eight": JudgeKind(
         "a language model asked for one of Reason and Verify's eight categories",
         _llm("eight"),
         "MODEL",
-        ("llm", "local"),
         keep=False,
     ),
     MEAN: JudgeKind(
-        "other judges together, by the mean of their probabilities: unlike ones correct each other",
+        "other judges together, by the mean of their probabilities: different ones correct each other",
         _mean,
         "JUDGE+JUDGE",
         keep=False,
@@ -232,7 +231,7 @@ def own_names() -> tuple[str, ...]:
 
 
 def usual_bar(judge: Judge | str) -> float:
-    """The ``abstain_below`` that a judge brings, which is used where nothing else is said; 0 for most.
+    """The ``abstain_below`` that a judge brings, which is used unless another is given; 0 for most.
 
     Raises:
         InputError: It is the name of a calibrated judge whose file cannot be used.

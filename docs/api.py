@@ -1,0 +1,96 @@
+"""Writes docs/api.md, the page of the public names, from their docstrings. With --check it says whether it is stale."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import vericite
+
+PAGE = Path(__file__).parent / "api.md"
+HEAD = """# Python API
+
+The public names of `vericite`, made from their docstrings by `docs/api.py`. They load when first used, so
+`import vericite` takes a fraction of a second.
+
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    names = sorted(vericite.__all__, key=str.lower)
+    functions = [name for name in names if inspect.isfunction(getattr(vericite, name))]
+    classes = [name for name in names if inspect.isclass(getattr(vericite, name))]
+    others = [name for name in names if name not in {*functions, *classes}]
+    parts = [
+        "## Functions\n\n",
+        *(_entry(name) for name in functions),
+        "## Classes\n\n",
+        *(_entry(name) for name in classes),
+    ]
+    if others:
+        parts += ["## Other names\n\n", ", ".join(f"`{name}`" for name in others), "\n"]
+    return HEAD + "".join(parts)
+
+
+def _entry(name: str) -> str:
+    thing = getattr(vericite, name)
+    lines = [f"### `{name}`\n\n", f"```python\n{name}{_signature(thing)}\n```\n\n", _text(inspect.getdoc(thing) or "")]
+    if inspect.isclass(thing):
+        lines += [f"- **`{own}{_signature(method)}`**: {_first(method)}\n" for own, method in _methods(thing)]
+    return "".join(lines).rstrip() + "\n\n"
+
+
+def _methods(thing: type) -> Iterator[tuple[str, Callable[..., object]]]:
+    for own, value in vars(thing).items():
+        method = getattr(value, "__func__", value)
+        is_ours = getattr(method, "__module__", "").startswith("vericite")
+        if not own.startswith("_") and inspect.isfunction(method) and is_ours and inspect.getdoc(method):
+            yield own, method
+
+
+def _signature(thing: Callable[..., object]) -> str:
+    try:
+        text = str(inspect.signature(thing))
+    except (TypeError, ValueError):
+        return ""
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
+    return re.sub(r"\bvericite(?:\.\w+)+\.", "", text.replace("typing.", ""))
+
+
+def _first(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
+
+
+def _text(docstring: str) -> str:
+    """Google's sections as lists."""
+    lines: list[str] = []
+    in_section = False
+    for line in docstring.replace("``", "`").splitlines():
+        if re.fullmatch(r"(Args|Attributes|Raises|Returns|Yields):", line):
+            lines += [f"**{line[:-1]}**", ""]
+            in_section = True
+        elif in_section and (item := re.match(r" {4}(\w[\w.]*)(?: \([^)]*\))?: (.*)", line)):
+            lines.append(f"- `{item[1]}`: {item[2]}")
+        else:
+            in_section = in_section and (line.startswith(" ") or not line)
+            lines.append(f"  {line.strip()}" if in_section and line.strip() else line)
+    return "\n".join(lines).rstrip() + "\n\n"
+
+
+def main(check: bool) -> int:
+    """Write the page, or compare it."""
+    text = page()
+    if check:
+        is_stale = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
+        print("stale: docs/api.md" if is_stale else "docs/api.md is up to date")
+        return int(is_stale)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""Fits the weights of extractive answers, and says how good they are on development questions.
+
+    python recipes/answers/fit.py OUT --open WITH AWAY
+    python recipes/answers/fit.py OUT --closed CLOSED
+
+WITH, AWAY and CLOSED are what ``collect.py`` wrote. OUT is ``src/vericite/generate/selection.json``. The first form
+fits what chooses sentences and what refuses, the second, with these weights in place, what decides yes or no.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, roc_auc_score
+
+from vericite.generate.selection import ENOUGH, NAMES, enough_figures
+from vericite.generate.stance import NAMES as STANCE
+
+Floats = NDArray[np.float64]
+SPLITS = ("train", "dev")
+PENALTY = 0.5
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """A file of rows."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def say(*parts: object) -> None:
+    """A line of the report."""
+    sys.stdout.write(" ".join(map(str, parts)) + "\n")
+
+
+class Logistic:
+    """Weights over named figures, fitted to standardised ones and given for plain ones."""
+
+    def __init__(self, names: Sequence[str], x: Floats, y: Floats, *, balanced: bool = False) -> None:
+        mean, spread = x.mean(0), x.std(0) + 1e-6
+        model = LogisticRegression(C=PENALTY, max_iter=2000, class_weight="balanced" if balanced else None)
+        model.fit((x - mean) / spread, y)
+        self.names, self.strengths = names, model.coef_[0]
+        self.weights = model.coef_[0] / spread
+        self.bias = float(model.intercept_[0] - (self.weights * mean).sum())
+
+    def odds(self, x: Floats) -> Floats:
+        """Log odds of rows."""
+        return x @ self.weights + self.bias
+
+    def table(self) -> dict[str, float]:
+        """As the package reads it."""
+        return {"bias": round(self.bias, 4)} | {
+            name: round(float(value), 4) for name, value in zip(self.names, self.weights, strict=True)
+        }
+
+    def tell(self) -> None:
+        """How strong each figure is, in standard deviations."""
+        for name, strength in zip(self.names, self.strengths, strict=True):
+            say(f"    {name:26}{strength:7.3f}")
+
+
+def fit_open(with_gold: list[dict[str, Any]], away: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Weights of sentences, and of refusing."""
+    present = [row for row in with_gold if any(row["gold"])]
+    parts = {split: [row for row in present if row["split"] == split] for split in SPLITS}
+    x = {split: np.vstack([row["figures"] for row in rows]) for split, rows in parts.items()}
+    right = {split: np.array([bool(hits) for row in rows for hits in row["right"]]) for split, rows in parts.items()}
+    sentences = Logistic(NAMES, x["train"], right["train"])
+    say(f"sentences {len(right['train'])}, right {right['train'].mean():.3f}")
+    for split in SPLITS:
+        alone = roc_auc_score(right[split], x[split][:, 0])
+        found = roc_auc_score(right[split], sentences.odds(x[split]))
+        say(f"  {split}: AUC {found:.3f}, by the reranker alone {alone:.3f}")
+    sentences.tell()
+    rows: dict[str, list[tuple[list[float], bool]]] = {split: [] for split in SPLITS}
+    for row in [*present, *away]:
+        odds = sentences.odds(np.array(row["figures"]))
+        rows[row["split"]].append((enough_figures(odds, np.array(row["documents"])), not row["away"]))
+    a = {split: np.array([figures for figures, _ in pairs]) for split, pairs in rows.items()}
+    b = {split: np.array([answered for _, answered in pairs]) for split, pairs in rows.items()}
+    enough = Logistic(ENOUGH, a["train"], b["train"])
+    for split in SPLITS:
+        odds = enough.odds(a[split])
+        answerable, other = odds[b[split]], odds[~b[split]]
+        cut = np.quantile(answerable, 0.1)
+        say(f"  {split}: {len(answerable)} answerable, {len(other)} not; AUC {roc_auc_score(b[split], odds):.3f}")
+        say(f"    at 90 % answered {(other < cut).mean():.3f} of the others are refused")
+        say(f"    at 0.5 {(answerable >= 0).mean():.3f} are answered, and {(other >= 0).mean():.3f} of the others")
+    enough.tell()
+    return {"answers": sentences.table(), "enough": enough.table()}
+
+
+def fit_closed(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Weights of yes or no. What is "maybe" is left out."""
+    known = [row for row in rows if row["stance"]["gold"] in ("yes", "no")]
+    parts = {split: [row["stance"] for row in known if row["split"] == split] for split in SPLITS}
+    x = {split: np.array([one["figures"] for one in ones]) for split, ones in parts.items()}
+    y = {split: np.array([one["gold"] == "yes" for one in ones]) for split, ones in parts.items()}
+    stance = Logistic(STANCE, x["train"], y["train"])
+    for split in SPLITS:
+        odds = stance.odds(x[split])
+        answers = odds >= 0
+        macro, always = (f1_score(y[split], given, average="macro") for given in (answers, np.ones_like(answers)))
+        say(f"  {split}: {len(odds)} questions, {y[split].mean():.3f} yes; AUC {roc_auc_score(y[split], odds):.3f}")
+        say(f"    accuracy {(answers == y[split]).mean():.3f}, macro-F1 {macro:.3f}, always yes {always:.3f}")
+    stance.tell()
+    return {"stance": stance.table()}
+
+
+def main() -> int:
+    """Fit and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("out", type=Path)
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--open", type=Path, nargs=2, metavar=("WITH", "AWAY"))
+    kind.add_argument("--closed", type=Path)
+    given = parser.parse_args()
+    found = fit_open(*map(read, given.open)) if given.open else fit_closed(read(given.closed))
+    held = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
+    given.out.write_text(json.dumps({**held, **found}, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,375 @@
+"""What commands read and write: answers, output files, and remarks on stderr."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from vericite.disk.files import Replacing
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from vericite.errors import RecordError
+    from vericite.records import Answer, Document
+    from vericite.text.references import Library
+
+
+_UNSHOWN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def clean(text: str) -> str:
+    """The text on one line, without characters that would steer a terminal."""
+    shown = (" " if char.isspace() else "�" if unicodedata.category(char) in _UNSHOWN else char for char in text)
+    return "".join(shown)
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print lines that are no JSON; what would steer a terminal is replaced, wherever it comes from."""
+    typer.echo("\n".join(map(clean, text.split("\n"))), err=err)
+
+
+def remark(line: object) -> None:
+    """Say a line to the user that is no part of the output."""
+    typer.echo(f"vericite: {clean(str(line))}", err=True)
+
+
+_quiet = ContextVar("quiet", default=False)
+
+
+def set_quiet(quiet: bool) -> None:
+    """Whether ``--quiet`` was given."""
+    _quiet.set(quiet)
+
+
+def is_quiet() -> bool:
+    """Whether only results and what is wrong are shown."""
+    return _quiet.get()
+
+
+def note(line: object) -> None:
+    """Say a line that is good to know, and is left out with ``--quiet``."""
+    if not is_quiet():
+        remark(line)
+
+
+def count_lines(file: Path) -> int | None:
+    """How many records a file of JSON Lines has, without reading any; None for every other file."""
+    # A pipe can be read but once.
+    if not file.is_file():
+        return None
+    try:
+        with file.open("rb") as lines:
+            first = lines.readline(_LONGEST_LINE)
+            if not (first.startswith(b"{") and first.rstrip().endswith(b"}")):
+                return None
+            return 1 + sum(not line.isspace() for line in lines)
+    except OSError:
+        return None
+
+
+_LONGEST_LINE = 1 << 24
+
+
+def remark_leakage(*files: Path | None) -> None:
+    """Say of data sets that are named what of ours was trained on them."""
+    from vericite.datasets.registry import is_named, source_named
+
+    for file in files:
+        if file is not None and is_named(str(file)) and (leakage := source_named(str(file)).leakage):
+            remark(f"note: {leakage}. Figures on those parts are no test of these.")
+
+
+def read_answers(
+    file: Path,
+    format: str,
+    documents: Path | None,
+    problems: list[RecordError],
+    on_format: Callable[[str], None] | None = None,
+    columns: str | None = None,
+) -> Iterator[Answer]:
+    """The answers of a file, which may cite those documents; nothing is read before the first is asked for.
+
+    What is odd about the file as a whole goes to stderr, and stops nothing: no answers, ids that come again, and
+    citations without a document.
+
+    Args:
+        file: The answers.
+        format: The form they have.
+        documents: A file of documents; or ``pubmed`` or a store, where what is cited is looked up.
+        problems: Where what is wrong with the other records of both goes.
+        on_format: Given the form that was taken, where ``format`` leaves that open.
+        columns: Which columns of a table hold what.
+
+    Raises:
+        InputError: A file cannot be read, or the answers have no form that is known.
+    """
+    from vericite.datasets.registry import SETS
+    from vericite.formats import answers_in
+
+    remark_leakage(Path(f"{format}:{file}") if format in SETS else file)
+    library = _looked_up(documents, file, format, columns) or read_library(documents, problems)
+    items = answers_in(file, format, library, on_format, columns)
+    yield from usable(watched(items, file, documents is not None), problems)
+
+
+def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
+    """What the answers cite from PubMed or from a store; None where neither is named."""
+    from vericite.pipeline.cited import cited_documents, is_elsewhere
+
+    if documents is None or not is_elsewhere(str(documents)):
+        return None
+    from vericite.cli.terminal import Progress
+
+    with Progress("looking up what is cited", "articles").running() as progress:
+        found = cited_documents(str(documents), file, format, columns, progress.of)
+    note(found)
+    return found.library
+
+
+_NAMED = 5
+"""Ids that come again which are named; a file joined with itself has all of them twice."""
+
+
+def watched(items: Iterable[Answer | RecordError], file: Path, has_library: bool) -> Iterator[Answer | RecordError]:
+    """The items as they come; ids that come again are shown at once, the rest when all were read."""
+    from vericite.errors import RecordError
+
+    ids = _Ids(file)
+    number = words = cited = sourced = 0
+    for number, item in enumerate(items, start=1):
+        if isinstance(item, RecordError):
+            # Reported by itself, and as good a reason as any why there is no more.
+            words += 1
+        else:
+            ids.see(item.id, number)
+            words += bool(item.text.strip() or item.failed)
+            cited += any(claim.citations for claim in item.claims)
+            sourced += bool(item.documents)
+        yield item
+    ids.show_more()
+    if not words:
+        remark(
+            f"expected answers; found {'only empty ones' if number else 'none'} in {file}. Is it the file you meant?"
+        )
+    if cited and not sourced and not has_library:
+        remark(
+            f"expected the documents that the answers cite; found none in {file}, so every citation is dangling. "
+            "Give them with --documents FILE"
+        )
+
+
+class _Ids:
+    """Which ids were there before. A number an answer is kept, not the id: files may be long, and ids, too."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seen: set[int] = set()
+        self._again: set[int] = set()
+
+    def see(self, id: str, number: int) -> None:
+        """Tell of an id that comes again, when it does so first."""
+        key = hash(id)
+        if key in self._seen and key not in self._again:
+            self._again.add(key)
+            if len(self._again) <= _NAMED:
+                remark(
+                    f"expected an id of its own for every answer; found {id!r:.80} again in record {number} of "
+                    f"{self._file}. Each is counted, but `vericite score` will refuse them: rename one"
+                )
+        self._seen.add(key)
+
+    def show_more(self) -> None:
+        """How many more ids came again than were named."""
+        if (more := len(self._again) - _NAMED) > 0:
+            remark(f"{more} more {'id comes' if more == 1 else 'ids come'} again in {self._file}")
+
+
+def usable(items: Iterable[Answer | RecordError], problems: list[RecordError]) -> Iterator[Answer]:
+    """The answers; what is wrong with the other records goes to ``problems``."""
+    from vericite.errors import RecordError
+
+    for item in items:
+        if isinstance(item, RecordError):
+            problems.append(item)
+        else:
+            yield item
+
+
+def read_library(file: Path | None, problems: list[RecordError]) -> Sequence[Document]:
+    """The documents of a file, if one is given; what is wrong with its other lines goes to ``problems``.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    from vericite.corpus import load_documents
+
+    if file is None:
+        return ()
+    documents, wrong = load_documents(file)
+    problems.extend(wrong)
+    return documents
+
+
+_MANY = 2_000
+"""Documents of a file from which on a store is the better way."""
+
+
+def show_embedding(done: int, all: int) -> None:
+    """How many documents of a file have their vectors, on stderr; those are kept for the next time."""
+    last = done == all
+    if sys.stderr.isatty():
+        typer.echo(f"\rvericite: vectors of {done:,} of {all:,} documents", err=True, nl=last)
+    elif last or done % 1_000 == 0:
+        remark(f"vectors of {done:,} of {all:,} documents")
+    if last and all >= _MANY:
+        remark(
+            "they are kept for the next time. A store answers sooner and need not fit into memory: "
+            "vericite corpus build FILE --to STORE --vectors"
+        )
+
+
+class Output:
+    """What a run writes, beside the file asked for until the run is done."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        self._file = Replacing(path)
+        self._what = what
+        self._times = 0
+        # Before anything is computed or paid for.
+        with written(path, what):
+            self._file.reserve()
+
+    def add(self, records: Iterable[BaseModel]) -> None:
+        """Write each record as a line of JSON."""
+        from vericite.records import to_json
+
+        self.write(to_json(record) + "\n" for record in records)
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Write whole lines. They are on disk when this returns, so that an interruption does not lose them.
+
+        Raises:
+            InputError: The file cannot be written.
+        """
+        with written(self._file.path, self._what):
+            self._file.write(lines)
+        self._times += 1
+
+    def done(self) -> None:
+        """Take the place of the file asked for.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        with written(self._file.path, self._what):
+            self._file.done()
+
+    def stopped(self, message: str) -> None:
+        """Say where what was written is, if anything was."""
+        self._file.leave()
+        if message and self._file.is_begun:
+            remark(f"{message.format(self._times)} {self._file.partial}")
+
+
+@contextmanager
+def output(path: Path | None, stopped: str = "", what: str = "--out") -> Generator[Output | None]:
+    """Where to write, if a file is asked for.
+
+    So a run that fails costs no earlier one, nor an earlier one's part before it has something of its own.
+
+    Args:
+        path: The file asked for.
+        stopped: The line for a run that is stopped, before the name of the file that has what it wrote; ``{}``
+            stands for how often it wrote something.
+        what: The option that asks for it.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    if path is None:
+        yield None
+        return
+    file = Output(path, what)
+    try:
+        yield file
+    except BaseException:
+        file.stopped(stopped)
+        raise
+    file.done()
+
+
+@contextmanager
+def written(path: Path, what: str = "--out") -> Generator[None]:
+    """Where a file is written.
+
+    Raises:
+        InputError: It cannot be.
+    """
+    from vericite.errors import InputError
+
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"expected {what} to be a file that can be written; found {path}: {error.strerror}") from None
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An optional part: what it is for, and the modules that must be there."""
+
+    purpose: str
+    modules: tuple[str, ...]
+
+
+EXTRAS = {
+    "store": Extra("a local store for large corpora", ("lancedb", "pyarrow")),
+    "local": Extra("language models in process, through llama.cpp", ("xllamacpp",)),
+    "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
+    "report": Extra("plots of reports", ("vl_convert",)),
+    "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
+    "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
+    "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
+}
+
+
+def missing(extra: Extra) -> list[str]:
+    """The modules of an extra that are not installed."""
+    return [module for module in extra.modules if find_spec(module) is None]
+
+
+def unfit(name: str) -> list[str]:
+    """The installed packages of an extra, each with its version, that are not of a version that the extra allows."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    from packaging.requirements import Requirement
+
+    found: list[str] = []
+    try:
+        lines = requires("vericite") or []
+    except PackageNotFoundError:
+        # Run from a checkout that is not installed.
+        return found
+    for requirement in map(Requirement, lines):
+        marker = requirement.marker
+        if marker is None or not marker.evaluate({"extra": name}) or marker.evaluate({"extra": ""}):
+            continue
+        with suppress(PackageNotFoundError):
+            there = version(requirement.name)
+            if not requirement.specifier.contains(there, prereleases=True):
+                found.append(f"{requirement.name} {there}, where {requirement.specifier} is needed")
+    return found
+
+
+def install_line(name: str) -> str:
+    """What to type to install an extra."""
+    return f"pip install 'vericite[{name}]'"

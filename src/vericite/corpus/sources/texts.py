@@ -1,0 +1,436 @@
+"""Markdown and plain text as documents: front matter, headings as sections, inline markup removed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from vericite.corpus.sources.entry import entry_of, plain, without_controls
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.errors import InputError
+from vericite.records import Document, Section
+
+_PRIVATE = 0xE000  # signs that are to be let be stay here meanwhile
+_SIGN = re.compile(r"[!-/:-@\[-`{-~]")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CODE = re.compile(r"(`{1,3})(?!`)([^\n]{1,2000}?)(?<!`)\1(?!`)")
+_LABEL = r"((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,500})"
+_ADDRESS = r"(?:<[^<>]{0,2000}>|(?:[^\s()]|\([^\s()]{0,500}\)){0,2000})"
+_TARGET = rf"""\(\s{{0,3}}{_ADDRESS}(?:\s{{1,3}}(?:"[^"]{{0,300}}"|'[^']{{0,300}}'))?\s{{0,3}}\)"""
+_IMAGE = re.compile(rf"!\[{_LABEL}\](?:{_TARGET}|\[[^\[\]]{{0,200}}\])?")
+_LINK = re.compile(rf"\[{_LABEL}\]{_TARGET}")
+_REFERRED = re.compile(rf"\[{_LABEL}\]\[([^\[\]]{{0,200}})\]")
+_NAMED = re.compile(r"\[([^\[\]^][^\[\]]{0,199})\]")
+_FOOTNOTE = re.compile(r"\s?\[\^[^\[\]\s]{1,99}\]")
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,2000})>")
+_STRUCK = re.compile(r"~~(?=\S)[^~]{1,1000}(?<=\S)~~")
+# Between letters a "*" is one of their signs: HLA-B*27 and DRB1*15.
+_STRONG = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]{1,2000}?)(?<=[^\s*])\1(?![\w*])")
+_UNDERLINED = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])([^\n]{1,2000}?)(?<=[^\s_])\1(?![\w_])")
+
+
+def spoken(text: str, definitions: Container[str] = ()) -> str:
+    """The words of a text in Markdown.
+
+    Links are their words, images and what is struck out are nothing, marks of footnotes are left out.
+
+    Args:
+        text: The text, without what makes blocks of it.
+        definitions: The names, in small letters, of links whose address stands elsewhere.
+    """
+
+    def referred(match: re.Match[str]) -> str:
+        return match[1] if (match[2] or match[1]).lower() in definitions else match[0]
+
+    def named(match: re.Match[str]) -> str:
+        return match[1] if match[1].lower() in definitions else match[0]
+
+    text = _ESCAPED.sub(lambda match: _hidden(match[1]), text)
+    text = _CODE.sub(lambda match: _hidden(match[2].strip()), text)
+    text = _IMAGE.sub("", text)
+    text = _LINK.sub(r"\1", text)
+    text = _NAMED.sub(named, _REFERRED.sub(referred, text))
+    text = _STRUCK.sub("", _FOOTNOTE.sub("", _AUTOLINK.sub(r"\1", text)))
+    for _ in range(2):
+        text = _UNDERLINED.sub(r"\2", _STRONG.sub(r"\2", text))
+    return _shown(" ".join(plain(text).split()))
+
+
+def _hidden(text: str) -> str:
+    return _SIGN.sub(lambda match: chr(_PRIVATE + ord(match[0])), text)
+
+
+def _shown(text: str) -> str:
+    return "".join(chr(ord(sign) - _PRIVATE) if _PRIVATE < ord(sign) < _PRIVATE + 128 else sign for sign in text)
+
+
+_BLOCK = re.compile(
+    r"\A---[ \t]*\n(?P<fields>(?:(?!(?:---|\.{3})[ \t]*$).*\n){0,200})(?:---|\.{3})[ \t]*$\n?", re.MULTILINE
+)
+_PAIR = re.compile(r"([A-Za-z][\w -]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
+_YAML_ITEM = re.compile(r"[ \t]*-[ \t]+(.+)\Z")
+
+
+def front_matter(text: str) -> tuple[Mapping[str, object], str]:
+    """What it says, and the text without it.
+
+    Of YAML only the plain is read: ``key: value``, lists in brackets or one item a line. All else is passed over;
+    nothing in it is ever run or looked up.
+    """
+    block = _BLOCK.match(text)
+    if not block:
+        return {}, text
+    fields: dict[str, object] = {}
+    items: list[object] = []
+    for line in block["fields"].split("\n"):
+        if pair := _PAIR.match(line):
+            items = []
+            fields[pair[1].strip().lower()] = _value(pair[2] or "") or items
+        elif item := _YAML_ITEM.match(line):
+            items.append(_unquoted(item[1]))
+    return fields, text[block.end() :]
+
+
+def _value(written: str) -> object:
+    bare = written.strip()
+    if bare.startswith("[") and bare.endswith("]"):
+        return [_unquoted(part) for part in bare[1:-1].split(",")]
+    return _unquoted(bare)
+
+
+def _unquoted(written: str) -> str:
+    bare = written.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else bare
+
+
+_REFERENCES = re.compile(
+    r"[\W\d]*(?:references?|bibliography|reference list|list of references|literature(?: cited)?|works cited)\W*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; the lower its level, the more it is over."""
+
+    level: int
+    title: str
+
+
+Block = Heading | str
+
+
+def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
+    r"""Sections out of headings and paragraphs, these joined by ``\n``.
+
+    A section is labelled by its heading and those over it: ``Treatment > Adults``. Lists of references are left
+    out: their titles are no statements of this source.
+    """
+    path: list[Heading] = []
+    found: list[tuple[str | None, list[str]]] = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            while path and path[-1].level >= block.level:
+                path.pop()
+            path.append(block)
+            found.append((" > ".join(part.title for part in path if part.title) or None, []))
+        elif block and not any(_REFERENCES.fullmatch(part.title) for part in path):
+            if not found:
+                found.append((None, []))
+            found[-1][1].append(block)
+    return tuple(Section(text="\n".join(texts), label=label) for label, texts in found if texts)
+
+
+TEXT_SUFFIXES = frozenset((".txt", ".text", ""))
+_LONGEST_HEADING = 120
+_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,5})\.?\)?\s+(?P<title>[^\W\d_].*)")
+_APPENDIX = re.compile(r"(?:chapter|section|part|appendix|annex)\s+(?:\d{1,3}|[A-Z]|[IVX]{1,6})\b.*", re.IGNORECASE)
+_UNDERLINE = re.compile(r"\s*(={3,}|-{3,}|~{3,})\s*")
+_PAGE = re.compile(
+    r"\s*(?:-\s*)?(?:page\s+\d{1,4}(?:\s+of\s+\d{1,4})?|\d{1,4}\s+of\s+\d{1,4})(?:\s*-)?\s*", re.IGNORECASE
+)
+_LIST_ITEM = re.compile(r"\s*(?:[-*•◦▪–]\s+|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+)")
+_BULLET = re.compile(r"\A\s*[-*•◦▪–]\s+")
+_ENDS = (".", ",", ";", ":", "?", "!")
+_BROKEN = re.compile(r"([^\W\d_]+)-\Z")
+_GOES_ON = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+def _read_text(file: SourceFile) -> Iterator[Numbered]:
+    text = without_controls(file.text().replace("\f", "\n\n").replace("\u00ad\n", ""))
+    paragraphs = list(_paragraphs(text))
+    title = ""
+    if len(paragraphs) > 1 and _is_title(paragraphs[0]):
+        title = " ".join(line.strip() for line in paragraphs.pop(0))
+    words = Counter(word.lower() for word in _WORD.findall(text))
+    sections = sections_of(_blocks(paragraphs, words))
+    if not sections:
+        raise InputError(f"expected a text; found {file.path} without any words")
+    yield 1, Document(id=file.name, title=title, sections=sections)
+
+
+def _paragraphs(text: str) -> Iterator[list[str]]:
+    """The lines between blank lines; a line over a row of signs is one of its own, with the row."""
+    block: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        if _UNDERLINE.fullmatch(line) and block:
+            if block[:-1]:
+                yield block[:-1]
+            yield [block[-1], line]
+            block = []
+        elif not line.strip():
+            if block:
+                yield block
+            block = []
+        elif not _PAGE.fullmatch(line) and not _UNDERLINE.fullmatch(line):
+            block.append(line)
+
+
+def _is_title(lines: list[str]) -> bool:
+    """Whether the first paragraph is a title: one line or two, short, and no sentence."""
+    if len(lines) == 2 and _UNDERLINE.fullmatch(lines[1]):
+        lines.pop()
+    whole = " ".join(line.strip() for line in lines)
+    return len(lines) <= 2 and len(whole) <= 200 and not whole.endswith(_ENDS[:-2]) and not _LIST_ITEM.match(whole)
+
+
+def _blocks(paragraphs: list[list[str]], words: Counter[str]) -> Iterator[Block]:
+    numbered = [_numbered(lines) for lines in paragraphs]
+    for index, lines in enumerate(paragraphs):
+        heading = _heading(lines)
+        behind = numbered[index + 1] if index + 1 < len(paragraphs) else None
+        own = numbered[index]
+        # What another of its rank follows at once, or nothing at all, is an item of a list.
+        if own and index + 1 < len(paragraphs) and not (behind and behind.level <= own.level):
+            yield own
+        elif heading:
+            yield heading
+        elif _is_shouted(lines[0]) and len(lines) > 1 and not _is_shouted(lines[1]):
+            yield Heading(1, lines[0].strip())
+            yield from _joined(lines[1:], words)
+        else:
+            yield from _joined(lines, words)
+
+
+def _numbered(lines: list[str]) -> Heading | None:
+    found = _NUMBERED.fullmatch(lines[0].strip()) if len(lines) == 1 else None
+    if not found or len(lines[0]) > _LONGEST_HEADING or lines[0].rstrip().endswith(_ENDS):
+        return None
+    return Heading(found["number"].count(".") + 1, found["title"].strip())
+
+
+def _heading(lines: list[str]) -> Heading | None:
+    line = lines[0].strip()
+    if len(lines) == 2 and (row := _UNDERLINE.fullmatch(lines[1])):
+        return Heading(1 if row[1][0] == "=" else 2, line)
+    if len(lines) > 1 or len(line) > _LONGEST_HEADING or line.endswith(_ENDS):
+        return None
+    return Heading(1, line) if _is_shouted(line) or _APPENDIX.fullmatch(line) else None
+
+
+def _is_shouted(line: str) -> bool:
+    """Whether a line is a heading in capitals."""
+    letters = [sign for sign in line if sign.isalpha()]
+    bare = line.strip()
+    return len(letters) >= 4 and bare.isupper() and len(bare) <= _LONGEST_HEADING and not bare.endswith((".", ",", ";"))
+
+
+def _joined(lines: list[str], words: Counter[str]) -> Iterator[str]:
+    """The lines of a paragraph as one; the items of a list each on its own."""
+    text = ""
+    for line in lines:
+        item = _LIST_ITEM.match(line)
+        if text and item and (_BULLET.match(line) or text.rstrip().endswith(_ENDS) or _LIST_ITEM.match(text)):
+            yield text
+            text = ""
+        bare = " ".join((_BULLET.sub("", line, count=1) if not text else line).split())
+        text = _wrapped(text, bare, words) if text else bare
+    if text:
+        yield text
+
+
+def _wrapped(text: str, line: str, words: Counter[str]) -> str:
+    broken, behind = _BROKEN.search(text), _GOES_ON.match(line)
+    if not broken or not behind or not behind[0][0].islower():
+        return f"{text}{line}" if broken and behind else f"{text} {line}"
+    whole = (broken[1] + behind[0]).lower()
+    hyphened = f"{broken[1]}-{behind[0]}".lower()
+    # The text itself tells a word that was cut ("treat-ment") from one that has a hyphen ("double-blind").
+    apart = words[broken[1].lower()] > 0 and words[behind[0].lower()] > 1
+    if words[hyphened] or (not words[whole] and apart):
+        return f"{text}{line}"
+    return f"{text[:-1]}{line}"
+
+
+def _matches_text(file: SourceFile) -> bool:
+    return file.suffix in TEXT_SUFFIXES and "\x00" not in file.opening and not file.opening.lstrip().startswith("<")
+
+
+TEXT = SourceForm("a plain text (.txt), one document", _read_text, _matches_text)
+
+
+_SUFFIXES = frozenset((".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"))
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*\Z")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*\Z")
+_SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\Z")
+_BREAK = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_QUOTE = re.compile(r"\A(?: {0,3}> ?)+")
+_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_DEFINITION = re.compile(r" {0,3}\[([^\[\]]{1,200})\]:[ \t]*(.*)\Z")
+_COMMENT = re.compile(r"<!--(?:[^-]|-(?!->)){0,100000}-->")
+_ANCHOR = re.compile(r"\s*\{#[^{}]{0,200}\}\s*\Z")
+_CELL = re.compile(r"(?<!\\)\|")
+_LOOKS_SO = re.compile(r"^ {0,3}#{1,6} \S.*\n|\A---\n(?:[\w-]{1,40}:.*\n)", re.MULTILINE)
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    fields, text = front_matter(without_controls(file.text()))
+    parsed = _Parser(_COMMENT.sub("", text).expandtabs(4).split("\n"))
+    blocks = list(parsed.blocks())
+    entry = entry_of({name: value for name, value in fields.items() if name not in ("text", "body", "abstract")})
+    document = entry.document(file.name)
+    title = document.title
+    if not title and blocks and isinstance(blocks[0], Heading):
+        title = _own_title(blocks)
+    sections = sections_of(blocks)
+    if not sections:
+        raise InputError(f"expected a text; found {file.path} without any words")
+    yield (
+        1,
+        document.model_copy(
+            update={"id": document.id if entry.id else file.name, "title": title, "sections": sections}
+        ),
+    )
+
+
+def _own_title(blocks: list[Block]) -> str:
+    """The first heading where it stands over all others; it is taken out of them."""
+    first, *others = (block for block in blocks if isinstance(block, Heading))
+    if blocks[0] is not first or any(other.level <= first.level for other in others):
+        return ""
+    blocks.pop(0)
+    return first.title
+
+
+@dataclass(slots=True)
+class _Parser:
+    """The blocks of a text, line by line."""
+
+    lines: list[str]
+    at: int = 0
+    paragraph: list[str] = field(default_factory=lambda: list[str]())
+    names: set[str] = field(default_factory=lambda: set[str]())
+    notes: list[str] = field(default_factory=lambda: list[str]())
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks; the texts of footnotes last, under a heading of their own."""
+        self.names = {
+            found[1].lower()
+            for line in self.lines
+            if (found := _DEFINITION.match(line)) and not found[1].startswith("^")
+        }
+        while self.at < len(self.lines):
+            yield from self._next(self.lines[self.at])
+        yield from self._flushed()
+        if self.notes:
+            yield Heading(1, "Footnotes")
+            yield from (spoken(note, self.names) for note in self.notes)
+
+    def _next(self, raw: str) -> Iterator[Block]:
+        """What the line at hand makes a block of, if it does."""
+        line = _QUOTE.sub("", raw, count=1)
+        if fence := _FENCE.match(line):
+            yield from self._flushed()
+            yield from self._fenced(fence[1])
+        elif (atx := _ATX.match(line)) and (atx[2] or not self.paragraph):
+            yield from self._flushed()
+            yield Heading(len(atx[1]), spoken(_ANCHOR.sub("", atx[2] or ""), self.names))
+            self.at += 1
+        elif self.paragraph and (row := _SETEXT.match(line)) and "|" not in self.paragraph[-1]:
+            title, self.paragraph = " ".join(self.paragraph), []
+            yield Heading(1 if row[1][0] == "=" else 2, spoken(title, self.names))
+            self.at += 1
+        elif "|" in line and self.at + 1 < len(self.lines) and self._is_rule(self.lines[self.at + 1]):
+            yield from self._flushed()
+            yield from self._table(line)
+        elif not self.paragraph and (found := _DEFINITION.match(line)):
+            self._define(found)
+        else:
+            yield from self._running(line)
+            self.at += 1
+
+    def _running(self, line: str) -> Iterator[Block]:
+        """A line of a paragraph, or what ends one."""
+        item = _ITEM.match(line)
+        if not line.strip() or _BREAK.match(line):
+            yield from self._flushed()
+        elif item:
+            yield from self._flushed()
+            self.paragraph.append(line[item.end() :].strip())
+        else:
+            self.paragraph.append(line.strip().removesuffix("\\"))
+
+    def _flushed(self) -> Iterator[Block]:
+        if self.paragraph:
+            yield spoken(" ".join(self.paragraph), self.names)
+        self.paragraph = []
+
+    def _fenced(self, fence: str) -> Iterator[Block]:
+        """What stands between fences, word for word: no headings, no signs."""
+        self.at += 1
+        while self.at < len(self.lines):
+            line = _QUOTE.sub("", self.lines[self.at], count=1)
+            self.at += 1
+            if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                return
+            if line.strip():
+                yield " ".join(line.split())
+
+    @staticmethod
+    def _is_rule(line: str) -> bool:
+        bare = _QUOTE.sub("", line, count=1)
+        return "-" in bare and bool(_RULE.match(bare))
+
+    def _table(self, header: str) -> Iterator[Block]:
+        """Each row as a line that says what its cells are (``Drug: aspirin; Dose: 75 mg.``)."""
+        names = _cells(header, self.names)
+        self.at += 2
+        while self.at < len(self.lines) and "|" in (line := _QUOTE.sub("", self.lines[self.at], count=1)):
+            self.at += 1
+            cells = _cells(line, self.names)
+            named = zip(names + [""] * len(cells), cells, strict=False)
+            row = "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+            if row:
+                yield row if row.endswith((".", "!", "?")) else f"{row}."
+
+    def _define(self, found: re.Match[str]) -> None:
+        """What stands for a name elsewhere: an address, which is no text, or a footnote with all its lines."""
+        self.at += 1
+        note = [found[2].strip()]
+        while found[1].startswith("^") and self.at < len(self.lines) and self.lines[self.at].startswith("    "):
+            note.append(self.lines[self.at].strip())
+            self.at += 1
+        if found[1].startswith("^") and any(note):
+            self.notes.append(" ".join(note))
+
+
+def _cells(line: str, names: Container[str]) -> list[str]:
+    bare = line.strip().removeprefix("|")
+    if bare.endswith("|") and not bare.endswith("\\|"):
+        bare = bare[:-1]
+    return [spoken(cell, names) for cell in _CELL.split(bare)]
+
+
+def _matches(file: SourceFile) -> bool:
+    if "\x00" in file.opening:
+        return False
+    if file.suffix in _SUFFIXES:
+        return True
+    return file.suffix in TEXT_SUFFIXES and bool(_LOOKS_SO.search(file.opening))
+
+
+MARKDOWN = SourceForm("a text in Markdown (.md), one document", _read, _matches)

@@ -1,0 +1,384 @@
+"""Data sets of biomedical questions: BioASQ, MIRAGE, PubMedQA, TREC BioGen, K-QA, MedLFQA."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from vericite.datasets.entry import DataSet, Entry, Reading, each_row, from_row
+from vericite.datasets.rows import Row, pmid_of, read_object, read_rows, read_text
+from vericite.errors import InputError, RecordError
+from vericite.records import (
+    Document,
+    Gold,
+    GoldNugget,
+    LabelledCitation,
+    PairLabel,
+    Question,
+    QuestionType,
+    Section,
+)
+
+BIOASQ_TYPES: Mapping[str, QuestionType] = {
+    "yesno": "yesno",
+    "factoid": "factoid",
+    "list": "list",
+    "summary": "summary",
+}
+
+
+def _bioasq(row: Row, reading: Reading) -> Entry:
+    """A question of a golden or training file, of any year; test files lack the answers."""
+    cited = [pmid_of(snippet.text("document")) for snippet in row.rows("snippets")]
+    documents = dict.fromkeys([*map(pmid_of, row.texts("documents")), *cited])
+    question = Question(
+        id=row.words("id"),
+        text=row.words("body"),
+        type=row.one_of("type", BIOASQ_TYPES) if row.has("type") else None,
+        gold_documents=tuple(documents),
+        gold_exact=exact_answers(row),
+        gold_ideal=tuple(filter(None, row.texts("ideal_answer"))),
+    )
+    return Entry(question, Gold.of(question), documents=_snippets(row))
+
+
+def exact_answers(row: Row) -> tuple[tuple[str, ...], ...]:
+    """An exact answer in any of the writings of the years: a text, a list of texts, a list of lists of synonyms.
+
+    A list of texts is the synonyms of one answer, but of a list question an answer each.
+    """
+    value: Any = row.fields.get("exact_answer")
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str):
+        return ((value.strip().casefold() if row.perhaps("type") == "yesno" else value.strip(),),)
+    if not isinstance(value, list):
+        raise row.refused("exact_answer", "expected a text or a list; found neither")
+    entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+    if all(isinstance(it, str) for it in entries):
+        apart = row.perhaps("type") == "list"
+        return tuple((it,) for it in entries) if apart else (tuple(entries),)
+    if not all(isinstance(it, list | str) for it in entries):
+        raise row.refused("exact_answer", "expected texts or lists of synonyms; found something else")
+    listed = [[it] if isinstance(it, str) else it for it in entries]
+    return tuple(tuple(str(name) for name in it) for it in listed if it)
+
+
+def _snippets(row: Row) -> tuple[Document, ...]:
+    """The gold documents as far as the snippets have them; they are no whole abstracts."""
+    texts: dict[str, dict[str, None]] = {}
+    titles: dict[str, str] = {}
+    for snippet in row.rows("snippets"):
+        pmid, text = pmid_of(snippet.text("document")), snippet.text("text")
+        if snippet.perhaps("beginSection") == "title":
+            titles[pmid] = text
+        elif text:
+            texts.setdefault(pmid, {})[text] = None
+    return tuple(
+        Document(
+            id=pmid,
+            pmid=pmid if pmid.isdigit() else None,
+            title=titles.get(pmid, ""),
+            sections=tuple(Section(text=text) for text in texts.get(pmid, ())),
+            source="gold snippets",
+        )
+        for pmid in {**texts, **titles}
+    )
+
+
+MIRAGE_PARTS = ("bioasq", "pubmedqa", "medqa", "medmcqa", "mmlu")
+_DECISIONS = ("yes", "no", "maybe")
+
+
+def _mirage(reading: Reading) -> Iterator[Entry | RecordError]:
+    """The benchmark's one file: questions by their part and id, each with lettered options and the right letter."""
+    whole = read_object(reading.path)
+    parts = [part for part in ([reading.part] if reading.part else MIRAGE_PARTS) if whole.has(part)]
+    if not parts:
+        raise InputError(
+            f"expected an object with {reading.part or ', '.join(MIRAGE_PARTS)} in {reading.path}; found "
+            f"{', '.join(list(whole.fields)[:6]) or 'none'}. It is MIRAGE's benchmark.json."
+        )
+    for part in parts:
+        questions = whole.row(part)
+        for id in questions.fields:
+            try:
+                row = questions.row(id)
+            except RecordError as error:
+                yield error
+                continue
+            yield from from_row(row, lambda row, id=id, part=part: _mirage_entry(row, id, part))
+
+
+def _mirage_entry(row: Row, id: str, part: str) -> Entry:
+    options = row.row("options")
+    answers = {letter: options.text(letter) for letter in options.fields}
+    letter = row.words("answer")
+    if letter not in answers:
+        raise row.refused("answer", f"expected one of the options {', '.join(answers)}; found {letter!r}")
+    closed = set(answers.values()) <= set(_DECISIONS)
+    text = row.words("question")
+    if not closed:
+        text = "\n".join([text, *(f"{letter}. {answer}" for letter, answer in answers.items())])
+    question = Question(
+        id=id,
+        text=text,
+        type="yesno" if closed else None,
+        gold_documents=(id,) if part == "pubmedqa" else (),
+        gold_exact=((answers[letter],) if closed else (answers[letter], letter),),
+    )
+    gold = Gold.of(question).model_copy(update={"groups": {"set": part}})
+    return Entry(question, gold)
+
+
+def _pubmedqa(reading: Reading) -> Iterator[Entry | RecordError]:
+    """The labelled part: articles by PMID; the question is the title, the contexts the abstract without its end."""
+    whole = read_object(reading.path)
+    if whole.fields and all(value in _DECISIONS for value in whole.fields.values()):
+        return  # the ids of the test part, which lie beside the articles
+    tested = _pubmedqa_test(reading) if reading.part else set[str]()
+    for pmid in whole.fields:
+        if reading.part and (pmid in tested) != (reading.part == "test"):
+            continue
+        try:
+            row = whole.row(pmid)
+        except RecordError as error:
+            yield error
+            continue
+        yield from from_row(row, lambda row, pmid=pmid: _pubmedqa_entry(row, pmid))
+
+
+def _pubmedqa_test(reading: Reading) -> set[str]:
+    path = reading.beside("test_ground_truth.json")
+    if path is None:
+        raise InputError(
+            f"expected test_ground_truth.json beside {reading.path}, which says what the test part is; found none. "
+            "Put it there, or leave the part out."
+        )
+    return set(read_object(path).fields)
+
+
+def _pubmedqa_entry(row: Row, pmid: str) -> Entry:
+    decision = row.words("final_decision")
+    if decision not in _DECISIONS:
+        raise row.refused("final_decision", f"expected yes, no or maybe; found {decision!r}")
+    question = Question(
+        id=pmid,
+        text=row.words("QUESTION"),
+        type="yesno",
+        gold_documents=(pmid,),
+        gold_exact=((decision,),),
+        gold_ideal=tuple(filter(None, (row.perhaps("LONG_ANSWER"),))),
+    )
+    contexts, labels = row.texts("CONTEXTS"), row.texts("LABELS")
+    named = labels if len(labels) == len(contexts) else (None,) * len(contexts)
+    sections = tuple(Section(text=text, label=label) for text, label in zip(contexts, named, strict=True) if text)
+    document = Document(id=pmid, pmid=pmid, title=question.text, sections=sections, mesh=row.texts("MESHES"))
+    return Entry(question, Gold.of(question), documents=(document,) if sections else ())
+
+
+_SPLITS = {"test": slice(0, 40), "validation": slice(40, 45), "training": slice(45, 65)}
+"""BioACE's split of the 65 topics of 2024, in the order of the file."""
+
+
+def _biogen(reading: Reading) -> Iterator[Entry | RecordError]:
+    """Topics, or judgements: as JSON by topic and PMID, or as TREC writes them."""
+    text = read_text(reading.path)
+    if not text.lstrip().startswith(("{", "[")):
+        yield from _qrels(reading.path, text)
+        return
+    rows = list(read_rows(reading.path, ("topics", "queries")))
+    first = next((row for row in rows if isinstance(row, Row)), None)
+    if first is not None and _is_graded(first):
+        yield from _graded(first)
+        return
+    known = rows[_SPLITS[reading.part]] if reading.part else rows
+    for row in known:
+        yield from [row] if isinstance(row, RecordError) else from_row(row, _topic)
+
+
+def _is_graded(row: Row) -> bool:
+    return not row.has("question") and all(isinstance(value, dict) for value in row.fields.values())
+
+
+def _graded(row: Row) -> Iterator[Entry | RecordError]:
+    for topic in row.fields:
+        try:
+            graded = row.row(topic)
+            grades = {pmid: float(graded.number_of(pmid)) for pmid in graded.fields}
+            yield Entry(gold=Gold(id=topic, documents=grades))
+        except RecordError as error:
+            yield error
+
+
+def _qrels(path: Path, text: str) -> Iterator[Entry | RecordError]:
+    grades: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        columns = line.split()
+        if columns and (len(columns) != 4 or not re.fullmatch(r"-?\d{1,2}", columns[3])):
+            yield RecordError(path, number, None, f"expected topic, 0, PMID and a whole grade; found {line[:60]!r}")
+        elif columns:
+            grades.setdefault(columns[0], {})[columns[2]] = float(columns[3])
+    yield from (Entry(gold=Gold(id=topic, documents=documents)) for topic, documents in grades.items())
+
+
+def _topic(row: Row) -> Entry:
+    """A topic; of 2025's task A also the sentences that are to be grounded, as an answer's gold."""
+    id = row.words("id", "topic_id", "qa_id")
+    question = Question(id=id, text=row.words("question"))
+    return Entry(question, Gold.of(question))
+
+
+KQA_LABELS: Mapping[str, PairLabel] = {
+    "Entailment": "supported",
+    "Contradiction": "contradicted",
+    "Neutral": "irrelevant",
+}
+
+
+def _kqa(row: Row, reading: Reading) -> Entry:
+    """A question with a physician's answer and its statements; or an answer and a statement, labelled by three."""
+    if row.has("claim", "majority_label"):
+        label: PairLabel = row.one_of("majority_label", KQA_LABELS)
+        asked = row.words("Question")
+        native = row.text("majority_label")
+        citation = LabelledCitation(
+            id=f"{asked[:60]} {row.number}",
+            claim=row.words("claim"),
+            premise=row.words("answer"),
+            label=label,
+            native=native,
+            group=asked,
+        )
+        return Entry(citations=(citation,))
+    return _statements(row, f"kqa-{row.number}", row.perhaps("ICD_10_diag"))
+
+
+def _statements(row: Row, id: str, diagnosis: str = "") -> Entry:
+    must, nice = row.texts("Must_have"), row.texts("Nice_to_have")
+    nuggets = [GoldNugget(id=f"must-{place}", text=text) for place, text in enumerate(must, start=1)]
+    nuggets += [GoldNugget(id=f"nice-{place}", text=text, vital=False) for place, text in enumerate(nice, start=1)]
+    answer = row.perhaps("Free_form_answer")
+    question = Question(id=id, text=row.words("Question"), gold_ideal=(answer,) if answer else ())
+    gold = Gold.of(question).model_copy(update={"groups": {"diagnosis": diagnosis}} if diagnosis else {})
+    return Entry(question, gold.model_copy(update={"nuggets": tuple(nuggets)}) if nuggets else gold)
+
+
+_INSTANCE = re.compile(r"\A\s*QUESTION:\s*")
+
+
+def _medlfqa(row: Row, reading: Reading) -> Entry:
+    """K-QA's fields; files before that step have an instruction with the question and its answer."""
+    id = f"{reading.path.name.removesuffix('.gz').rsplit('.', 1)[0]}-{row.number}"
+    if not row.has("instances"):
+        return _statements(row, id)
+    instance = row.row("instances")
+    answer = instance.perhaps("output")
+    text = _INSTANCE.sub("", instance.words("input")).strip()
+    question = Question(id=id, text=text, gold_ideal=(answer,) if answer else ())
+    return Entry(question, Gold.of(question))
+
+
+_VERIFIER = "verifier-v3"
+
+SETS = (
+    DataSet(
+        "bioasq",
+        "BioASQ task B, golden or training files",
+        "questions with gold documents, snippets, exact and ideal answers; all years",
+        ("questions", "gold", "documents"),
+        '{"questions": [{"id", "body", "type", "documents", "snippets"?, "ideal_answer"?, "exact_answer"?}]}',
+        "http://participants-area.bioasq.org/datasets (free account)",
+        "CC BY 2.5",
+        each_row(_bioasq, ("questions",)),
+        trained_on=(
+            f"{_VERIFIER}: ideal answers and snippets of 7B to 13B but MIRAGE's yes/no questions and 13b's test",
+        ),
+        usual=("mirage/rawdata/bioasq", "bioasq12b", "bioasq13b", "bioasq13b_tuw"),
+        cite="Krithara et al. 2023, Scientific Data",
+    ),
+    DataSet(
+        "mirage",
+        "MIRAGE",
+        "multiple-choice and yes/no questions; parts bioasq and pubmedqa are the biomedical research ones",
+        ("questions", "gold"),
+        '{"bioasq": {ID: {"question", "options": {"A": ...}, "answer": "A"}}, ...}',
+        "https://github.com/Teddy-XiongGZ/MIRAGE (benchmark.json)",
+        "NCBI public domain notice; its parts have their own",
+        _mirage,
+        parts=MIRAGE_PARTS,
+        usual=("mirage/benchmark.json",),
+        cite="Xiong et al. 2024, arXiv 2402.13178",
+    ),
+    DataSet(
+        "pubmedqa",
+        "PubMedQA, the expert-labelled part",
+        "yes/no/maybe questions that are titles, with their abstracts; parts test and training",
+        ("questions", "gold", "documents"),
+        '{PMID: {"QUESTION", "CONTEXTS", "LABELS"?, "final_decision", "LONG_ANSWER"}}',
+        "https://github.com/pubmedqa/pubmedqa (ori_pqal.json, test_ground_truth.json)",
+        "MIT",
+        _pubmedqa,
+        parts=("test", "training"),
+        trained_on=(f"{_VERIFIER}: conclusions and contexts of part training",),
+        usual=("pubmedqa/ori_pqal.json",),
+        cite="Jin et al. 2019, EMNLP",
+    ),
+    DataSet(
+        "biogen2024",
+        "TREC BioGen 2024, topics or judgements",
+        "65 consumer questions; parts test, validation and training as BioACE splits them (40, 5, 20)",
+        ("questions", "gold"),
+        '{"topics": [{"id", "question", "topic"?, "narrative"?}]} or judgements, {TOPIC: {PMID: GRADE}} or TREC lines',
+        "https://trec-biogen.github.io/docs2024 and https://trec.nist.gov/data/biogen2024.html",
+        "none stated; U.S. government work",
+        _biogen,
+        parts=tuple(_SPLITS),
+        usual=(
+            "biogen2024_derived/data/BioGen2024topics.json",
+            "biogen2024_derived/results/qrels/qrels_graded.json",
+        ),
+        cite="Gupta et al. 2024, arXiv 2411.18069",
+    ),
+    DataSet(
+        "biogen2025",
+        "TREC BioGen 2025, topics or judgements",
+        "consumer questions of tasks A (grounding) and B (answering), or judgements",
+        ("questions", "gold"),
+        '[{"id" or "topic_id" or "qa_id", "question", "topic"?, "narrative"?}] or judgements as of 2024',
+        "https://trec-biogen.github.io/docs",
+        "none stated; U.S. government work",
+        _biogen,
+        cite="Gupta et al. 2026, arXiv 2603.21582",
+    ),
+    DataSet(
+        "kqa",
+        "K-QA",
+        "patients' questions with physicians' answers, as must-have and nice-to-have statements; labelled statements",
+        ("questions", "gold", "citations"),
+        '{"Question", "Free_form_answer", "Must_have", "Nice_to_have"}, or a table with claim, answer, majority_label',
+        "https://github.com/Itaymanes/K-QA",
+        "MIT",
+        each_row(_kqa),
+        usual=("kqa/dataset/questions_w_answers.jsonl", "kqa/dataset/NLI_medical_annotator.csv"),
+        cite="Manes et al. 2024, arXiv 2401.14493",
+    ),
+    DataSet(
+        "medlfqa",
+        "MedLFQA",
+        "long-form questions in K-QA's form, with statements by a language model",
+        ("questions", "gold"),
+        '{"Question", "Free_form_answer"?, "Must_have"?, "Nice_to_have"?}',
+        "https://github.com/dmis-lab/OLAPH",
+        "none stated",
+        each_row(_medlfqa),
+        usual=(
+            "medlfqa/MedLFQA/live_qa_test_MedLFQA.jsonl",
+            "medlfqa/MedLFQA/medication_qa_test_MedLFQA.jsonl",
+            "medlfqa/MedLFQA/kqa_silver_wogold_test_MedLFQA.jsonl",
+        ),
+        cite="Jeong et al. 2024, arXiv 2405.12701",
+    ),
+)

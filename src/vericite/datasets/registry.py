@@ -1,0 +1,203 @@
+"""The data sets by name, and the one way from ``NAME:FILE`` to what is in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from vericite.datasets import attributed, claims, questions
+from vericite.datasets.entry import Counts, DataSet, Entry, Gives
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.records import Answer, Document, Gold, LabelledCitation, Labels, Question, Record
+
+SETS: dict[str, DataSet] = {it.name: it for it in (*questions.SETS, *attributed.SETS, *claims.SETS)}
+"""Every data set by its name."""
+
+DATA_FOLDER = "VERICITE_DATA"
+"""The environment variable that names a folder of data sets, where no file is named."""
+
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set, and the files or folders that hold it here.
+
+    Attributes:
+        set: The data set.
+        part: The part that is asked for; empty for all.
+        paths: Its files.
+    """
+
+    set: DataSet
+    part: str
+    paths: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """As it is asked for, without its files."""
+        return f"{self.set.name}/{self.part}" if self.part else self.set.name
+
+    @property
+    def leakage(self) -> str | None:
+        """What of ours was trained on it; None where nothing was."""
+        if not self.set.trained_on:
+            return None
+        return f"shipped models were trained on parts of {self.set.name}: {'; '.join(self.set.trained_on)}"
+
+    def entries(self, problems: list[RecordError]) -> Iterator[Entry]:
+        """Its entries; records that cannot be used are added to ``problems``.
+
+        Raises:
+            InputError: A file cannot be read, or holds nothing of the data set.
+        """
+        for item in self.set.entries(self.paths, self.part):
+            if isinstance(item, RecordError):
+                problems.append(item)
+            else:
+                yield item
+
+    def questions(self, problems: list[RecordError]) -> list[Question]:
+        """Its questions, each id once."""
+        found: dict[str, Question] = {}
+        for entry in self.entries(problems):
+            if entry.question is not None:
+                found.setdefault(entry.question.id, entry.question)
+        return list(self._some(found, "questions").values())
+
+    def gold(self, problems: list[RecordError]) -> dict[str, Gold]:
+        """What is right, by question; what several files say of one (topics, judgements) is put together."""
+        found: dict[str, Gold] = {}
+        for entry in self.entries(problems):
+            if entry.gold is not None:
+                before = found.get(entry.gold.id)
+                found[entry.gold.id] = entry.gold if before is None else _together(before, entry.gold)
+        return self._some(found, "gold")
+
+    def answers(self, problems: list[RecordError]) -> list[Answer]:
+        """Its answers."""
+        found = {entry.answer.id: entry.answer for entry in self.entries(problems) if entry.answer is not None}
+        return list(self._some(found, "answers").values())
+
+    def labels(self, problems: list[RecordError]) -> dict[str, Labels]:
+        """What assessors said of its answers."""
+        found = {entry.labels.id: entry.labels for entry in self.entries(problems) if entry.labels is not None}
+        return self._some(found, "labels")
+
+    def citations(self, problems: list[RecordError]) -> Iterator[LabelledCitation]:
+        """Its labelled citations."""
+        for entry in self.entries(problems):
+            yield from entry.citations
+
+    def documents(self, problems: list[RecordError]) -> Iterator[Document]:
+        """Its documents, each id once."""
+        seen = set[str]()
+        for entry in self.entries(problems):
+            for document in entry.documents:
+                if document.id not in seen:
+                    seen.add(document.id)
+                    yield document
+
+    def records(self, what: Gives, problems: list[RecordError]) -> Iterable[Record]:
+        """All of its records of one kind."""
+        kinds: dict[Gives, Callable[[list[RecordError]], Iterable[Record]]] = {
+            "questions": self.questions,
+            "gold": lambda problems: self.gold(problems).values(),
+            "answers": self.answers,
+            "labels": lambda problems: self.labels(problems).values(),
+            "citations": self.citations,
+            "documents": self.documents,
+        }
+        return kinds[what](problems)
+
+    def counts(self, problems: list[RecordError]) -> Counts:
+        """How much of each thing it has."""
+        found = Counts()
+        for entry in self.entries(problems):
+            found.add(entry)
+        return found
+
+    def _some(self, found: dict[str, Found], what: str) -> dict[str, Found]:
+        if not found:
+            gives = ", ".join(self.set.gives)
+            names = ", ".join(map(str, self.paths))
+            raise InputError(f"expected {what} in {names}; found none. {self.set.name} gives {gives}.")
+        return found
+
+
+def _together(first: Gold, second: Gold) -> Gold:
+    documents = {**first.documents, **second.documents}
+    known = {name: value for name, value in second if value and not getattr(first, name)}
+    return first.model_copy(update={**known, "documents": Gold(id=first.id, documents=documents).documents})
+
+
+def is_named(text: str) -> bool:
+    """Whether a text names a data set, as ``bioasq:FILE``, ``mirage/bioasq`` or ``mirage:bioasq`` do."""
+    name = text.partition(":")[0].partition("/")[0]
+    return name in SETS and not Path(text).exists() and (":" in text or text in SETS or "/" in text)
+
+
+def source_named(text: str) -> Source:
+    """The data set of ``NAME:FILE``, ``NAME/PART:FILE``, ``NAME:PART`` or ``NAME`` alone.
+
+    Without a file those of the folder that ``VERICITE_DATA`` names are taken.
+
+    Raises:
+        UnknownNameError: There is no such data set, or it has no such part.
+        InputError: There is no such file, or no folder of data sets.
+    """
+    first, _, rest = text.partition(":")
+    name, _, part = first.partition("/")
+    if name not in SETS:
+        raise UnknownNameError("data set", name, SETS)
+    known = SETS[name]
+    if not part and rest in known.parts and not Path(rest).exists():
+        part, rest = rest, ""
+    if part and part not in known.parts:
+        if not known.parts:
+            raise InputError(f"expected {name} without a part; found {part!r}. It has none.")
+        raise UnknownNameError(f"part of {name}", part, known.parts)
+    paths = (Path(rest).expanduser(),) if rest else tuple(_usual(known))
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"expected a file of {known.title} in {path}; found none. Get it at {known.where}")
+    return Source(known, part, paths)
+
+
+def data_of(path: Path | None) -> dict[str, object] | None:
+    """What the manifest of a run over a data set says of it; None for a file that is none by name."""
+    if path is None or not is_named(str(path)):
+        return None
+    source = source_named(str(path))
+    files = list(map(str, source.paths))
+    return {"set": source.name, "files": files, "licence": source.set.licence, "leakage": list(source.set.trained_on)}
+
+
+def at_hand(known: DataSet, folder: Path | None = None) -> list[Path]:
+    """Those of a data set's usual files that the folder of data sets has."""
+    base = folder or _folder()
+    return [] if base is None else [base / name for name in known.usual if (base / name).exists()]
+
+
+def _folder() -> Path | None:
+    named = os.environ.get(DATA_FOLDER)
+    return Path(named).expanduser() if named else None
+
+
+def _usual(known: DataSet) -> Iterable[Path]:
+    if _folder() is None:
+        raise InputError(
+            f"expected a file, as in {known.name}:FILE, or a folder of data sets in {DATA_FOLDER}; found neither. "
+            f"Get {known.title} at {known.where}"
+        )
+    if found := at_hand(known):
+        return found
+    wanted = ", ".join(known.usual) or "none of its files has a usual place there"
+    raise InputError(
+        f"expected files of {known.title} in {_folder()} ({wanted}); found none. Get them at {known.where}, "
+        f"and name one: {known.name}:FILE"
+    )

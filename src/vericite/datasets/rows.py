@@ -1,0 +1,270 @@
+"""The rows of a data set's file, and their fields with errors that say what was expected and where.
+
+A file is one JSON value, JSON lines, or a table (``.csv``, ``.tsv``); any of them may be gzipped. Of a folder all such
+files are read, in the order of their names.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from zlib import error as ZlibError
+
+from vericite.errors import InputError, RecordError
+from vericite.records import storable
+
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
+_TABLES = {".csv": ",", ".tsv": "\t"}
+_PMID = re.compile(r"(?:.*/|pmid\s?:?\s?)?(\d{1,8})/?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An object of a file, and where it stands.
+
+    Attributes:
+        path: The file.
+        line: Its line; 0 where the whole file is one value.
+        number: Its number in the file, from 1.
+        within: Where it stands within the line's JSON, such as ``questions.3``.
+        fields: What it holds.
+    """
+
+    path: Path
+    line: int
+    number: int
+    within: str
+    fields: Mapping[str, Any]
+
+    def refused(self, field: str | None, problem: str) -> RecordError:
+        """The error that names this row."""
+        where = ".".join(filter(None, (self.within, field)))
+        return RecordError(self.path, self.line, where or None, problem)
+
+    def has(self, *names: str) -> bool:
+        """Whether it has all of these fields, and none of them is null."""
+        return all(self.fields.get(name) is not None for name in names)
+
+    def any_of(self, *names: str) -> str:
+        """The first of these fields that it has.
+
+        Raises:
+            RecordError: It has none of them.
+        """
+        found = next((name for name in names if self.has(name)), None)
+        if found is None:
+            known = ", ".join(list(self.fields)[:8]) or "none"
+            raise self.refused(None, f"expected the field {' or '.join(names)}; found the fields {known}")
+        return found
+
+    def text(self, *names: str) -> str:
+        """The text of the first of these fields that it has; a number counts as its digits.
+
+        Raises:
+            RecordError: There is none, or it is no text.
+        """
+        name = self.any_of(*names)
+        value = self.fields[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str):
+            raise self.refused(name, f"expected a text; found {_kind(value)}")
+        return storable(value).strip()
+
+    def words(self, *names: str) -> str:
+        """The same, which may not be empty."""
+        found = self.text(*names)
+        if not found:
+            raise self.refused(self.any_of(*names), "expected a text; found an empty one")
+        return found
+
+    def perhaps(self, *names: str) -> str:
+        """The same; empty where it has none of them."""
+        return self.text(*names) if any(self.has(name) for name in names) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; one text is a list of one, and a field that is not there an empty one."""
+        value = self.fields.get(name)
+        if value is None:
+            return ()
+        if isinstance(value, str | int):
+            return (storable(str(value)).strip(),)
+        if not isinstance(value, list) or not all(isinstance(it, str | int) for it in cast(list[object], value)):
+            raise self.refused(name, f"expected a list of texts; found {_kind(cast(object, value))}")
+        return tuple(storable(str(it)).strip() for it in cast(list[object], value))
+
+    def number_of(self, name: str) -> int:
+        """A whole number, which may be written as a text."""
+        value = self.fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | str) or not re.fullmatch(r"-?\d{1,9}", str(value)):
+            raise self.refused(name, f"expected a whole number; found {_kind(value)}")
+        return int(value)
+
+    def rows(self, name: str, *, required: bool = False) -> list[Row]:
+        """The objects of a list."""
+        value = self.fields.get(name)
+        if value is None and not required:
+            return []
+        if not isinstance(value, list):
+            raise self.refused(name, f"expected a list of objects; found {_kind(value)}")
+        return [self._inner(f"{name}.{place}", place + 1, it) for place, it in enumerate(cast(list[object], value))]
+
+    def row(self, name: str) -> Row:
+        """An object in a field."""
+        return self._inner(name, 1, self.fields.get(name))
+
+    def one_of(self, name: str, known: Mapping[str, Any]) -> Any:
+        """What a word of a closed set stands for, whatever its case."""
+        word = self.text(name)
+        found = {key.casefold(): value for key, value in known.items()}.get(word.casefold())
+        if found is None:
+            raise self.refused(name, f"expected one of {', '.join(known)}; found {word!r}")
+        return found
+
+    def _inner(self, name: str, number: int, value: object) -> Row:
+        if not isinstance(value, dict):
+            raise self.refused(name, f"expected an object; found {_kind(value)}")
+        within = ".".join(filter(None, (self.within, name)))
+        return Row(self.path, self.line, number, within, cast(dict[str, Any], value))
+
+
+def pmid_of(address: str) -> str:
+    """The PubMed id of an address or an id; what is neither stays as it is."""
+    found = _PMID.fullmatch(address)
+    return found[1] if found else address
+
+
+def files_in(path: Path) -> list[Path]:
+    """The file, or the files of the folder, in the order of their names.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not path.is_dir():
+        return [path]
+    found = sorted(it for it in path.rglob("*") if it.is_file() and _suffix(it) in SUFFIXES)
+    if not found:
+        raise InputError(f"expected files ({', '.join(SUFFIXES)}, gzipped or not) in {path}; found none")
+    return found
+
+
+def read_rows(path: Path, under: Sequence[str] = ()) -> Iterator[Row | RecordError]:
+    """The objects of a file: those of its list, of its lines, or of its table.
+
+    Args:
+        path: The file.
+        under: Names that the list of rows may stand under in one object. An object without any of them is one row.
+
+    Raises:
+        InputError: The file cannot be read, or holds none of these.
+    """
+    suffix = _suffix(path)
+    text = read_text(path)
+    if suffix in _TABLES:
+        yield from _table(path, text, _TABLES[suffix])
+        return
+    value = _one_value(text)
+    if value is None:
+        yield from _lines(path, text)
+        return
+    fields: dict[str, object] = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    name = next((it for it in under if it in fields), "")
+    listed: object = fields[name] if name else cast(object, value)
+    if isinstance(listed, dict):
+        yield Row(path, 0, 1, name, cast(dict[str, Any], listed))
+    elif isinstance(listed, list):
+        for place, it in enumerate(cast(list[object], listed)):
+            within = f"{name}.{place}" if name else str(place)
+            yield _row(path, 0, place + 1, within, it)
+    else:
+        raise InputError(f"expected an object or a list of them in {path}; found {_kind(listed)}")
+
+
+def read_object(path: Path) -> Row:
+    """A file that is one JSON object.
+
+    Raises:
+        InputError: It is none.
+    """
+    value = _one_value(read_text(path))
+    if not isinstance(value, dict):
+        raise InputError(f"expected one JSON object in {path}; found {_kind(value) if value else 'something else'}")
+    return Row(path, 0, 1, "", cast(dict[str, Any], value))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, gzipped or not.
+
+    Raises:
+        InputError: It cannot be read, or is no UTF-8.
+    """
+    try:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        return raw.decode("utf-8-sig")
+    except (OSError, EOFError, ZlibError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"expected a file of a data set in {path}; found none that can be read: {reason}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"expected UTF-8 in {path}; found other bytes. Convert it.") from None
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def _one_value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+    except RecursionError:
+        return None
+
+
+def _lines(path: Path, text: str) -> Iterator[Row | RecordError]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                yield RecordError(path, number, None, "expected a JSON object; found something else")
+            else:
+                yield _row(path, number, number, "", value)
+
+
+def _table(path: Path, text: str, delimiter: str) -> Iterator[Row | RecordError]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for number, fields in enumerate(reader, start=1):
+            named = {name: value for name, value in fields.items() if isinstance(value, str)}
+            yield Row(path, reader.line_num, number, "", named)
+    except csv.Error as error:
+        yield RecordError(path, reader.line_num, None, f"expected a row of a table; found {error}")
+
+
+def _row(path: Path, line: int, number: int, within: str, value: object) -> Row | RecordError:
+    if isinstance(value, dict):
+        return Row(path, line, number, within, cast(dict[str, Any], value))
+    return RecordError(path, line, within or None, f"expected an object; found {_kind(value)}")
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (str, "a text"),
+    (bool, "true or false"),
+    ((int, float), "a number"),
+    (list, "a list"),
+    (dict, "an object"),
+)
+
+
+def _kind(value: object) -> str:
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), "nothing")

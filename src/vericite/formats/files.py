@@ -1,0 +1,303 @@
+"""The records of a file: JSON Lines, other JSON, tables, Markdown; packed with gzip or not, or on standard input."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from itertools import chain
+from json import JSONDecodeError, JSONDecoder, loads
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json, to_json
+
+from vericite.errors import RecordError
+from vericite.formats.form import Fields, RawRecord, dict_of, fields_of
+from vericite.formats.tables import TABLES, Columns, table_records
+from vericite.records import LONGEST_LINE, STANDARD_INPUT, STDIN, number_lines, open_bytes, storable
+
+MARKDOWN_FILES = frozenset({".md", ".markdown"})
+
+TEXT_FILES = MARKDOWN_FILES | {".txt", ".text"}
+"""Files that are one Markdown text if the format is given as Markdown."""
+
+ANSWERS = ("answer", "response", "output", "result")
+"""Under these names formats have the text of an answer."""
+
+LISTS = ("results", "answers", "topics", "samples", "data")
+"""Under these names one object may hold all the records of a file."""
+
+_SPACE = re.compile(r"[ \t\n\r,:]*")
+# Numbers are only walked over here, and one of a million digits must cost nothing.
+_DECODER = JSONDecoder(parse_int=str, parse_float=str)
+_Piece = tuple[int, str, str]  # its line, where within the line's JSON, its own JSON
+_LONGEST_JSON = 1 << 28  # characters of a file that is one JSON value: 256 MiB, which is read whole
+_BY_COLUMN = re.compile(r'\{\s{0,9}"[^"\\]{1,99}"\s{0,9}:\s{0,9}[\[{]')
+
+
+def file_records(
+    path: Path, is_record: Callable[[Fields], bool], columns: Columns | None = None
+) -> Iterator[RawRecord | RecordError]:
+    """Stream the records of a file, whatever its kind: its ending tells, or its first bytes on standard input.
+
+    Raises:
+        InputError: The file cannot be read at all.
+        MissingExtraError: It is a table, and the package that reads it is not installed.
+    """
+    kind = TABLES.get(suffix_of(path))
+    if path == STDIN:
+        head = STANDARD_INPUT.head()
+        kind = "parquet" if head == b"PAR1" else "excel" if head == b"PK\x03\x04" else None
+        if columns and not kind and not _starts_json(head):
+            kind = "csv"
+    if kind:
+        return table_records(path, kind, columns)
+    records = raw_records(path, is_record)
+    return (_renamed(raw, columns) for raw in records) if columns else records
+
+
+def _renamed(raw: RawRecord | RecordError, columns: Columns) -> RawRecord | RecordError:
+    fields = None if isinstance(raw, RecordError) else fields_of(raw.json)
+    if isinstance(raw, RecordError) or fields is None:
+        return raw
+    problem = columns.missing(fields)
+    return raw.refused(None, problem) if problem else raw.with_fields(columns.renamed(fields))
+
+
+def is_text(path: Path, is_markdown: bool) -> bool:
+    """Whether a file is one text of Markdown; ``is_markdown``: that is the format, so that any file of text may be."""
+    if path == STDIN:
+        return is_markdown and not _starts_json(STANDARD_INPUT.head())
+    return suffix_of(path) in (TEXT_FILES if is_markdown else MARKDOWN_FILES)
+
+
+def _starts_json(head: bytes) -> bool:
+    return head.removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+
+
+def suffix_of(path: Path) -> str:
+    """The ending of a file's name in small letters, ``.gz`` left out."""
+    suffix = path.suffix.lower()
+    return path.with_suffix("").suffix.lower() if suffix == ".gz" else suffix
+
+
+def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[RawRecord | RecordError]:
+    """Stream the records of a file of JSON, each as it stands there.
+
+    One JSON value a line is streamed; a file that is one value over many lines is read whole. A value is a list of
+    records, an object that holds such a list, or one record. What else stands in a list beside records comes out
+    like them, for whoever reads them to refuse.
+
+    Args:
+        path: The file.
+        is_record: Whether an object of these fields is a record itself, whatever lists it holds.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    number = 0
+    for piece in _pieces(path, is_record):
+        number += 1
+        if isinstance(piece, RecordError):
+            yield piece
+        else:
+            line, within, json = piece
+            yield RawRecord(str(path), number, line, json, within)
+
+
+def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
+    """A file of Markdown as one record: its text, character for character, named as the file is.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    try:
+        with open_bytes(path) as file:
+            text = file.read(LONGEST_LINE).removeprefix(BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8; found byte 0x{error.object[error.start]:02x} at {error.start}. Save it as UTF-8"
+        yield RecordError(path, error.object.count(b"\n", 0, error.start) + 1, None, problem)
+        return
+    id = "stdin" if path == STDIN else storable(path.name.split(".", 1)[0]) or "markdown"
+    yield RawRecord(str(path), 1, 1, to_json({"id": id, "markdown": text}).decode())
+
+
+def first_fields(path: Path) -> frozenset[str]:
+    """The fields of the first line of a JSON Lines file that is an object: what tells its form; none where none is.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    if path == STDIN:
+        STANDARD_INPUT.keep()
+    for _, line in number_lines(path):
+        if isinstance(line, str) and (fields := fields_of(line)) is not None:
+            return frozenset(fields)
+    return frozenset()
+
+
+def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece | RecordError]:
+    lines = number_lines(path)
+    head = next(lines, None)
+    if head is None:
+        return
+    if isinstance(head[1], str) and head[1][0] in "{[" and not _is_json(head[1]):
+        rest = list(_bounded(lines))
+        whole = _joined([head, *rest])
+        if whole and _is_json(whole):
+            yield from _records_in(whole, head[0], is_record)
+            return
+        if whole and (fault := _fault_of(path, head[1], rest, whole)):
+            yield fault
+            return
+        lines = chain(rest, lines)
+    for number, line in chain([head], lines):
+        if isinstance(line, RecordError):
+            yield line
+        else:
+            yield from _records_in(line, number, is_record)
+
+
+def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[int, str | RecordError]]:
+    """As many lines as one JSON value may have."""
+    length = 0
+    for number, line in lines:
+        yield number, line
+        length += len(line) if isinstance(line, str) else 0
+        if length > _LONGEST_JSON:
+            return
+
+
+def json_fault(text: str) -> tuple[int, str] | None:
+    """On which line one JSON value, a list of records or an object with one, is broken, and how; None if it is not."""
+    try:
+        loads(text)
+    except JSONDecodeError as error:
+        what = "one JSON list" if text.lstrip().startswith("[") else "one JSON value"
+        before, after = text[: error.pos].rstrip(), text[error.pos :].strip()
+        # Of a text that is never closed Python names the place where it begins.
+        if not after or error.msg.startswith("Unterminated string"):
+            lines = text.rstrip().split("\n")
+            return len(lines), f"expected {what}; found that it ends early, at column {len(lines[-1])}. Write it again"
+        if (after[0] in "]}," and before.endswith(",")) or (after[0] == "," and after[1:].lstrip()[:1] in {"]", "}"}):
+            problem = f"a comma before nothing at column {error.colno}. Take the comma out"
+        else:
+            problem = f"no JSON at column {error.colno} ({error.msg})"
+        return error.lineno, f"expected {what}; found {problem}"
+    except RecursionError:
+        return 1, "expected a JSON list of records; found one with lists too deep within each other"
+    return None
+
+
+def _fault_of(path: Path, head: str, rest: list[tuple[int, str | RecordError]], whole: str) -> RecordError | None:
+    """What is wrong with a file that is to be one JSON value, by its name or its first line; None of other files."""
+    alone = head in {"[", "{"}
+    listed = head.startswith("[") and path.suffix.lower() == ".json"
+    if not alone and not listed:
+        # Lines that can be read each by itself lose one of them alone.
+        if head.startswith("{") and path.suffix.lower() != ".json":
+            return None
+        if any(isinstance(line, str) and _is_json(line) for _, line in rest):
+            return None
+    text = whole
+    if path.is_file():  # As it stands in the file, for the columns; a pipe has nothing more to give.
+        with open_bytes(path) as file:
+            text = file.read().removeprefix(BOM_UTF8).decode("utf-8")
+    fault = json_fault(text)
+    return None if fault is None else RecordError(path, fault[0], None, fault[1])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
+    """The text of the lines, empty ones put back; None where one cannot be read."""
+    parts: list[str] = []
+    last = lines[0][0]
+    for number, line in lines:
+        if isinstance(line, RecordError):
+            return None
+        parts += ["\n" * (number - last), line]
+        last = number
+    return "".join(parts)
+
+
+def _records_in(text: str, line: int, is_record: Callable[[Fields], bool]) -> Iterator[_Piece]:
+    """The records that a JSON value holds; the value itself if it holds none."""
+    inner = _list_within(text, is_record)
+    if inner is None:
+        rows = _rows_of(text) if _BY_COLUMN.match(text) else None
+        if rows is None:
+            yield line, "", text
+        else:
+            yield from ((line, f"row {number}", to_json(row).decode()) for number, row in enumerate(rows))
+        return
+    position, within = inner
+    seen = 0
+    for index, (start, end) in enumerate(_items(text, position)):
+        line += text.count("\n", seen, start)
+        seen = start
+        yield line, f"{within}{index}", text[start:end]
+
+
+def _rows_of(text: str) -> list[Fields] | None:
+    """The rows of a table that is written column by column, as pandas and datasets do; None if it is none."""
+    fields = fields_of(text) or dict_of(None)
+    answers = next((fields[name] for name in ANSWERS if name in fields), None)
+    if isinstance(answers, dict):
+        keys = list(dict_of(cast(object, answers)))
+        if keys and all(list(dict_of(column)) == keys for column in fields.values()):
+            return [{name: column[key] for name, column in fields.items()} for key in keys]
+    if isinstance(answers, list) and all(isinstance(answer, str) for answer in cast("list[Any]", answers)):
+        count = len(cast("list[Any]", answers))
+        if all(isinstance(column, list) and len(cast("list[Any]", column)) == count for column in fields.values()):
+            return [{name: column[number] for name, column in fields.items()} for number in range(count)]
+    return None
+
+
+def _list_within(text: str, is_record: Callable[[Fields], bool]) -> tuple[int, str] | None:
+    """Where the list of records begins, and its name before each record's number."""
+    if not text.startswith("[") and not any(f'"{name}"' in text for name in LISTS):
+        return None  # spares the lines of a long file a second reading
+    try:
+        value = from_json(text)
+    except ValueError:
+        return None
+    if _is_records(value):
+        return 0, ""
+    fields: Fields = cast(Fields, value) if isinstance(value, dict) else dict[str, Any]()
+    name = next((name for name in LISTS if _is_records(fields.get(name))), None)
+    if name is None or is_record(fields):
+        return None
+    found = position = 0
+    # To the end, for of a name that comes twice the last is what counts.
+    while text[position := _skipped(text, position + 1 if position == 0 else position)] != "}":
+        key, position = _DECODER.raw_decode(text, position)
+        value_at = _skipped(text, position)
+        _, position = _DECODER.raw_decode(text, value_at)
+        found = value_at if key == name else found
+    return found, f"{name}."
+
+
+def _is_records(value: Any) -> bool:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return any(isinstance(item, dict) for item in items)
+
+
+def _items(text: str, position: int) -> Iterator[tuple[int, int]]:
+    position = _skipped(text, position + 1)
+    while text[position] != "]":
+        _, end = _DECODER.raw_decode(text, position)
+        yield position, end
+        position = _skipped(text, end)
+
+
+def _skipped(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position

@@ -1,0 +1,250 @@
+"""Records out of tables: CSV, TSV, Excel workbooks and Parquet files, a row each, and columns under other names."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tokenize
+from ast import literal_eval
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from io import BytesIO, StringIO, TextIOWrapper
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pydantic_core import from_json, to_json
+
+from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
+from vericite.formats.form import Fields, RawRecord, items_in
+from vericite.records import LONGEST_LINE, open_bytes
+from vericite.records.base import unpacked
+
+TABLES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""The kinds of tables by the endings of their files."""
+
+COLUMNS = ("id", "question", "answer", "contexts", "context_ids", "documents")
+"""What a column can be said to hold."""
+
+_LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
+_WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_Row = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns of a table, or fields of other records, hold what."""
+
+    names: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, text: str) -> Columns:
+        """Read ``answer=reply,contexts=first,contexts=second``.
+
+        Raises:
+            InputError: It is written otherwise, or names something that no column can hold.
+        """
+        names: dict[str, tuple[str, ...]] = {}
+        for part in text.split(","):
+            kind, equals, column = (piece.strip() for piece in part.partition("="))
+            if not (kind and equals and column):
+                raise InputError(f"expected columns such as answer=reply,contexts=sources; found {part[:80]!r}")
+            if kind not in COLUMNS:
+                raise UnknownNameError("content of a column", kind, COLUMNS)
+            names[kind] = (*names.get(kind, ()), column)
+        several = next((kind for kind, columns in names.items() if len(columns) > 1 and kind != "contexts"), None)
+        if several:
+            raise InputError(f"expected one column for {several}; found {len(names[several])}")
+        return cls(names)
+
+    def missing(self, found: Iterable[str]) -> str | None:
+        """What is wrong with a record of these fields; None if all columns are there."""
+        there = list(found)
+        lacking = [name for columns in self.names.values() for name in columns if name not in there]
+        if not lacking:
+            return None
+        shown = ", ".join(repr(name[:40]) for name in there[:12]) or "none"
+        return f"expected a column {lacking[0]!r}; found {shown}. Name another with --columns"
+
+    def renamed(self, fields: Fields) -> dict[str, Any]:
+        """The fields that the columns hold, under the names that formats know, and all others as they are."""
+        taken = {name for columns in self.names.values() for name in columns}
+        record = {name: value for name, value in fields.items() if name not in taken and name not in self.names}
+        for kind, columns in self.names.items():
+            values = [fields[name] for name in columns if fields.get(name) is not None]
+            if not values:
+                continue
+            if kind != "contexts" or len(columns) == 1:
+                record[kind] = values[0]
+            else:
+                record[kind] = list(chain.from_iterable(items_in(value) or [value] for value in values))
+        if "context_ids" in record:
+            record["retrieved_context_ids"] = record.pop("context_ids")
+        return record
+
+
+def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[RawRecord | RecordError]:
+    """The rows of a table as records; empty cells are no fields.
+
+    Raises:
+        InputError: It cannot be read, or lacks a column that was named.
+        MissingExtraError: A package that reads it is not installed.
+    """
+    number = 0
+    with open_bytes(path) as file:
+        for row in _rows(path, file, kind, columns):
+            number += 1
+            if isinstance(row, RecordError):
+                yield row
+                continue
+            line, fields = row
+            values = {name: _value(name, value) for name, value in fields.items() if value is not None}
+            if columns:
+                values = {name: _value(name, value) for name, value in columns.renamed(values).items()}
+            json = to_json(values, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
+            yield RawRecord(str(path), number, line, json.decode())
+
+
+def _rows(path: Path, file: BinaryIO, kind: str, columns: Columns | None) -> Iterator[_Row | RecordError]:
+    if kind == "parquet":
+        yield from _parquet_rows(path, file, columns)
+        return
+    cells = _excel_cells(path, file) if kind == "excel" else _csv_cells(path, file, kind)
+    header: list[str] | None = None
+    for item in cells:
+        if isinstance(item, RecordError):
+            yield item
+            continue
+        line, values = item
+        if header is None:
+            header = [str(name or "").strip() for name in values]
+            if columns and (problem := columns.missing(filter(None, header))):
+                raise InputError(f"{path}: {problem}")
+        elif len(values) > len(header) and any(value not in (None, "") for value in values[len(header) :]):
+            problem = f"expected {len(header)} cells, as in the first row; found {len(values)}"
+            yield RecordError(path, line, None, f"{problem}. Put quotation marks around texts")
+        else:
+            named = zip(header, values, strict=False)
+            yield line, {name: value for name, value in named if name and value not in (None, "")}
+
+
+def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
+    stream = unpacked(file)
+    # What a spreadsheet calls Unicode text.
+    encoding = "utf-16" if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+    text = TextIOWrapper(cast(BinaryIO, stream), encoding=encoding, errors="surrogateescape", newline="")
+    try:
+        head = text.readline(LONGEST_LINE)
+        delimiter = "\t" if kind == "tsv" else max(",;\t", key=head.count)
+        yield from _delimited(path, chain([head], text), delimiter)
+    except UnicodeError as error:
+        raise InputError(f"expected UTF-16; found {path}: {error}. Save the table as UTF-8") from None
+    finally:
+        with suppress(ValueError):  # The file was closed before this was.
+            text.detach()
+
+
+def _delimited(path: Path, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
+    csv.field_size_limit(LONGEST_LINE)
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            problem = f"expected a row of a table; found none: {error}. Is a quotation mark missing?"
+            yield RecordError(path, line, None, problem)
+            return
+        if cells is None:
+            return
+        if wrong := next((found for cell in cells if (found := _ESCAPED.search(cell))), None):
+            problem = f"expected UTF-8; found byte 0x{ord(wrong[0]) & 0xFF:02x}. Save the table as UTF-8"
+            yield RecordError(path, line, None, problem)
+        elif any(cell.strip() for cell in cells):
+            yield line, cells
+
+
+def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows of the first sheet; of a formula its value when the workbook was saved."""
+    openpyxl = _package("openpyxl", "An Excel workbook")
+    try:
+        book = openpyxl.load_workbook(BytesIO(file.read()), read_only=True, data_only=True)
+        rows = list(book.worksheets[0].iter_rows(values_only=True))
+    except Exception as error:  # Of many kinds: a ZIP file, XML and the package's own.
+        raise InputError(f"expected an Excel workbook (.xlsx); found {path}: {error}. Save it again") from None
+    for line, row in enumerate(rows, start=1):
+        if any(value not in (None, "") for value in row):
+            yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
+
+
+def _parquet_rows(path: Path, file: BinaryIO, columns: Columns | None) -> Iterator[_Row]:
+    parquet = _package("pyarrow.parquet", "A Parquet file")
+    try:
+        source = parquet.ParquetFile(file if file.seekable() else BytesIO(file.read()))
+        problem = columns.missing(source.schema_arrow.names) if columns else None
+        batches = iter(source.iter_batches(batch_size=64))
+    except Exception as error:
+        raise InputError(f"expected a Parquet file; found {path}: {error}") from None
+    if problem:
+        raise InputError(f"{path}: {problem}")
+    line = 0
+    while True:
+        try:
+            batch = next(batches, None)
+        except Exception as error:
+            raise InputError(f"expected a whole Parquet file; found {path}: {error}") from None
+        if batch is None:
+            return
+        for fields in batch.to_pylist():
+            line += 1
+            yield line, fields
+
+
+def _package(name: str, what: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError("tables", what) from None
+
+
+def _value(name: str, value: object) -> object:
+    """A cell's value: the list or record that its text writes, if it is one; a text where a list is due is its one."""
+    if not isinstance(value, str) or name in _WORDS:
+        return value
+    text = value.strip()
+    if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
+        for decode in (from_json, _python_texts, literal_eval):
+            try:
+                found = decode(text)
+            except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
+                continue
+            if isinstance(found, list | dict):
+                return cast(object, found)
+    return [value] if name in _LISTS else value
+
+
+def _python_texts(text: str) -> list[str]:
+    """A list of texts as Python or NumPy prints it; the latter leaves the commas out.
+
+    Raises:
+        ValueError: It is another list.
+    """
+    texts: list[str] = []
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if token.type == tokenize.STRING:
+            texts.append(str(literal_eval(token.string)))
+        elif token.string.strip() and token.string not in "[,]":
+            raise ValueError("expected texts alone")
+    return texts

@@ -1,0 +1,240 @@
+"""Runs of the TREC tracks BioGen and RAG, and MedAESQA's assessed answers.
+
+BioGen cites by PubMed id. Followed are the 2024 track's page on the submission format (one object with ``results``;
+``answer`` is a text with lists of PubMed ids in square brackets, ``references`` lists them) and the 2025 track's rules
+for runs: task B has ``metadata.topic_id`` and ``responses``, task A ``metadata.qa_id`` and ``answer``, lists of
+sentences both. The RAG track cites by places in ``references``, a list of names of documents, counted from 0. MedAESQA
+has thirty answers to a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, BeforeValidator
+
+from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
+from vericite.records import Answer, Citation, Claim, Span, storable
+from vericite.text.citations import Mention, Sources, disjoint, parse_answer, pmids_in
+from vericite.text.references import Library, reference_key
+
+_LIST = r"\[\s{0,3}[0-9]{1,8}(?:\s{0,3}[,;]\s{0,3}[0-9]{1,8})*\s{0,3}\]"
+_PMIDS = re.compile(_LIST)
+_INSIDE = re.compile(rf"\s{{0,2}}(?:\({_LIST}\)|{_LIST})")
+
+_Pmids = tuple[Name, ...] | Annotated[dict[str, object], AfterValidator(lambda cited: tuple(cited))]
+"""A list, or an object whose keys they are: both are allowed."""
+
+
+class _Sentence(Foreign):
+    """A sentence and what it cites; task A's name for these is ``supported_citations``.
+
+    The citations that task A says contradict the sentence are not read: they promise no support.
+    """
+
+    text: str
+    citations: _Pmids = ()
+    supported_citations: _Pmids = ()
+
+    @property
+    def pmids(self) -> tuple[str, ...]:
+        """What it cites, each once."""
+        return tuple(dict.fromkeys((*self.citations, *self.supported_citations)))
+
+
+class _Metadata(Foreign):
+    """Which topic it is about."""
+
+    topic_id: Name | None = None
+    qa_id: Name | None = None
+    narrative_id: Name | None = None
+    question: str | None = None
+    narrative: str | None = None
+
+
+class _Topic(Foreign):
+    """The answer to one topic."""
+
+    id: Name | None = None
+    topic_id: Name | None = None
+    qa_id: Name | None = None
+    metadata: _Metadata = _Metadata()
+    question: str | None = None
+    topic: str | None = None
+    references: tuple[Name, ...] = ()
+    answer: str | tuple[_Sentence, ...] | None = None
+    responses: tuple[_Sentence, ...] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The topic's id."""
+        own = self.topic_id or self.qa_id or self.id
+        return own or self.metadata.topic_id or self.metadata.qa_id or self.metadata.narrative_id
+
+    @property
+    def asked(self) -> str | None:
+        """The question, wherever it is."""
+        return self.question or self.topic or self.metadata.question or self.metadata.narrative
+
+
+def _read(raw: RawRecord, library: Library) -> Answer:
+    topic = raw.read(_Topic)
+    id = topic.name or str(raw.number)
+    sources = Sources((), library)
+    answer = topic.responses if topic.responses is not None else topic.answer
+    if answer is None:
+        raise raw.refused("answer", "expected a text or sentences here or under responses; found neither")
+    if isinstance(answer, str):
+        text = storable(answer)
+        # No other numbers than these: what "[123-125]" means, nobody knows.
+        mentions = disjoint([*_bracketed(text, sources), *pmids_in(text, sources)])
+        return parse_answer(id, text, sources.documents, topic.asked, mentions=mentions)
+    names = topic.references if _by_place(answer, topic.references) else None
+    text, claims = _joined(answer, sources, names)
+    return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=topic.asked)
+
+
+def _bracketed(text: str, sources: Sources) -> list[Mention]:
+    """The lists of PubMed ids in square brackets; ``[1]`` is the id 1 here."""
+    return [
+        Mention(
+            Span(start=match.start(), end=match.end()),
+            tuple(sources.named(f"pmid:{pmid}") for pmid in re.findall("[0-9]+", match[0])),
+        )
+        for match in _PMIDS.finditer(text)
+    ]
+
+
+def _by_place(sentences: Sequence[_Sentence], references: Sequence[str]) -> bool:
+    """Whether citations are places in the list of references, counted from 0: all are, and none is a reference."""
+    cited = [name for sentence in sentences for name in sentence.pmids]
+    places = all(name.isdecimal() and int(name) < len(references) for name in cited)
+    return bool(references) and places and not set(cited) & set(references)
+
+
+def _joined(
+    sentences: tuple[_Sentence, ...], sources: Sources, names: Sequence[str] | None
+) -> tuple[str, tuple[Claim, ...]]:
+    """The sentences with one space between them, and each as a claim that cites all of its place.
+
+    Where there are ``names`` citations are places among them; a reader counts from 1.
+    """
+    parts: list[str] = []
+    claims: list[Claim] = []
+    end = -1
+    for sentence in sentences:
+        text = storable(sentence.text).strip()
+        if not text and not sentence.pmids:
+            continue
+        span = Span(start=end + 1, end=end + 1 + len(text))
+        if names is None:
+            cited = [sources.named(pmid) for pmid in sentence.pmids]
+        else:
+            cited = [(int(place) + 1, sources.named(names[int(place)])[1]) for place in sentence.pmids]
+        citations = tuple(Citation(marker=number, span=span, document=document) for number, document in cited)
+        claims.append(Claim(text=_without(text, () if names else sentence.pmids), span=span, citations=citations))
+        parts.append(text)
+        end = span.end
+    return " ".join(parts), tuple(claims)
+
+
+def _without(text: str, pmids: Sequence[str]) -> str:
+    """A sentence without those lists of PubMed ids in brackets that repeat what it is said to cite."""
+    cited = {reference_key(pmid) for pmid in pmids}
+
+    def left(match: re.Match[str]) -> str:
+        return "" if cited.issuperset(map(reference_key, re.findall("[0-9]+", match[0]))) else match[0]
+
+    return _INSIDE.sub(left, text).strip() if cited else text
+
+
+def _is_trec_rag(fields: Fields) -> bool:
+    return isinstance(fields.get("answer"), list) and isinstance(fields.get("references"), list)
+
+
+def _matches(fields: Fields) -> bool:
+    if _is_trec_rag(fields):
+        return False
+    if "responses" in fields or isinstance(fields.get("answer"), list):
+        return True
+    return "answer" in fields and "topic_id" in fields
+
+
+BIOGEN = Format(
+    '{"metadata": {"topic_id"}, "responses": [{"text", "citations": [PMID]}]} or '
+    '{"topic_id", "answer": "text with [PMID, PMID]"}, and --documents FILE',
+    _read,
+    _matches,
+    needs_documents=True,
+)
+
+
+TREC_RAG = Format(
+    '{"topic_id" or "metadata": {"narrative_id"}, "references": ["name"], "answer": [{"text", "citations": [0]}]}, '
+    "and --documents FILE",
+    _read,
+    _is_trec_rag,
+    needs_documents=True,
+)
+
+
+class _Assessment(Foreign):
+    """What an expert says of a citation; the citation is all that is read."""
+
+    cited_pmid: Annotated[Name | None, BeforeValidator(lambda pmid: None if pmid == "" else pmid)] = None
+
+
+class _AssessedSentence(Foreign):
+    """A sentence of an assessed answer."""
+
+    answer_sentence: str
+    citation_assessment: tuple[_Assessment, ...] = ()
+
+
+class _Assessed(Foreign):
+    """An answer of MedAESQA."""
+
+    question_id: Name | None = None
+    question: str | None = None
+    system: str
+    answer_sentences: tuple[_AssessedSentence, ...]
+
+
+def _systems(raw: RawRecord) -> Iterator[RawRecord]:
+    """The answers to one question, each by the name of its system."""
+    fields = raw.fields or {}
+    answers: Any = fields.get("machine_generated_answers")
+    if not isinstance(answers, dict) or not answers:
+        yield raw
+        return
+    for system, answer in cast("dict[str, Any]", answers).items():
+        own = cast(Fields, answer) if isinstance(answer, dict) else {"answer_sentences": answer}
+        shared = {"question_id": fields.get("question_id"), "question": fields.get("question"), "system": system}
+        yield raw.part(f"machine_generated_answers.{system}", {**own, **shared})
+
+
+def _read_assessed(raw: RawRecord, library: Library) -> Answer:
+    record = raw.read(_Assessed)
+    sources = Sources((), library)
+    sentences = tuple(
+        _Sentence(
+            text=it.answer_sentence,
+            citations=tuple(each.cited_pmid for each in it.citation_assessment if each.cited_pmid),
+        )
+        for it in record.answer_sentences
+    )
+    text, claims = _joined(sentences, sources, None)
+    id = f"{record.question_id or raw.number}-{record.system}"
+    return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=record.question)
+
+
+MEDAESQA = Format(
+    '{"question_id", "question"?, "machine_generated_answers": {"M1": {"answer_sentences": [{"answer_sentence", '
+    '"citation_assessment": [{"cited_pmid"}]}]}}}, and --documents FILE',
+    _read_assessed,
+    lambda fields: "machine_generated_answers" in fields or "answer_sentences" in fields,
+    needs_documents=True,
+    parts=_systems,
+)

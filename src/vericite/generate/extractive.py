@@ -1,0 +1,301 @@
+"""The extractive generator: sentences of the sources that answer the question, or the word that none does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.generate.generator import INSUFFICIENT
+from vericite.generate.selection import (
+    Candidate,
+    Weighed,
+    candidates_of,
+    document_relevance,
+    first_look,
+    odds_of,
+    role_factor,
+    sigmoid,
+    sufficiency,
+    weigh,
+)
+from vericite.generate.stance import Stance, is_closed, polarity, stance_of
+from vericite.models.contracts import Embeds, Judge, Pair, Reranks
+from vericite.models.embedder import Reranker
+from vericite.records import Answer, Evidence, Question, Selected, SourceStance
+from vericite.text.acronyms import Acronym, acronym_pairs
+from vericite.text.citations import parse_answer
+from vericite.text.references import render_markers
+from vericite.text.roles import FINDINGS
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ExtractiveSettings:
+    """How many sentences are taken, and when to refuse. Chosen on BioASQ 12B (``recipes/answers/LOG.md``).
+
+    Attributes:
+        answer_at: Probability that the sources answer, below which the question is not answered.
+        shortest: Sentences an answer has at least, where the evidence has as many to give.
+        longest: Sentences it has at most.
+        near: Share of the best sentence's probability that a sentence must reach.
+        spare: The same for a sentence that is taken only to reach ``shortest``.
+        same: Cosine from which a sentence repeats one already taken, unless their polarity differs: "reduced" and
+            "did not reduce" are near in meaning to an embedder, and both must be seen.
+        sure: How far the probability of yes has to be from one half for yes or no to be stated.
+        contradicts: Probability from which another source is said to contradict a sentence.
+    """
+
+    answer_at: float = 0.5
+    shortest: int = 2
+    longest: int = 4
+    near: float = 0.8
+    spare: float = 0.25
+    same: float = 0.9
+    sure: float = 0.1
+    contradicts: float = 0.8
+
+    @property
+    def changed(self) -> list[str]:
+        """Those that are not the usual."""
+        usual = asdict(ExtractiveSettings())
+        return [f"{name}={value:g}" for name, value in asdict(self).items() if value != usual[name]]
+
+
+def select_sentences(
+    candidates: Sequence[Candidate], cosines: Floats, settings: ExtractiveSettings, must: Sequence[int] = ()
+) -> list[int]:
+    """The sentences that answer best, without what repeats and without what falls too far behind the best.
+
+    Among equals findings come before background, and the newest source before older ones.
+
+    Args:
+        candidates: The sentences, with their probabilities to answer.
+        cosines: The cosine of each to each.
+        settings: How many, how near the best, how unlike each other.
+        must: Sentences that are taken in any case.
+    """
+    taken = list(must)
+    best = max(candidate.answers for candidate in candidates)
+    order = sorted(
+        range(len(candidates)), key=lambda index: (-round(candidates[index].answers, 2), *_rank(candidates[index]))
+    )
+    for index in order:
+        if index in taken or len(taken) >= settings.longest:
+            continue
+        floor = settings.near if len(taken) >= settings.shortest else settings.spare
+        if candidates[index].answers < floor * best:
+            break
+        if not any(_repeats(candidates, cosines, settings, index, other) for other in taken):
+            taken.append(index)
+    return taken
+
+
+def _rank(candidate: Candidate) -> tuple[bool, int, int]:
+    return candidate.role not in FINDINGS, -(candidate.year or 0), candidate.marker
+
+
+def _repeats(
+    candidates: Sequence[Candidate], cosines: Floats, settings: ExtractiveSettings, index: int, other: int
+) -> bool:
+    """Whether a sentence says what another does; one that points the other way does not, however near it is."""
+    near = cosines[index, other] >= settings.same
+    return bool(near) and polarity(candidates[index].text) == polarity(candidates[other].text)
+
+
+def in_order(taken: Sequence[Candidate], first: Candidate | None = None) -> list[Candidate]:
+    """Sentences of one source together and in its order, the source with the best one first.
+
+    ``first`` comes before all, and the others of its source next.
+    """
+    best: dict[int, float] = {}
+    for candidate in taken:
+        best[candidate.marker] = max(candidate.answers, best.get(candidate.marker, -1.0))
+    if first is not None:
+        best[first.marker] = float("inf")
+
+    def place(candidate: Candidate) -> tuple[float, int, bool, int]:
+        return -best[candidate.marker], candidate.marker, candidate is not first, candidate.place
+
+    return sorted(taken, key=place)
+
+
+_GENERAL = frozenset("DNA RNA USA UK EU WHO FDA HIV AIDS COVID COVID-19 SARS-CoV-2 CI OR HR RR SD MRI CT".split())
+"""Abbreviations that are better known than what they stand for."""
+
+
+def with_long_forms(text: str, explained: Sequence[Acronym], known: set[str]) -> str:
+    """The sentence with the abbreviations that its source explains elsewhere written out, in square brackets.
+
+    Args:
+        text: A sentence.
+        explained: The abbreviations that its source explains.
+        known: Those that the answer or the question has explained already; what is explained here is added.
+    """
+    for pair in explained:
+        short = pair.singular
+        if short in known or short in _GENERAL or pair.long.lower() in text.lower():
+            if pair.long.lower() in text.lower():
+                known.add(short)
+            continue
+        match = re.search(rf"(?<![\w-]){re.escape(short)}(?![\w-])", text)
+        if match is None:
+            continue
+        text = f"{text[: match.end()]} [{pair.long}]{text[match.end() :]}"
+        known.add(short)
+    return text
+
+
+def cited(text: str, markers: Sequence[int]) -> str:
+    """A sentence with its markers before the full stop."""
+    body = text.rstrip()
+    stop = body[-1] if body[-1] in ".!" else "."
+    return f"{body.rstrip('.!')} {render_markers(sorted(markers))}{stop}"
+
+
+class ExtractiveGenerator:
+    """Takes the sentences that answer the question, leaves out what repeats, and cites each.
+
+    To a yes/no question ``Answer.exact`` has the decision, and the answer begins with the sentence that speaks for it
+    most; the one that speaks against it most, where one does, is in it too. ``Answer.selected`` says of each sentence
+    how likely it answers and which other sources contradict it.
+
+    Args:
+        embedder: For nearness in meaning.
+        settings: How many sentences, and when to refuse.
+        reranker: Reads every sentence with the question; the bundled one by default.
+        judge: Tells whether a sentence entails what a yes/no question asks, and whether one source contradicts another.
+            Without one, words of denial and direction decide, and contradictions are not looked for.
+    """
+
+    def __init__(
+        self,
+        embedder: Embeds,
+        settings: ExtractiveSettings | None = None,
+        reranker: Reranks | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        self.settings = settings or ExtractiveSettings()
+        self._embedder = embedder
+        self._reranker = reranker or Reranker.shared()
+        self._judge = judge
+
+    @property
+    def signature(self) -> str:
+        """Version, models and the settings that are not the usual."""
+        parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
+        return f"extractive.v3({', '.join([*parts, *self.settings.changed])})"
+
+    def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+        """An answer of a few cited sentences, or one that says that the sources do not answer."""
+        candidates = candidates_of(evidence)
+        if not candidates:
+            return self._refused(question, evidence, 0.0)
+        documents = document_relevance(question.text, evidence, self._reranker)
+        candidates = first_look(question.text, candidates, documents)
+        weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
+        odds = odds_of(weighed.figures)
+        for candidate, value in zip(candidates, odds, strict=True):
+            candidate.answers = sigmoid(float(value)) * role_factor(candidate.role, question.text)
+        enough = sufficiency(odds, documents)
+        if enough < self.settings.answer_at:
+            return self._refused(question, evidence, enough)
+        stance = stance_of(question.text, candidates, self._judge) if is_closed(question) else None
+        return self._answered(question, evidence, candidates, weighed, stance, enough)
+
+    def _answered(
+        self,
+        question: Question,
+        evidence: Sequence[Evidence],
+        candidates: Sequence[Candidate],
+        weighed: Weighed,
+        stance: Stance | None,
+        enough: float,
+    ) -> Answer:
+        sure = stance is not None and abs(stance.yes - 0.5) >= self.settings.sure
+        must = (
+            []
+            if stance is None
+            else [stance.deciding]
+            if stance.opposing is None
+            else [stance.deciding, stance.opposing]
+        )
+        taken = select_sentences(candidates, weighed.cosines, self.settings, must)
+        first = candidates[stance.deciding] if stance is not None and sure else None
+        chosen = in_order([candidates[index] for index in taken], first)
+        documents = [hit.document for hit in evidence]
+        known = set(re.findall(r"[\w-]+", question.text))
+        texts: list[str] = []
+        for candidate in chosen:
+            explained = acronym_pairs(documents[candidate.marker - 1].titled_text)
+            texts.append(cited(with_long_forms(candidate.text, explained, known), candidate.markers))
+        answer = parse_answer(question.id, " ".join(texts), documents, question.text, self.signature)
+        rows = {id(candidate): index for index, candidate in enumerate(candidates)}
+        against = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)
+        selected = [
+            Selected(answers=it.answers, role=it.role, contradicted_by=tuple(documents[m - 1].id for m in markers))
+            for it, markers in zip(chosen, against, strict=True)
+        ]
+        return answer.model_copy(
+            update={
+                "exact": ((stance.answer,),) if stance is not None and sure else None,
+                "sufficiency": enough,
+                "selected": tuple(selected[place] for place in _places(answer, texts)),
+                "stance": None if stance is None else SourceStance(
+                    yes=tuple(documents[m - 1].id for m in stance.markers(candidates, 1)),
+                    no=tuple(documents[m - 1].id for m in stance.markers(candidates, -1)),
+                    probability=stance.yes,
+                ),
+            }
+        )  # fmt: skip
+
+    def _contradictions(
+        self, chosen: Sequence[int], candidates: Sequence[Candidate], cosines: Floats
+    ) -> list[list[int]]:
+        """For each chosen sentence, the markers of other sources whose nearest sentence contradicts it."""
+        found: list[list[int]] = [[] for _ in chosen]
+        if self._judge is None:
+            return found
+        asked: list[tuple[int, int, Pair]] = []
+        for row, index in enumerate(chosen):
+            nearest: dict[int, int] = {}
+            for other, candidate in enumerate(candidates):
+                if candidate.marker not in candidates[index].markers and candidate.role != "aim":
+                    held = nearest.get(candidate.marker)
+                    if held is None or cosines[index, other] > cosines[index, held]:
+                        nearest[candidate.marker] = other
+            asked += [
+                (row, marker, Pair(candidates[other].text, candidates[index].text))
+                for marker, other in sorted(nearest.items())
+                if cosines[index, other] >= _COMPARABLE
+            ]
+        for (row, marker, _), judgement in zip(asked, self._judge.judge([pair for *_, pair in asked]), strict=True):
+            if not judgement.failure and judgement.probabilities[1] >= self.settings.contradicts:
+                found[row].append(marker)
+        return found
+
+    def _refused(self, question: Question, evidence: Sequence[Evidence], enough: float) -> Answer:
+        return Answer(
+            id=question.id,
+            text=INSUFFICIENT,
+            claims=(),
+            documents=tuple(hit.document for hit in evidence),
+            question=question.text,
+            generator=self.signature,
+            insufficient=True,
+            sufficiency=enough,
+        )
+
+
+def _places(answer: Answer, texts: Sequence[str]) -> list[int]:
+    """For each claim, the sentence that it is of: what was one sentence in its source may be two claims."""
+    ends = np.cumsum([len(text) + 1 for text in texts])
+    return [int(np.searchsorted(ends, claim.span.start, side="right")) for claim in answer.claims]
+
+
+_COMPARABLE = 0.6
+"""Cosine from which two sentences are about the same matter, so that one may contradict the other."""

@@ -1,0 +1,383 @@
+"""A reply of a language model as an answer: claims and citations, within the limits of its prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vericite.generate.generator import INSUFFICIENT
+from vericite.generate.grammar import citations_before_stops, is_truncated, separate_sentences
+from vericite.generate.prompt import AnswerPrompt
+from vericite.records import Answer, Claim, Document, Question, QuestionType
+from vericite.text.citations import Mention, Sources, parse_answer
+from vericite.text.references import parse_markers, render_markers
+from vericite.text.sentences import split_sentences
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_SOURCE = re.compile(r"\A\s*<(document|question)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CONTROL = re.compile(r"</?s>|<\|[^|>\n]{1,40}\|>|</?(?:answer|rationale)>|^```\w*$", re.MULTILINE | re.IGNORECASE)
+_LABEL = re.compile(r"\A\s*[*#_]*\s*(?:answer|response|rationale)\s*[*_]*\s*:[*_]*\s*", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\A\s*(?:sure|certainly|of course|here is|here's|based on)\b[^\n.!?\[\]]{0,120}:\s*\n", re.IGNORECASE
+)
+_NEXT = re.compile(
+    r"\n\s*(?:<(?:question|document)>|[#*]*\s*(?:question|(?P<answer>answer)|user|human|assistant)\s*[*]*\s*:[*]*)",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"\bfinal answer\s*:|\banswer unavailable\b", re.IGNORECASE)
+_FINISHED = re.compile(r"[.!?\]][\"'”’)*_]*\Z")
+_NOT_WORD = re.compile(r"\W+")
+
+
+@dataclass(frozen=True)
+class ReadReply:
+    """An answer read from a reply.
+
+    Attributes:
+        answer: The answer; without a text where the reply has none, and ``failed`` then says why.
+        notes: What was done to it that a reader of the answer would not see.
+    """
+
+    answer: Answer
+    notes: tuple[str, ...] = ()
+
+
+def read_reply(
+    prompt: AnswerPrompt,
+    question: Question,
+    documents: Sequence[Document],
+    reply: str,
+    *,
+    cut_off: bool = False,
+    constrained: bool = False,
+) -> ReadReply:
+    """The answer in a reply.
+
+    Args:
+        prompt: What was asked for.
+        question: What was asked.
+        documents: The evidence that markers count.
+        reply: What the model wrote.
+        cut_off: Whether it reached its limit of tokens: its unfinished last sentence is left out.
+        constrained: Whether a grammar held it to sentences that end in citations.
+    """
+    text, stripped = strip_wrapping(prompt, question, documents, reply)
+    notes = list(stripped)
+    final = read_final_answer(text, prompt.options, question.type) if prompt.final_answer else FinalAnswer(text)
+    text = citations_before_stops(final.body) if constrained else final.body
+    strict = constrained and prompt.citing == "every"
+    rest = ""
+    if cut_off and final.text is None:
+        text, rest = _cited_part(text) if strict else _finished_part(text)
+        if rest:
+            notes.append("the reply reached max_tokens; its unfinished last sentence is left out")
+    if not text and final.text:
+        text = f"{final.text.rstrip('.')}."
+    if final.unavailable and not text:
+        return ReadReply(insufficient(prompt, question, documents), tuple(notes))
+    if not text:
+        return ReadReply(_empty(question, documents, cut_off), tuple(notes))
+    answer = _parse(text, question.id, question.text, documents, strict)
+    for step in (_drop_refusals, _drop_repeats) if constrained else (_drop_refusals,):
+        answer, dropped = step(answer, prompt, strict, final.text)
+        notes += dropped
+        if answer.failed or answer.insufficient:
+            return ReadReply(answer, tuple(notes))
+    answer, cut = _cut_to_limits(answer, prompt, strict)
+    exact: Exact | None = final.exact
+    fields = {"exact": exact, "insufficient": final.unavailable, "cut_off": bool(rest)}
+    return ReadReply(answer.model_copy(update=fields), (*notes, *cut))
+
+
+def failed(question: Question, documents: Sequence[Document], reason: str) -> Answer:
+    """The answer that there is none because making it failed."""
+    return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
+
+
+def insufficient(prompt: AnswerPrompt, question: Question, documents: Sequence[Document]) -> Answer:
+    """The answer that there is none in these documents."""
+    text = prompt.insufficient or INSUFFICIENT
+    return Answer(
+        id=question.id, text=text, claims=(), documents=tuple(documents), question=question.text, insufficient=True
+    )
+
+
+def strip_wrapping(
+    prompt: AnswerPrompt, question: Question, documents: Sequence[Document], reply: str
+) -> tuple[str, tuple[str, ...]]:
+    """A reply without thoughts, control tokens, and what stands before the answer or behind it, and notes of that.
+
+    What leads up to ``Answer:`` and cites nothing is no answer yet; behind one, the next question or turn is none.
+    """
+    text = _CONTROL.sub("", _THOUGHT.sub("", reply)).strip()
+    text = _without_echoes(_OPENING.sub("", text), question.text)
+    notes: list[str] = []
+    while following := _NEXT.search(text):
+        before, behind = text[: following.start()].strip(), text[following.end() :]
+        rest = _without_echoes(behind, question.text)
+        leads = following["answer"] or _normalized(behind).startswith(_normalized(question.text))
+        if not leads or not rest or _answers(before, prompt, documents):
+            return before, (*notes, "the reply goes on behind its answer; that is left out")
+        notes.append("what the reply says before its answer cites nothing; it is left out")
+        text = rest
+    return text, tuple(notes)
+
+
+def _without_echoes(text: str, question: str) -> str:
+    """A text without the question, blocks of the prompt and labels that it begins with."""
+    before = None
+    while text != before:
+        before = text
+        text = _LABEL.sub("", _SOURCE.sub("", text)).strip()
+        if text.casefold().startswith(question.casefold().strip()):
+            text = text[len(question.strip()) :].strip()
+    return text
+
+
+def _answers(text: str, prompt: AnswerPrompt, documents: Sequence[Document]) -> bool:
+    """Whether a text is an answer by itself: it cites, comes to a final answer, or says that there is none."""
+    if prompt.final_answer and _CLOSED.search(text):
+        return True
+    answer = parse_answer("", text, documents)
+    return any(claim.citations for claim in answer.claims) or bool(_refusals(answer, prompt.insufficient))
+
+
+def _cut_to_limits(answer: Answer, prompt: AnswerPrompt, strict: bool) -> tuple[Answer, tuple[str, ...]]:
+    """The answer with no more words, and citations a sentence, than the prompt allows, and what was left out."""
+    notes: list[str] = []
+    text = answer.text
+    if prompt.citations is not None:
+        text, beyond = _fewer_citations(answer, prompt.citations)
+        if beyond:
+            notes.append(f"{beyond} citations beyond {prompt.citations} a sentence are left out")
+    if prompt.words is not None:
+        text, sentences = _fewer_words(_reparsed(answer, text, strict), prompt.words)
+        if sentences:
+            notes.append(f"{sentences} sentences beyond {prompt.words} words are left out")
+    return (answer, ()) if text == answer.text else (_reparsed(answer, text, strict), tuple(notes))
+
+
+def _parse(text: str, id: str, question: str | None, documents: Sequence[Document], strict: bool) -> Answer:
+    text = separate_sentences(text) if strict else text
+    return parse_answer(id, text, documents, question, mentions=_citing(text, documents, strict))
+
+
+def _reparsed(answer: Answer, text: str, strict: bool) -> Answer:
+    """The answer with another text, which is read as the first was."""
+    return _parse(text, answer.id, answer.question, answer.documents, strict)
+
+
+def _citing(text: str, documents: Sequence[Document], strict: bool) -> list[Mention] | None:
+    """What cites in a text that a grammar strict; None where nothing did, and it is read like any other."""
+    if not strict:
+        return None
+    sources = Sources(documents)
+    # The grammar lets nothing but markers cite; words such as "PMID 1" are words there.
+    return [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
+
+
+def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> Answer:
+    reason = "the reply holds no answer"
+    if cut_off:
+        reason = "the reply reached max_tokens before its first sentence ended; raise max_tokens in the prompt's file"
+    return failed(question, documents, reason)
+
+
+def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
+    """The claims that are the fixed sentence, which stands alone and cites nothing where it is meant."""
+    if sentence is None:
+        return ()
+    wanted = _normalized(sentence)
+    return tuple(claim for claim in answer.claims if _normalized(claim.text) == wanted)
+
+
+def _drop_refusals(
+    answer: Answer, prompt: AnswerPrompt, strict: bool, final: str | None
+) -> tuple[Answer, tuple[str, ...]]:
+    """The answer without the sentence that the documents do not answer, or nothing but that, and what was left out."""
+    refusals = _refusals(answer, prompt.insufficient)
+    if not refusals:
+        return answer, ()
+    if not any(claim.citations for claim in answer.claims if claim not in refusals):
+        cites = any(claim.citations for claim in refusals)
+        note = "the citations of the sentence that the documents do not answer are left out"
+        refusal = {"text": prompt.insufficient, "claims": (), "insufficient": True}
+        return answer.model_copy(update=refusal), (note,) if cites else ()
+    note = "it says beside cited sentences that the documents do not answer; that sentence is left out"
+    return _reparsed(answer, _without(answer, refusals), strict), (note,)
+
+
+def _drop_repeats(
+    answer: Answer, prompt: AnswerPrompt, strict: bool, final: str | None
+) -> tuple[Answer, tuple[str, ...]]:
+    """The answer without sentences that say another again or break off, and how many those were.
+
+    A model that a grammar holds can but go on so where it has nothing to say any more.
+    """
+    seen, left_out = set[str](), list[Claim]()
+    for claim in answer.claims:
+        # With its signs: "< 5" is not "> 5".
+        words = " ".join(claim.text.split()).casefold()
+        if is_truncated(claim.text) or words in seen:
+            left_out.append(claim)
+        seen.add(words)
+    if not left_out:
+        return answer, ()
+    notes = (f"{len(left_out)} sentences that repeat another or break off are left out",)
+    if len(left_out) == len(answer.claims):
+        if final:
+            return _reparsed(answer, f"{final.rstrip('.')}.", strict), notes
+        none = {"text": "", "claims": (), "failed": "the reply holds no whole sentence"}
+        return answer.model_copy(update=none), notes
+    return _reparsed(answer, _without(answer, left_out), strict), notes
+
+
+def _without(answer: Answer, left_out: Sequence[Claim]) -> str:
+    """The answer's text without these claims."""
+    text = answer.text
+    for claim in reversed(left_out):
+        text = text[: claim.span.start] + text[claim.span.end :].lstrip()
+    return text.strip()
+
+
+def _normalized(text: str) -> str:
+    return _NOT_WORD.sub(" ", text).strip().casefold()
+
+
+def _finished_part(text: str) -> tuple[str, str]:
+    """The text up to the end of its last whole sentence, and the rest."""
+    if _FINISHED.search(text):
+        return text, ""
+    spans = split_sentences(text)
+    end = spans[-2].end if len(spans) > 1 else 0
+    return text[:end], text[end:]
+
+
+def _cited_part(text: str) -> tuple[str, str]:
+    """The same where sentences end in citations: the last point may be that of a number."""
+    end = text.rfind("].") + 2
+    return (text[:end], text[end:]) if end > 1 else ("", text)
+
+
+def _fewer_citations(answer: Answer, most: int) -> tuple[str, int]:
+    """The answer's text with the first citations of each sentence, and how many others there were."""
+    text, beyond = answer.text, 0
+    for claim in reversed(answer.claims):
+        allowed = {citation.marker for citation in claim.citations[:most]}
+        if len(claim.citations) <= most:
+            continue
+        beyond += len(claim.citations) - most
+        for group in reversed(parse_markers(text[claim.span.slice])):
+            kept = render_markers([number for number in dict.fromkeys(group.numbers) if number in allowed])
+            start, end = claim.span.start + group.span.start, claim.span.start + group.span.end
+            front = text[:start] if kept else text[:start].rstrip(" ,;")
+            text = f"{front}{kept}{text[end:]}"
+    return text, beyond
+
+
+def _fewer_words(answer: Answer, most: int) -> tuple[str, int]:
+    """The answer's text up to the last sentence within so many words, and how many sentences come after it."""
+    words = 0
+    for place, claim in enumerate(answer.claims):
+        words += len(claim.text.split())
+        if words > most:
+            return answer.text[: _end_of(answer.claims, place)].rstrip(), len(answer.claims) - place
+    return answer.text, 0
+
+
+def _end_of(claims: Sequence[Claim], place: int) -> int:
+    return claims[place - 1].span.end if place else 0
+
+
+Exact = tuple[tuple[str, ...], ...]
+
+
+_FINAL = re.compile(
+    r"^[\s>#*_-]*(?:the\s+)?final\s+answer\b[*_\s]*(?:is\b)?[\s*_]*[:：]?(.*)$", re.IGNORECASE | re.MULTILINE
+)
+_UNAVAILABLE = re.compile(r"^\W*answer\s+(?:is\s+)?unavailable\W*$", re.IGNORECASE | re.MULTILINE)
+_SAYS_UNAVAILABLE = re.compile(r"\W*answer\s+(?:is\s+)?unavailable\b", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_LETTER = re.compile(r"\(?([A-Z])(?:\)|[.:)]|\Z)\s*", re.IGNORECASE)
+_DRESSING = " \t*_`\"'"
+
+
+@dataclass(frozen=True)
+class FinalAnswer:
+    """How a reply ends.
+
+    Attributes:
+        body: What stands before the final answer.
+        text: The words of the final answer, None where the reply has none.
+        exact: The same as ``Answer.exact`` has it; None where it is none of the options, or cannot be told.
+        unavailable: Whether the reply says that there is no answer.
+    """
+
+    body: str
+    text: str | None = None
+    exact: Exact | None = None
+    unavailable: bool = False
+
+
+def read_final_answer(
+    reply: str, options: Mapping[str, str] | None = None, type: QuestionType | None = None
+) -> FinalAnswer:
+    """Take a reply apart at its last final answer.
+
+    Args:
+        reply: What the model wrote.
+        options: Letters and the answers they stand for, where the answer must be one of them.
+        type: Of the question: a list is one item per semicolon, a summary has no exact answer.
+    """
+    finals = list(_FINAL.finditer(reply))
+    if not finals:
+        lines = list(_UNAVAILABLE.finditer(reply))
+        return (
+            FinalAnswer(reply[: lines[-1].start()].strip(), unavailable=True) if lines else FinalAnswer(reply.strip())
+        )
+    last = finals[-1]
+    body = reply[: finals[0].start()].strip()
+    final = _final_words(last[1].strip(_DRESSING) or reply[last.end() :].strip(), type)
+    if _SAYS_UNAVAILABLE.match(final):
+        return FinalAnswer(body, final, unavailable=True)
+    if not final:
+        return FinalAnswer(body)
+    return FinalAnswer(body, final, _exact(final, options, type))
+
+
+def _final_words(words: str, type: QuestionType | None) -> str:
+    """The final answer itself: one line, but for a list."""
+    lines = [_ITEM.sub("", line).strip(_DRESSING) for line in words.splitlines() if line.strip()]
+    chosen = lines if type == "list" else lines[:1]
+    text = "; ".join(chosen)
+    for group in reversed(parse_markers(text)):
+        text = text[: group.span.start].rstrip() + text[group.span.end :]
+    return text.strip(_DRESSING)
+
+
+def _exact(final: str, options: Mapping[str, str] | None, type: QuestionType | None) -> Exact | None:
+    if options:
+        chosen = _option(final, options)
+        return None if chosen is None else ((chosen,),)
+    if type == "summary":
+        return None
+    if type == "list":
+        parts = final.split(";") if ";" in final else final.split(", ")
+        items = tuple((item,) for part in parts if (item := part.strip(" .")))
+        return items or None
+    bare = final.rstrip(" .")
+    return ((bare.lower() if type == "yesno" else bare,),) if bare else None
+
+
+def _option(final: str, options: Mapping[str, str]) -> str | None:
+    """The option that is meant; None where it is none of them, or two at once."""
+    letter = _LETTER.match(final)
+    rest = final[letter.end() :] if letter else final
+    worded = next(
+        (answer for answer in options.values() if re.match(rf"{re.escape(answer)}\b", rest, re.IGNORECASE)), None
+    )
+    if letter is None:
+        return worded
+    lettered = options.get(letter[1].upper())
+    return lettered if worded is None or worded == lettered else None

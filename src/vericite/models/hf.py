@@ -1,0 +1,490 @@
+"""Checkpoints from a folder or a hub, read into torch: loading, truncation, batches. Needs the extra [hf]."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+
+from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelError, ModelMissingError
+from vericite.records import storable
+
+OFFLINE = "VERICITE_OFFLINE"
+"""The environment variable that keeps everything on this machine."""
+
+UNSAID = 512
+"""Tokens read by a checkpoint that states no limit: what nearly all of them were trained on."""
+
+_VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "spm.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+_TOKENIZER = (*_VOCABULARIES, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+_NEEDED = ("config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json", *_TOKENIZER)
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+_TOKEN = re.compile(r"\bhf_\w{8,}")
+_HUB_REASONS = {
+    "GatedRepoError": "its owner asks for consent: agree on its page and set HF_TOKEN",
+    "RepositoryNotFoundError": "the hub has none of this name, or a private one: check the name, or set HF_TOKEN",
+    "LocalEntryNotFoundError": "it is not in the local cache, and the hub was not asked or did not answer",
+}
+
+
+class Checkpoint(NamedTuple):
+    """A checkpoint's public name, its files on this machine, and which version of it they are."""
+
+    name: str
+    folder: Path
+    version: str
+
+    @property
+    def signature(self) -> str:
+        """Name and version, without a path of this machine."""
+        return f"{self.name}@{self.version}"
+
+
+class Loaded(NamedTuple):
+    """A model ready to run, with its tokenizer and how many tokens it reads.
+
+    ``pad`` is the token that fills a batch, ``unknown`` the one for what the tokenizer cannot spell, and
+    ``separators`` are those that have a meaning of their own.
+    """
+
+    model: Any
+    tokenizer: Any
+    device: Any
+    max_tokens: int
+    pad: int
+    unknown: int | None
+    separators: frozenset[int]
+
+
+def library(name: str) -> Any:
+    """A module of the extra, imported at the first use: torch alone takes seconds.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError("hf", "a model from a Hugging Face checkpoint") from None
+
+
+def find_checkpoint(checkpoint: str, offline: bool) -> Checkpoint:
+    """The files of a checkpoint: those of a local folder, else those of the hub's model of this name.
+
+    Args:
+        checkpoint: A folder, or a name on huggingface.co.
+        offline: Look on this machine only.
+
+    Raises:
+        ModelMissingError: There is neither, or the folder lacks a file.
+        ModelCardError: Its weights are in a format that is not loaded.
+        MissingExtraError: The extra is not installed.
+    """
+    path = os.path.expanduser(checkpoint)
+    if checkpoint and os.path.isdir(path):
+        folder = Path(path).resolve()
+        _check_files(checkpoint, folder)
+        return Checkpoint(folder.name, folder, _hash(folder))
+    if not _HUB_NAME.fullmatch(checkpoint):
+        raise ModelMissingError(
+            f"expected a checkpoint's folder, or the name of one on huggingface.co; found {checkpoint!r}, which is "
+            "neither. Check the path"
+        )
+    folder = _snapshot(checkpoint, offline)
+    _check_files(checkpoint, folder)
+    return Checkpoint(checkpoint, folder, folder.name[:12])
+
+
+def _snapshot(name: str, offline: bool) -> Path:
+    """The hub's files, without weights that are pickled and without code."""
+    library("transformers")
+    hub = library("huggingface_hub")
+    try:
+        # Folders within a checkpoint hold exports to other formats, as large again as the weights.
+        return Path(
+            hub.snapshot_download(name, allow_patterns=_NEEDED, ignore_patterns=["*/*"], local_files_only=offline)
+        )
+    except Exception as error:  # the hub's, httpx's and the system's share no base
+        reason = next(
+            (_HUB_REASONS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _HUB_REASONS), ""
+        )
+        told = f"{OFFLINE} is set and it is not in the local cache" if offline else reason or first_line(error)
+    raise ModelMissingError(
+        f"expected a checkpoint's folder, or a model that huggingface.co gives; found {name!r}: {told}. "
+        "Check the name, or download it on a machine with a connection and give its folder"
+    )
+
+
+def _check_files(name: str, folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise ModelMissingError(f"expected a checkpoint with a config.json; found none in {name}. Download it again")
+    if (folder / "adapter_config.json").is_file():
+        raise ModelCardError(
+            f"expected a whole checkpoint; found an adapter in {name}. Merge it into its base (peft's "
+            "merge_and_unload) and save the result"
+        )
+    if not any((folder / file).is_file() for file in ("model.safetensors", "model.safetensors.index.json")):
+        pickled = sorted(file.name for file in folder.glob("*.bin"))
+        raise ModelCardError(
+            f"expected weights in model.safetensors; found {', '.join(pickled[:2]) or 'none'} in {name}. "
+            "Pickled weights can run code and are not loaded. Convert them once: load the checkpoint with transformers "
+            "where you trust it, and call save_pretrained(folder) on the model and on the tokenizer"
+        )
+    if not any((folder / file).is_file() for file in _VOCABULARIES):
+        raise ModelMissingError(
+            f"expected a tokenizer ({', '.join(_VOCABULARIES[:3])} ...); found none in {name}. Copy the "
+            "tokenizer's files beside the weights"
+        )
+
+
+def _hash(folder: Path) -> str:
+    """A version for what no hub has given one: of everything that can change a judgement."""
+    digest = hashlib.sha256()
+    files = {file for pattern in _NEEDED for file in folder.glob(pattern) if file.is_file()}
+    for file in sorted(files):
+        with file.open("rb") as content:
+            digest.update(f"{file.name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:12]
+
+
+def read_config(checkpoint: Checkpoint) -> Any:
+    """The checkpoint's configuration.
+
+    Raises:
+        ModelCardError: It has none that transformers knows.
+    """
+    auto = library("transformers").AutoConfig
+    return _from_pretrained(auto, checkpoint, "a configuration")
+
+
+def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | None = None) -> Loaded:
+    """Model and tokenizer, ready to run.
+
+    Args:
+        checkpoint: Where they are.
+        task: The name of the class of transformers that loads the model.
+        device: Where it shall run; by default the fastest there is.
+        unused: A part of such models whose weights may be missing, for what it says is not read.
+
+    Raises:
+        ModelCardError: They cannot be loaded as such a model, or do not fit together.
+        InputError: There is no such device.
+    """
+    transformers = library("transformers")
+    tokenizer = _from_pretrained(transformers.AutoTokenizer, checkpoint, "a tokenizer")
+    model, report = _from_pretrained(
+        getattr(transformers, task), checkpoint, "weights", use_safetensors=True, output_loading_info=True
+    )
+    missing = [key for key in report["missing_keys"] if unused is None or key.split(".")[0] != unused]
+    _check_weights(checkpoint, model, tokenizer, missing)
+    pad = next((x for x in (model.config.pad_token_id, tokenizer.pad_token_id) if x is not None), None)
+    if pad is None:
+        raise ModelCardError(
+            f"expected a padding token in the configuration of {checkpoint.name}; found none. Set pad_token_id"
+        )
+    # Decoders that classify look for the end of a text by it.
+    model.config.pad_token_id = pad
+    target = torch_device(device)
+    # Here and not while loading: the argument's name changed between versions of transformers.
+    dtype = library("torch").bfloat16 if target.type == "cuda" else library("torch").float32
+    model = model.to(device=target, dtype=dtype).eval()
+    unknown: int | None = tokenizer.unk_token_id
+    separators = frozenset(tokenizer.all_special_ids) - {unknown}
+    return Loaded(model, tokenizer, target, _max_tokens(model, tokenizer), pad, unknown, separators)
+
+
+def _from_pretrained(auto: Any, checkpoint: Checkpoint, what: str, **choices: Any) -> Any:
+    load: Callable[..., Any] = auto.from_pretrained
+    try:
+        with _quiet():
+            return load(str(checkpoint.folder), local_files_only=True, trust_remote_code=False, **choices)
+    except Exception as error:  # transformers, safetensors and tokenizers share no base
+        own = "trust_remote_code" in str(error)
+        told = "it would run code of its own, which is never done" if own else first_line(error)
+    told = told.replace(str(checkpoint.folder), checkpoint.name)
+    raise ModelCardError(
+        f"expected {what} that transformers loads from {checkpoint.name}; it failed: {told}. Download the checkpoint "
+        "again, install what it names, or choose another"
+    )
+
+
+def _check_weights(checkpoint: Checkpoint, model: Any, tokenizer: Any, missing: list[str]) -> None:
+    # transformers fills what is missing with random numbers, and a random judge looks like any other.
+    if missing:
+        raise ModelCardError(
+            f"expected the weights of a {type(model).__name__} in {checkpoint.name}; found none for "
+            f"{', '.join(sorted(missing)[:3])} ({len(missing)} in all). Choose a checkpoint trained for this task"
+        )
+    rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > rows:
+        raise ModelCardError(
+            f"expected a tokenizer of at most the {rows} tokens that the weights of {checkpoint.name} have; found "
+            f"{len(tokenizer)}. Copy the tokenizer that belongs to them"
+        )
+
+
+def torch_device(name: str | None) -> Any:
+    """The device of that name; for None and ``auto`` the fastest there is.
+
+    Raises:
+        InputError: There is no such device.
+    """
+    torch = library("torch")
+    if name in (None, "auto"):
+        accelerators = {"cuda": torch.cuda, "mps": torch.backends.mps}
+        name = next((kind for kind, backend in accelerators.items() if backend.is_available()), "cpu")
+    try:
+        torch.zeros(1, device=name)
+    except Exception as error:  # torch raises AssertionError, RuntimeError and others
+        told = first_line(error)
+    else:
+        return torch.device(name)
+    raise InputError(f"expected a device of torch such as cpu, cuda or cuda:1; found {name!r}: {told}")
+
+
+def _max_tokens(model: Any, tokenizer: Any) -> int:
+    """The least of the limits that tokenizer and model state."""
+    config = model.config
+    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    # Relative positions know no bound, but what a model was not trained on it does not read well.
+    said = [positions - _first_position(model) if positions else None, tokenizer.model_max_length]
+    # A tokenizer without a limit says 1e30.
+    return min((limit for limit in said if limit and 0 < limit < 1_000_000), default=UNSAID)
+
+
+def _first_position(model: Any) -> int:
+    """Positions that are no token's: RoBERTa and its kin count from the padding's position on."""
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            return padding + 1
+    return 0
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Without transformers' progress bars and its report on the weights, which is read and judged here."""
+    logs = library("transformers").utils.logging
+    level, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()
+    logs.set_verbosity(logs.CRITICAL)
+    logs.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logs.set_verbosity(level)
+        if bars:
+            logs.enable_progress_bar()
+
+
+def first_line(error: BaseException) -> str:
+    """What a foreign error says, short, and without an access token."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return _TOKEN.sub("hf_...", f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}")[:300]
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+WINDOW = {"cpu": 128}
+"""Inputs read ahead, by kind of device: enough to fill batches of one length, little enough to stream.
+A large model on a processor takes a second for one."""
+
+ACCELERATOR_WINDOW = 2048
+"""Inputs read ahead on a device not named there."""
+
+BATCH_TOKENS = {"cpu": 2048}
+"""Tokens in a batch, padding counted, by kind of device."""
+
+ACCELERATOR_BATCH_TOKENS = 16384
+"""Tokens in a batch on a device not named there."""
+
+
+class Tokens(NamedTuple):
+    """An input as the model reads it, the numbers of the texts its tokens are of, and whether it was cut."""
+
+    ids: list[int]
+    kinds: list[int]
+    cut: bool
+
+
+def as_text(found: Mapping[str, Any], row: int, loaded: Loaded) -> list[int]:
+    """A row's tokens, those that separate texts kept only where the tokenizer put them.
+
+    "[SEP]" in a source is text; read as the separator it could pass words off as the claim's. Asked to, a
+    tokenizer splits it as it splits any text, but those of SentencePiece's kind have it as a word, too.
+    """
+    ids: list[int] = found["input_ids"][row]
+    if loaded.unknown is None:
+        return ids
+    put: list[int] = found["special_tokens_mask"][row]
+    return [loaded.unknown if id in loaded.separators and not own else id for id, own in zip(ids, put, strict=True)]
+
+
+READING: dict[str, Any] = {"split_special_tokens": True, "return_special_tokens_mask": True, "verbose": False}
+"""How texts are tokenised, for ``as_text``. Not verbose: what is too long is cut and noted, not warned of."""
+
+
+def window(loaded: Loaded) -> int:
+    """Inputs to read ahead on the model's device."""
+    return WINDOW.get(loaded.device.type, ACCELERATOR_WINDOW)
+
+
+def in_batches(
+    items: Iterable[_Item],
+    loaded: Loaded,
+    encode: Callable[[list[_Item]], list[Tokens | _Result]],
+    score: Callable[[list[Tokens]], list[_Result]],
+    too_large: Callable[[int], _Result],
+) -> Iterator[_Result]:
+    """One result an item.
+
+    Args:
+        items: The items, which may be endless.
+        loaded: The model.
+        encode: Gives tokens; for an item that cannot be read, its result.
+        score: The results of one batch.
+        too_large: The result of an item of so many tokens that the device's memory does not hold it alone.
+
+    Raises:
+        ModelError: The model breaks.
+    """
+    source = iter(items)
+    while ahead := list(islice(source, window(loaded))):
+        found: dict[int, _Result] = {}
+        tokens: dict[int, Tokens] = {}
+        for index, item in enumerate(encode(ahead)):
+            if isinstance(item, Tokens):
+                tokens[index] = item
+            else:
+                found[index] = item
+        for batch in _batches(tokens, BATCH_TOKENS.get(loaded.device.type, ACCELERATOR_BATCH_TOKENS)):
+            found.update(zip(batch, _scored([tokens[index] for index in batch], score, too_large), strict=True))
+        for index in range(len(ahead)):
+            yield found[index]
+
+
+def refuse_too_large(tokens: int) -> NoReturn:
+    """``too_large`` for results that there is no other word for than an error.
+
+    Raises:
+        ModelError: Always.
+    """
+    raise ModelError(
+        f"expected memory for one input of {tokens} tokens; found too little on the device. Try another, or lower "
+        "max_tokens"
+    )
+
+
+def padded(batch: Sequence[Tokens], loaded: Loaded) -> dict[str, Any]:
+    """A batch as tensors on the model's device, padded on the right."""
+    torch = library("torch")
+    length = max(len(item.ids) for item in batch)
+    ids = np.full((len(batch), length), loaded.pad, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    kinds = np.zeros_like(ids)
+    for row, item in enumerate(batch):
+        size = len(item.ids)
+        ids[row, :size] = item.ids
+        mask[row, :size] = 1
+        kinds[row, : len(item.kinds)] = item.kinds
+    arrays = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+    return {name: torch.from_numpy(array).to(loaded.device) for name, array in arrays.items()}
+
+
+def _batches(tokens: Mapping[int, Tokens], budget: int) -> list[list[int]]:
+    batches: list[list[int]] = []
+    for index in sorted(tokens, key=lambda index: len(tokens[index].ids)):
+        # The order is by length, so this one is as long as the batch will be padded to.
+        if batches and (len(batches[-1]) + 1) * len(tokens[index].ids) <= budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def _scored(
+    batch: list[Tokens], score: Callable[[list[Tokens]], list[_Result]], too_large: Callable[[int], _Result]
+) -> list[_Result]:
+    """The batch's results; it is halved for as long as the device's memory does not hold it."""
+    try:
+        return score(batch)
+    except library("torch").OutOfMemoryError:
+        if len(batch) == 1:
+            return [too_large(len(batch[0].ids))]
+    except (RuntimeError, IndexError, ValueError) as error:  # what torch and transformers raise of a forward pass
+        longest = max(len(item.ids) for item in batch)
+        raise ModelError(
+            f"expected the model to read {len(batch)} inputs of up to {longest} tokens; it failed: "
+            f"{first_line(error)}. Try another device or checkpoint"
+        ) from None
+    # Outside of the handler, whose exception would keep the batch's memory.
+    half = len(batch) // 2
+    return _scored(batch[:half], score, too_large) + _scored(batch[half:], score, too_large)
+
+
+class Reader:
+    """Reads texts as a model's tokenizer does, and gives batches of them as the model takes them.
+
+    Threads may share it.
+    """
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        takes_kinds = "token_type_ids" in inspect.signature(loaded.model.forward).parameters
+        # Some tokenizers number the two texts for models that have one number only.
+        self._kinds = takes_kinds and getattr(loaded.model.config, "type_vocab_size", 2) > 1
+        # A tokenizer of transformers keeps the settings of a call in itself.
+        self._tokenizing = Lock()
+
+    def length(self, text: str) -> int:
+        """Tokens of a text, without those that separate texts."""
+        with self._tokenizing:
+            return len(self._loaded.tokenizer(storable(text), add_special_tokens=False, **READING)["input_ids"])
+
+    def read(self, firsts: Sequence[str], seconds: Sequence[str] | None = None, **limit: Any) -> list[Tokens]:
+        """One input a text, or a pair of texts; ``limit`` is how the tokenizer shall cut what is too long."""
+        # Lists even for one: given by itself, an empty second text would count as none, and the pair as one text.
+        texts = [[storable(text) for text in side] for side in (firsts, seconds) if side is not None]
+        with self._tokenizing:
+            found = self._loaded.tokenizer(*texts, **READING, **limit)
+        kinds: list[list[int]] = [list[int]()] * len(firsts)
+        if self._kinds and "token_type_ids" in found:
+            kinds = found["token_type_ids"]
+        return [Tokens(as_text(found, row, self._loaded), kinds[row], False) for row in range(len(firsts))]
+
+    def within(self, limit: int, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> list[Tokens]:
+        """As ``read``, each cut to so many tokens where it has more: of a pair the longer text gives way."""
+        found = self.read(firsts, seconds)
+        long = [index for index, tokens in enumerate(found) if len(tokens.ids) > limit]
+        if not long:
+            return found
+        others = None if seconds is None else [seconds[index] for index in long]
+        cut = self.read([firsts[index] for index in long], others, truncation="longest_first", max_length=limit)
+        for index, tokens in zip(long, cut, strict=True):
+            found[index] = tokens._replace(cut=True)
+        return found
+
+    def inputs(self, batch: Sequence[Tokens]) -> dict[str, Any]:
+        """A batch as the model takes it."""
+        inputs = padded(batch, self._loaded)
+        if not self._kinds:
+            del inputs["token_type_ids"]
+        return inputs

@@ -1,0 +1,1 @@
+"""What all that asks the network shares: the offline guard, keys, pacing."""

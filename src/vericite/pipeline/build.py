@@ -1,0 +1,360 @@
+"""The parts that a plan names: searches, generators, judges, repairers, and the pipeline of them all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from vericite.disk.files import cache_file
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.models.contracts import Judge, Reranks
+from vericite.models.embedder import Embedder
+from vericite.pipeline.ask import Pipeline, extractive
+from vericite.pipeline.check import verifier_for
+from vericite.pipeline.plan import AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.search import Rewrite, Search
+from vericite.records import Document, Question
+from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.rerank import PRIOR, Rerank
+from vericite.retrieve.retriever import Fused, Retriever, Way
+from vericite.retrieve.rewrite import Rewriter, Trigger
+from vericite.retrieve.vectors import FILE as VECTORS
+from vericite.retrieve.vectors import OnEmbedding, vectors_of
+from vericite.verify.aids import KINDS
+from vericite.verify.judges.registry import load_judge, usual_bar
+from vericite.verify.protocol import Protocol, get_protocol
+from vericite.verify.verifier import Verifier
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from vericite.generate.demonstrations import Selector
+    from vericite.generate.generator import Generator
+    from vericite.generate.prompt import AnswerPrompt
+    from vericite.llm import LLM, Price, Settings
+    from vericite.pipeline.rationale import RationaleChecker
+    from vericite.pipeline.repair.repairer import Repairer
+
+MEDRAG_CONSTANT = 100
+_MEDRAG = {"rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
+
+
+def build(
+    plan: Plan,
+    questions: Sequence[Question] = (),
+    problems: list[RecordError] | None = None,
+    on_embedding: OnEmbedding | None = None,
+) -> Pipeline:
+    """The pipeline of a plan.
+
+    Args:
+        plan: The plan.
+        questions: What will be asked, so that no demonstration gives an answer away.
+        problems: Where what is wrong with lines of the corpus or the pool goes.
+        on_embedding: Called while documents of a file get their vectors.
+
+    Raises:
+        InputError: A part that the plan names cannot be had, or parts do not go together.
+        MissingExtraError: A part needs an extra.
+    """
+    wrong = [] if problems is None else problems
+    plan.answer.expect_coherent()
+    settings = settings_of(plan.llm)
+    search, lines = open_search(plan.search, settings, on_embedding)
+    wrong.extend(lines)
+    model = _model(plan.answer.llm, settings)
+    generator = generator_of(plan.answer, model, questions, wrong)
+    judge = judge_of(plan.check, settings)
+    verifier = verifier_for(protocol_of(plan.check, judge))
+    return Pipeline(
+        search,
+        generator,
+        verifier.protocol,
+        rationales=_rationale_checker(plan, judge),
+        repairer=_repairer_within(verifier, search, model) if plan.repair.enabled else None,
+    )
+
+
+def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
+    """What makes the results of a run: the corpus with its content, and the signature of each part."""
+    verifier = pipeline.verifier
+    parts = {**pipeline.parts, "protocol": verifier.protocol.signature, "judge": verifier.judge.signature}
+    corpus = plan.search.corpus
+    return {"corpus": corpus, **_content_of(corpus), "k": plan.search.k, "parts": parts}
+
+
+def _content_of(corpus: str) -> dict[str, str]:
+    """Of a corpus that is a file, which may hold other documents the next time."""
+    path = Path(corpus)
+    if corpus in ("demo", "pubmed") or not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        return {"corpus_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def settings_of(plan: ModelPlan) -> Settings:
+    """How language models are asked.
+
+    Raises:
+        InputError: The price is none.
+    """
+    from vericite.llm import Settings
+
+    return Settings(
+        concurrency=plan.concurrency,
+        requests_per_minute=plan.rpm,
+        tokens_per_minute=plan.tpm,
+        timeout=plan.timeout,
+        price=None if plan.price is None else _price(plan.price),
+        reply_tokens=plan.reply_tokens,
+        cache="default" if plan.cache else None,
+    )
+
+
+def _price(text: str) -> Price:
+    from vericite.llm import Price
+
+    try:
+        prompt, completion = (float(part) for part in text.split(","))
+    except ValueError:
+        prompt = completion = -1.0
+    if not (isfinite(prompt + completion) and min(prompt, completion) >= 0):
+        raise InputError(f"expected --price to be two amounts, as in 0.15,0.60; found {text!r}")
+    return Price(prompt, completion)
+
+
+def judge_of(plan: CheckPlan, settings: Settings) -> Judge | None:
+    """The judge that the plan names; None for the protocol's own."""
+    return None if plan.judge is None else load_judge(plan.judge, settings)
+
+
+def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
+    """The protocol with what the plan changes of it; a calibrated judge brings the threshold that none gives."""
+    named = get_protocol(plan.protocol)
+    asked = judge or plan.judge or named.judge
+    bar = named.abstain_below or usual_bar(asked) if plan.abstain_below is None else plan.abstain_below
+    checks = named.checks if plan.checks is None else plan.checks
+    aids = named.aids if plan.aids is None else KINDS if plan.aids else ()
+    return replace(named, judge=asked, abstain_below=bar, checks=checks, aids=aids)
+
+
+def generator_of(
+    plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: list[RecordError]
+) -> Generator:
+    """Who answers; what is wrong with lines of the pool goes to ``problems``."""
+    if model is None:
+        return extractive(plan.answer_at)
+    from vericite.generate.prompt import load_prompt
+
+    if plan.rationale:
+        from vericite.generate.rationale import PROMPT, RationaleGenerator
+
+        shown = _demonstrations(plan, load_prompt(PROMPT), questions, problems)
+        return RationaleGenerator(model, demonstrations=shown, seed=plan.seed)
+    from vericite.generate.language_model import LanguageModelGenerator
+
+    prompt = load_prompt(plan.prompt)
+    shown = _demonstrations(plan, prompt, questions, problems)
+    excerpts = None
+    if plan.evidence == "sentences":
+        from vericite.generate.selection import Excerpts
+        from vericite.models.embedder import Reranker
+
+        excerpts = Excerpts(Embedder.shared(), Reranker.shared())
+    return LanguageModelGenerator(
+        model, prompt, demonstrations=shown, grammar=plan.grammar, seed=plan.seed, excerpts=excerpts
+    )
+
+
+def _model(name: str | None, settings: Settings) -> LLM | None:
+    if name is None:
+        return None
+    from vericite.llm import LLM
+
+    return LLM(name, settings)
+
+
+def _demonstrations(
+    plan: AnswerPlan, prompt: AnswerPrompt, questions: Sequence[Question], problems: list[RecordError]
+) -> Selector | tuple[()] | None:
+    if plan.shots == 0:
+        return ()
+    if plan.pool is None:
+        return None
+    from vericite.generate.demonstrations import Pool, PoolSelector, Selection, Vectors, decontaminate
+
+    path = Path(plan.pool)
+    pool, wrong = Pool.read(path)
+    problems.extend(wrong)
+    vectors = Vectors.beside(path, Embedder.shared())
+    clean = decontaminate(pool, questions, vectors)
+    way = plan.select or "similar"
+    selection = Selection(way, plan.shots or 2, seed=plan.seed or 0)  # pyright: ignore[reportArgumentType]
+    return PoolSelector(clean, selection, prompt, vectors)
+
+
+def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | None:
+    """Who judges the steps of a rationale: the judge, where it is asked for the categories, else the bundled one."""
+    if not plan.answer.rationale:
+        return None
+    from vericite.pipeline.rationale import CONTEXT, RationaleChecker
+
+    knows_categories = (plan.check.judge or "").partition(":")[0] == "llm-eight"
+    chosen = judge if knows_categories and judge is not None else "bundled"
+    return RationaleChecker(chosen, (plan.answer.context or CONTEXT,))
+
+
+def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
+    from vericite.pipeline.repair.repairer import Repairer
+    from vericite.pipeline.repair.repairer import Rewriter as SentenceRewriter
+
+    rewriter = None if model is None else SentenceRewriter(model)
+    return Repairer(verifier, search=replace(search, rewrite=None), rewriter=rewriter)
+
+
+def build_repairer(plan: Plan, problems: list[RecordError]) -> Repairer:
+    """What repairs answers made elsewhere. Sentences are searched for as they are: nobody rewrites them.
+
+    Raises:
+        InputError: A part that the plan names cannot be had.
+    """
+    from vericite.pipeline.repair.repairer import Repairer
+    from vericite.pipeline.repair.repairer import Rewriter as SentenceRewriter
+
+    settings = settings_of(plan.llm)
+    search = None
+    if plan.repair.corpus is not None:
+        named = plan.search.model_copy(update={"corpus": plan.repair.corpus, "rewrite": "none"})
+        search, wrong = open_search(named, settings)
+        problems.extend(wrong)
+    model = _model(plan.repair.llm, settings)
+    return Repairer(
+        protocol_of(plan.check, judge_of(plan.check, settings)),
+        search=search,
+        rewriter=None if model is None else SentenceRewriter(model),
+        rounds=plan.repair.rounds,
+        drop_uncited=plan.repair.drop_uncited,
+    )
+
+
+def open_search(
+    plan: SearchPlan | None = None, settings: Settings | None = None, on_embedding: OnEmbedding | None = None
+) -> tuple[Search, Sequence[RecordError]]:
+    """The search of a plan, and what was wrong with the lines of its corpus's file.
+
+    Args:
+        plan: How to search; the default one if None.
+        settings: For a language model that rewrites.
+        on_embedding: Called while documents of a file get their vectors.
+
+    Raises:
+        InputError: The corpus is none that there is, or the plan cannot be carried out over it.
+        MissingExtraError: A part of it needs an extra.
+    """
+    chosen = plan or SearchPlan()
+    rewriter = _rewriter(chosen, settings)
+    retriever, problems = _retriever(chosen, on_embedding)
+    reranker = load_reranker(chosen.rerank)
+    prior = PRIOR if chosen.rerank == "bundled" else 0.0
+    rerank = None if reranker is None else Rerank(reranker, chosen.candidates, prior)
+    keep = "new" if chosen.keep == "new" else "better"
+    rewrite = None if rewriter is None else Rewrite(rewriter, _usable(chosen.trigger, rerank), keep)
+    return Search(retriever, rerank, rewrite), problems
+
+
+def load_reranker(name: str) -> Reranks | None:
+    """A reranker by its name; None for ``none``.
+
+    Raises:
+        UnknownNameError: There is none of that name.
+        MissingExtraError: It needs the extra ``[hf]``.
+    """
+    if name == "none":
+        return None
+    if name == "bundled":
+        from vericite.models.embedder import Reranker as Bundled
+
+        return Bundled.shared()
+    from vericite.retrieve.hf import RERANKERS
+    from vericite.retrieve.hf import load_reranker as load_checkpoint
+
+    if name in RERANKERS or name.startswith("hf:"):
+        return load_checkpoint(name.removeprefix("hf:"))
+    raise UnknownNameError("reranker", name, ("bundled", "none", "hf:CHECKPOINT", *RERANKERS))
+
+
+def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tuple[Retriever, Sequence[RecordError]]:
+    from vericite.corpus import demo_documents, demo_vectors, load_documents
+
+    corpus = plan.corpus
+    is_store = corpus not in ("demo", "pubmed") and (corpus.startswith("s3://") or Path(corpus).is_dir())
+    if plan.filters.predicate() and not is_store:
+        raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")
+    if corpus == "pubmed":
+        return _pubmed(plan.by), ()
+    if is_store:
+        return _store(plan), ()
+    if corpus == "demo":
+        return _in_memory(demo_documents(), plan.by, demo_vectors()), ()
+    documents, problems = load_documents(Path(corpus))
+    if plan.by in _MEDRAG or plan.by == "bm25":
+        return _in_memory(documents, plan.by), problems
+    vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
+    return _in_memory(documents, plan.by, vectors), problems
+
+
+def _pubmed(by: str | None) -> Retriever:
+    from vericite.corpus.entrez.client import Entrez
+    from vericite.retrieve.pubmed import PubMedRetriever
+
+    if by is not None:
+        raise InputError(f"expected PubMed, which ranks by its own rules, without a way to rank; found {by!r}")
+    return PubMedRetriever(Entrez())
+
+
+def _store(plan: SearchPlan) -> Retriever:
+    from vericite.corpus.store import open_store
+    from vericite.retrieve.store import StoreRetriever
+
+    if plan.by in _MEDRAG:
+        raise InputError(
+            f"expected a file of documents for {plan.by}, which needs vectors by several models; found a store. "
+            "Rank by bm25, dense or hybrid."
+        )
+    return StoreRetriever(open_store(plan.corpus), plan.filters, _plain(plan.by))
+
+
+def _in_memory(documents: Sequence[Document], by: str | None, vectors: NDArray[float32] | None = None) -> Retriever:
+    if by in _MEDRAG:
+        from vericite.retrieve.hf import load_embedder
+
+        meanings = [MemoryRetriever(documents, load_embedder(name), by="dense", name=name) for name in _MEDRAG[by]]
+        return Fused([MemoryRetriever(documents, by="bm25"), *meanings], by, constant=MEDRAG_CONSTANT)
+    way = _plain(by) or "hybrid"
+    return MemoryRetriever(documents, None if way == "bm25" else Embedder.shared(), vectors, way)
+
+
+def _plain(by: str | None) -> Way | None:
+    return next((way for way in get_args(Way) if way == by), None)
+
+
+def _rewriter(plan: SearchPlan, settings: Settings | None) -> Rewriter | None:
+    from vericite.retrieve.rewrite import LanguageModelRewriter
+
+    if plan.rewrite == "none":
+        return None
+    if not plan.rewrite:
+        raise InputError("expected a language model to rewrite questions (--rewrite), as this plan has it; found none")
+    from vericite.llm import LLM
+
+    return LanguageModelRewriter(LLM(plan.rewrite, settings))
+
+
+def _usable(trigger: Trigger, rerank: Rerank | None) -> Trigger:
+    """Without a reranker there is no relevance to go by."""
+    return trigger if rerank is not None else replace(trigger, relevance=0.0)

@@ -1,0 +1,531 @@
+"""Rejected sentences, what is wrong with each, and what it may become; the verifier decides."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice, pairwise
+from typing import Literal, NamedTuple
+
+from vericite.attribute.attributor import Attributor, Found, cited, uncited
+from vericite.errors import EntrezError, InputError
+from vericite.pipeline.search import Search
+from vericite.records import (
+    Answer,
+    CheckedAnswer,
+    Claim,
+    Document,
+    Question,
+    RepairAction,
+    Span,
+    Verdict,
+    VerificationFailure,
+)
+from vericite.text.citations import parse_answer
+from vericite.text.instructions import instructing
+from vericite.text.sentences import document_sentences
+from vericite.text.statements import looks_dependent
+from vericite.verify.checks import findings
+from vericite.verify.checks.direction import Mention, mentions
+from vericite.verify.checks.numbers import quantities
+from vericite.verify.checks.words import plain
+from vericite.verify.verifier import ClaimsToJudge, Verifier, weighted_overlap
+
+State = Literal["sound", "loose", "broken", "uncited", "left"]
+"""Nothing is wrong; some citations are, and others are not; all are; there is none; it could not be judged."""
+
+LOWERED = "lowered by a check"
+"""What a verdict calls itself where the judge agreed with a claim and a check beside it did not."""
+
+_Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A sentence and what was found of it.
+
+    Attributes:
+        number: Of the claim in its answer.
+        claim: The claim.
+        state: Whether it needs repair.
+        kept: Of a loose one, the documents that it goes on citing.
+        why: What is wrong, or why it was not judged.
+        against: Whether a document that it cites says otherwise.
+    """
+
+    number: int
+    claim: Claim
+    state: State
+    kept: tuple[str, ...] = ()
+    why: str = ""
+    against: bool = False
+
+
+def diagnoses(answer: Answer, checked: CheckedAnswer) -> list[Diagnosis]:
+    """The condition of each claim.
+
+    Raises:
+        InputError: These are not the verdicts on this answer.
+    """
+    verdicts: dict[_Place, list[Verdict]] = {_place(claim): [] for claim in answer.claims}
+    failures: dict[_Place, list[VerificationFailure]] = {place: [] for place in verdicts}
+    for item in (*checked.verdicts, *checked.failures):
+        place = item.start, item.end
+        if checked.id != answer.id or place not in verdicts:
+            raise InputError(
+                f"expected the verdicts on the answer {answer.id!r}; found some of another text. Check it again."
+            )
+        if isinstance(item, Verdict):
+            verdicts[place].append(item)
+        else:
+            failures[place].append(item)
+    return [
+        _condition(number, claim, verdicts[_place(claim)], failures[_place(claim)])
+        for number, claim in enumerate(answer.claims)
+    ]
+
+
+def _place(claim: Claim) -> _Place:
+    return claim.span.start, claim.span.end
+
+
+def _condition(
+    number: int, claim: Claim, verdicts: Sequence[Verdict], failures: Sequence[VerificationFailure]
+) -> Diagnosis:
+    if not claim.citations:
+        return Diagnosis(number, claim, "uncited", why="it cites nothing")
+    abstained = [verdict for verdict in verdicts if verdict.abstained]
+    rejected = [verdict for verdict in verdicts if not verdict.abstained and verdict.label != "supported"]
+    supported = [verdict for verdict in verdicts if not verdict.abstained and verdict.label == "supported"]
+    open_ = [*abstained, *failures]
+    if not claim.text or (open_ and not rejected):
+        return Diagnosis(number, claim, "left", why="; ".join(_unjudged(abstained, failures)) or "it has no text")
+    if not rejected:
+        return Diagnosis(number, claim, "sound" if supported else "left", why="" if supported else "it was not judged")
+    against = any(verdict.label == "contradicted" or verdict.native == LOWERED for verdict in rejected)
+    why = "; ".join(map(_why, rejected))
+    kept = tuple(dict.fromkeys(id for item in (*supported, *open_) for id in item.documents))
+    return Diagnosis(number, claim, "loose" if kept else "broken", kept, why, against)
+
+
+def _unjudged(abstained: Sequence[Verdict], failures: Sequence[VerificationFailure]) -> Iterator[str]:
+    for verdict in abstained:
+        yield f"abstained: {verdict.reasons[0]}" if verdict.reasons else "abstained"
+    for failure in failures:
+        yield f"failed: {failure.reason}"
+
+
+def _why(verdict: Verdict) -> str:
+    marks = "".join(f"[{marker}]" for marker in verdict.markers)
+    if verdict.label == "dangling":
+        return f"{marks} points at no source"
+    many = len(verdict.documents) > 1
+    said = "contradict" if verdict.label == "contradicted" else "do not support"
+    if not many:
+        said = "contradicts" if verdict.label == "contradicted" else "does not support"
+    told = f" ({verdict.reasons[0]})" if verdict.native == LOWERED and verdict.reasons else ""
+    return f"{marks} {said} it{told}"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a sentence may become.
+
+    Attributes:
+        action: What that is called.
+        text: Its words.
+        documents: What it would cite.
+        by: Whose words they are, where they are not its own.
+    """
+
+    action: RepairAction
+    text: str
+    documents: tuple[Document, ...]
+    by: str | None = None
+
+
+@dataclass
+class RejectedSentence:
+    """A sentence to be mended.
+
+    Attributes:
+        answer: The answer that it is in.
+        condition: What is wrong with it.
+        chosen: What it becomes; None as long as nothing was found.
+    """
+
+    answer: Answer
+    condition: Diagnosis
+    chosen: Proposal | None = field(default=None)
+
+    @property
+    def claim(self) -> Claim:
+        """The sentence."""
+        return self.condition.claim
+
+    @property
+    def usable(self) -> tuple[Document, ...]:
+        """The answer's documents that may be cited: those that are not retracted."""
+        return tuple(document for document in self.answer.documents if not document.retracted)
+
+    @property
+    def cited(self) -> tuple[Document, ...]:
+        """Those of them that the sentence cites."""
+        own = {citation.document for citation in self.claim.citations}
+        return tuple(document for document in self.usable if document.id in own)
+
+
+def supported(verifier: Verifier, asked: Sequence[tuple[RejectedSentence, Sequence[Proposal]]]) -> list[list[bool]]:
+    """Whether the verifier supports each proposal by all that it would cite."""
+    batches = [_claims(rejected_sentence.answer, proposals) for rejected_sentence, proposals in asked]
+    return [
+        [bool(results) and all(map(_is_supported, results)) for results in by_claim]
+        for by_claim in verifier.judge_claims(batches)
+    ]
+
+
+def _is_supported(result: Verdict | VerificationFailure) -> bool:
+    return isinstance(result, Verdict) and result.label == "supported" and not result.abstained
+
+
+def _claims(answer: Answer, proposals: Sequence[Proposal]) -> ClaimsToJudge:
+    documents = {document.id: document for proposal in proposals for document in proposal.documents}
+    places = {id: place for place, id in enumerate(documents)}
+    claims = ((it.text, tuple(places[document.id] for document in it.documents)) for it in proposals)
+    return ClaimsToJudge(tuple(documents.values()), tuple(claims), answer.question)
+
+
+class SimilarSentence(NamedTuple):
+    """A sentence of a document, and the share of another's words that it has, rare ones counting more."""
+
+    overlap: float
+    text: str
+    document: Document
+
+
+def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[SimilarSentence]:
+    """The sentences of the documents, the likest first. What gives its reader orders is not among them."""
+    found = [(text, document) for document in documents for text in _sentences(document)]
+    overlaps = weighted_overlap(claim, [text for text, _ in found])
+    told = [
+        SimilarSentence(float(near), text, document) for near, (text, document) in zip(overlaps, found, strict=True)
+    ]
+    return iter(sorted(told, key=lambda item: -item.overlap))
+
+
+def _sentences(document: Document) -> Iterator[str]:
+    sentences = document_sentences(document)
+    orders = instructing(document, sentences)
+    for sentence in sentences:
+        if sentence.index not in orders:
+            yield sentence.text_in(document)
+
+
+_LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+)?")
+_GAP = re.compile(r"[^\S\n]*")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What becomes of a sentence: its words, None where it goes, and the documents it cites."""
+
+    text: str | None
+    documents: tuple[Document, ...] = ()
+
+
+def is_orderly(answer: Answer) -> bool:
+    """Whether the claims follow each other in the text, so that one can be changed without another."""
+    return all(one.span.end <= other.span.start for one, other in pairwise(answer.claims))
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a reader of answers takes this for one sentence without a citation, all of it."""
+    claims = parse_answer("sentence", text, ()).claims
+    return len(claims) == 1 and claims[0].text == text and not claims[0].citations
+
+
+def edited(answer: Answer, edits: Mapping[int, Edit]) -> Answer:
+    """The answer with some of its sentences, by number, changed.
+
+    Documents that it does not have are appended, so that its markers keep their meaning.
+    """
+    documents = _with(answer.documents, edits.values())
+    number = {document.id: place for place, document in enumerate(documents, start=1)}
+    bare = uncited(answer, edits).model_copy(update={"documents": documents})
+    texts = {index: edit.text for index, edit in edits.items() if edit.text is not None}
+    markers = {index: sorted({number[it.id] for it in edits[index].documents}) for index in texts}
+    found = cited(_reworded(bare, texts), markers)
+    for index in sorted(set(edits) - set(texts), reverse=True):
+        found = _without(found, index)
+    return found
+
+
+def _with(documents: Sequence[Document], edits: Iterable[Edit]) -> tuple[Document, ...]:
+    found = {document.id: document for document in documents}
+    for edit in edits:
+        for document in edit.documents:
+            found.setdefault(document.id, document)
+    return tuple(found.values())
+
+
+def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
+    """The answer with other words in some sentences, which have no citations."""
+    pieces: list[str] = []
+    claims: list[Claim] = []
+    position = moved = 0
+    for index, claim in enumerate(answer.claims):
+        text = texts.get(index, claim.text)
+        if text == claim.text:
+            claims.append(_shifted(claim, moved))
+            continue
+        pieces += [answer.text[position : claim.span.start], text]
+        start = claim.span.start + moved
+        claims.append(Claim(text=text, span=Span(start=start, end=start + len(text))))
+        moved += len(text) - (claim.span.end - claim.span.start)
+        position = claim.span.end
+    whole = "".join([*pieces, answer.text[position:]])
+    return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
+
+
+def _without(answer: Answer, index: int) -> Answer:
+    """The answer without a sentence, the space behind it or, at the end of its line, before it."""
+    start, end = _region(answer.text, answer.claims[index].span)
+    others = (*answer.claims[:index], *answer.claims[index + 1 :])
+    claims = tuple(_shifted(claim, start - end if claim.span.start >= end else 0) for claim in others)
+    return answer.model_copy(update={"text": answer.text[:start] + answer.text[end:], "claims": claims})
+
+
+def _region(text: str, span: Span) -> tuple[int, int]:
+    """What goes with a sentence: of a line that has nothing else, the line."""
+    line = text.rfind("\n", 0, span.start) + 1
+    behind = _GAP.match(text, span.end)
+    end = behind.end() if behind else span.end
+    last = end == len(text) or text[end] == "\n"
+    if last and _LEAD.fullmatch(text, line, span.start):
+        return (line, end + 1) if end < len(text) else (max(0, line - 1), end)
+    if last:
+        return len(text[: span.start].rstrip(" \t")), span.end
+    return span.start, end
+
+
+def _shifted(claim: Claim, by: int) -> Claim:
+    if not by:
+        return claim
+    citations = tuple(citation.model_copy(update={"span": citation.span.shifted(by)}) for citation in claim.citations)
+    return Claim(text=claim.text, span=claim.span.shifted(by), citations=citations)
+
+
+QUOTATION = "quotation"
+CLOSE = 0.5
+"""Share of a sentence's words, rare ones counting more, from which another states what it is about."""
+
+_MOST = 3
+_WORDS = (5, 60)
+_HEADING = re.compile(r"\A[A-Z][A-Za-z /&]{2,40}:\s+(?=[A-Z0-9])")
+
+
+def quotations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
+    """For each sentence the likest sentences of the answer's documents, of those that it cites the first."""
+    return [list(islice(_quoted(rejected_sentence), _MOST)) for rejected_sentence in rejected]
+
+
+def _quoted(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
+    cited = rejected_sentence.cited
+    others = [document for document in rejected_sentence.usable if document not in cited]
+    for told in chain(
+        similar_sentences(rejected_sentence.claim.text, cited), similar_sentences(rejected_sentence.claim.text, others)
+    ):
+        text = _quotable(told)
+        if told.overlap >= CLOSE and text:
+            yield Proposal("rewritten", text, (told.document,), QUOTATION)
+
+
+def _quotable(told: SimilarSentence) -> str | None:
+    """The sentence without a heading of the abstract; None where it says too little out of its place."""
+    text = " ".join(_HEADING.sub("", told.text).split())
+    fits = _WORDS[0] <= len(text.split()) <= _WORDS[1] and text.endswith(".")
+    return text if fits and not looks_dependent(text) and stands_alone(text) else None
+
+
+RESTORATION = "restoration"
+NEAR = 0.5
+"""Share of the sentence's words, rare ones counting more, from which a sentence of its source says the same."""
+
+_SENTENCES, _MOST_RESTORED = 2, 6
+_NUMERIC = frozenset({"number", "interval", "p-value"})
+_ENDINGS = ("ing", "ion", "ions", "ed", "er", "ment", "es", "s")
+_DENIED = re.compile(
+    r"\b(is|are|was|were|has|have|had|can|could|may|might|will|would|should|must) not (?=\w)", re.IGNORECASE
+)
+_STATED = re.compile(r"\b(is|are|was|were|can|could|may|might|will|would|should|must) (?=\w)", re.IGNORECASE)
+_NO = re.compile(r"\bno (significant |clear )?(?=difference|effect|change|association|increase|decrease)", re.I)
+
+
+def restorations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
+    """For each sentence what it would say if it said what the likest sentences of the documents that it cites do.
+
+    Only where a check names exactly one difference, and finds none any more once it is mended.
+    """
+    return [list(islice(_restored(rejected_sentence), _MOST_RESTORED)) for rejected_sentence in rejected]
+
+
+def _restored(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
+    claim = rejected_sentence.claim.text
+    seen = {claim}
+    for told in islice(similar_sentences(claim, rejected_sentence.cited), _SENTENCES):
+        if told.overlap < NEAR:
+            return
+        found = findings(claim, told.text)
+        if len(found) != 1:
+            continue
+        ways = _numbers(claim, told.text) if found[0].kind in _NUMERIC else _turned(claim, told.text)
+        given = _pairs(told.text)
+        # Of the words that would mend it those that stand as they do in the source.
+        for text in sorted(ways, key=lambda text: -(_pairs(text) & given).total()):
+            if text not in seen and not findings(text, told.text) and stands_alone(text):
+                seen.add(text)
+                yield Proposal("rewritten", text, (told.document,), RESTORATION)
+
+
+def _numbers(claim: str, source: str) -> Iterator[str]:
+    """The claim with one of its quantities as the source has it."""
+    given = plain(source)
+    for item in quantities(plain(claim)):
+        said = item.text.strip()
+        others = (other.text.strip() for other in quantities(given) if other.kind == item.kind)
+        for other in dict.fromkeys(others):
+            if other != said and _once(claim, said):
+                yield _restored_with(claim, said, other)
+
+
+def _turned(claim: str, source: str) -> Iterator[str]:
+    """The claim with a word of direction as the source has it, or with its denial put in or taken out."""
+    for item in mentions(plain(claim)):
+        for other in mentions(plain(source)):
+            if _of_one_form(item, other) and _once(claim, item.text):
+                yield _restored_with(claim, item.text, other.text)
+    yield from _denials(claim)
+
+
+def _denials(claim: str) -> Iterator[str]:
+    """The claim with its one denial taken out, or with one put in."""
+    for pattern, by in ((_DENIED, "{} "), (_STATED, "{} not "), (_NO, "a {}")):
+        found = list(pattern.finditer(claim))
+        if len(found) == 1:
+            instead = by.format(found[0][1] or "")
+            behind = claim[found[0].end() :]
+            instead = "an " if instead == "a " and behind[:1] in "aeiou" else instead
+            yield claim[: found[0].start()] + instead + behind
+
+
+def _of_one_form(item: Mention, other: Mention) -> bool:
+    """Whether the one word can stand where the other does."""
+    one, two = item.text.lower(), other.text.lower()
+    if item.kind != other.kind or item.sign == other.sign or " " in one + two:
+        return False
+    return next((one.endswith(end) for end in _ENDINGS if two.endswith(end)), False)
+
+
+def _pairs(text: str) -> Counter[tuple[str, str]]:
+    """The pairs of words that follow each other."""
+    return Counter(pairwise(re.findall(r"[^\W_]+", plain(text).lower())))
+
+
+def _once(text: str, words: str) -> bool:
+    return bool(words) and len(re.findall(_pattern(words), text)) == 1
+
+
+def _restored_with(text: str, words: str, other: str) -> str:
+    return re.sub(_pattern(words), lambda match: other.capitalize() if match[0][:1].isupper() else other, text)
+
+
+def _pattern(words: str) -> str:
+    return rf"(?<![\w.]){re.escape(words)}(?![\w]|\.\d)"
+
+
+MOST = 3
+"""Citations that a sentence is given at the most, as prompts for answers have it."""
+
+FOUND = 3
+"""Documents that are looked for, a sentence."""
+
+
+class Citing:
+    """Proposes what an attributor finds to support a sentence as it stands.
+
+    Where the source that is cited says otherwise, only documents that say more of what the sentence says are proposed:
+    it is likelier that the sentence misreads its source than that another was meant which hardly speaks of it.
+
+    Args:
+        attributor: Finds it.
+        search: Where more documents are looked for; None tries those of the answer.
+    """
+
+    def __init__(self, attributor: Attributor, search: Search | None = None) -> None:
+        self._attributor = attributor
+        self._search = search
+
+    def propose(self, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
+        """First what the sentence cites already, then other documents."""
+        given = [self._documents(rejected_sentence) for rejected_sentence in rejected]
+        asked = [
+            rejected_sentence.answer.model_copy(update={"claims": (_bare(rejected_sentence),), "documents": documents})
+            for rejected_sentence, documents in zip(rejected, given, strict=True)
+        ]
+        found = self._attributor.find(asked) if asked else ()
+        return [
+            list(_proposals(rejected_sentence, documents, sentences[0])) if documents else []
+            for rejected_sentence, documents, sentences in zip(rejected, given, found, strict=True)
+        ]
+
+    def _documents(self, rejected_sentence: RejectedSentence) -> tuple[Document, ...]:
+        if self._search is None:
+            return rejected_sentence.usable
+        try:
+            found = self._search.find(
+                Question(id=rejected_sentence.answer.id, text=rejected_sentence.claim.text), FOUND
+            )
+        except (InputError, EntrezError):
+            # Nothing was found for it, which is no reason to leave the answer as it is.
+            return ()
+        own = {document.id for document in rejected_sentence.answer.documents}
+        return tuple(
+            hit.document for hit in found.usable_first if not hit.document.retracted and hit.document.id not in own
+        )
+
+
+def _bare(rejected_sentence: RejectedSentence) -> Claim:
+    return rejected_sentence.claim.model_copy(update={"citations": ()})
+
+
+def _proposals(rejected_sentence: RejectedSentence, documents: Sequence[Document], found: Found) -> Iterator[Proposal]:
+    cited = {document.id for document in rejected_sentence.cited}
+    ranked = sorted(found.chosen, key=lambda place: -_worth(found.scores[place]))
+    own = [place for place in ranked if documents[place].id in cited]
+    ranked = _nearer(rejected_sentence, documents, ranked) if rejected_sentence.condition.against else ranked
+    text = rejected_sentence.claim.text
+    for places in (own, own[:1]):
+        if places:
+            yield Proposal("dropped citation", text, tuple(documents[place] for place in places))
+    for places in (ranked[:MOST], ranked[:1]):
+        if places:
+            yield Proposal("re-cited", text, tuple(documents[place] for place in places))
+
+
+def _nearer(rejected_sentence: RejectedSentence, documents: Sequence[Document], places: Sequence[int]) -> list[int]:
+    """Those whose likest sentence is liker than that of every document cited."""
+    told = similar_sentences(
+        rejected_sentence.claim.text, [*rejected_sentence.cited, *(documents[place] for place in places)]
+    )
+    nearest: dict[str, float] = {}
+    for item in told:
+        nearest.setdefault(item.document.id, item.overlap)
+    bar = max((nearest.get(document.id, 0.0) for document in rejected_sentence.cited), default=0.0)
+    return [place for place in places if nearest.get(documents[place].id, 0.0) > bar]
+
+
+def _worth(score: float | None) -> float:
+    """A sentence quoted word for word has no score, and is surest."""
+    return 1.0 if score is None else score

@@ -1,0 +1,263 @@
+"""What a report shows, as plain values: systems with rates, answers with verdicts, and each document once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.verdicts import SupportRate
+from vericite.evaluate.rates import CitationRates, Rate
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.scoring import System, compare_systems
+from vericite.models.contracts import Judge
+from vericite.pipeline.check import check_many
+from vericite.records import Answer, Change, CheckedAnswer, Document, Verdict
+from vericite.verify.protocol import DEFAULT, Protocol
+
+KINDS = ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
+"""The ways a sentence or a citation may fare, in the order in which they are shown."""
+_WORST = ("contradicted", "dangling", "failed", "irrelevant", "abstained", "supported", "uncited")
+_SIGNATURES = 5
+_CUT = 20_000
+"""Characters of a text that are shown; what is longer says so."""
+
+
+@dataclass(frozen=True)
+class SystemSummary:
+    """What is said of a system as a whole.
+
+    Attributes:
+        answers: How many there are.
+        unanswered: How many failed.
+        insufficient: How many say that the sources do not answer.
+        rates: Its rates by name; only those that have a denominator.
+        signatures: What made the verdicts, the most frequent first.
+    """
+
+    name: str
+    answers: int
+    unanswered: int
+    insufficient: int
+    rates: dict[str, Rate]
+    signatures: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a page shows.
+
+    Attributes:
+        systems: What is said of each as a whole.
+        answers: A record an answer, those to one question together.
+        documents: Every document by its key.
+        comparisons: Sentences about pairs of systems on the questions that both answered.
+    """
+
+    systems: list[SystemSummary]
+    answers: list[dict[str, Any]]
+    documents: dict[str, dict[str, Any]]
+    comparisons: list[str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {"systems": [one.name for one in self.systems], "answers": self.answers, "documents": self.documents}
+
+
+def with_verdicts(system: System, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None) -> System:
+    """The system, with verdicts on those of its answers that have none."""
+    left = [item.answer for item in system.items if item.checked is None and item.answer is not None]
+    found = dict(zip((id(answer) for answer in left), check_many(left, protocol, judge), strict=True))
+    return replace(system, items=tuple(_with(item, found.get(id(item.answer))) for item in system.items))
+
+
+def _with(item: Item, checked: CheckedAnswer | None) -> Item:
+    return item if checked is None else replace(item, checked=checked)
+
+
+def make_report(systems: Sequence[System], bootstrap: Bootstrap | None = None) -> Report:
+    """The report of some systems, whose items have been checked."""
+    documents: dict[str, dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
+    order = {id: place for place, id in enumerate(dict.fromkeys(item.id for one in systems for item in one.items))}
+    for number, system in enumerate(systems):
+        rows += [_answer(number, item, documents) for item in system.items]
+    rows.sort(key=lambda row: (order[row["id"]], row["system"]))
+    _mark_disagreement(rows)
+    return Report([_system(one) for one in systems], rows, documents, _comparisons(systems, bootstrap))
+
+
+def _system(system: System) -> SystemSummary:
+    rates = CitationRates()
+    signatures: Counter[tuple[tuple[str, str], ...]] = Counter()
+    for item in system.items:
+        if item.checked is not None:
+            rates.add(item.checked.summary)
+            made = item.checked.provenance
+            parts = {"version": made.version, "protocol": made.protocol or "", **dict(made.parts)}
+            signatures[tuple(sorted(parts.items()))] += 1
+    shown = [name for name in rates.names if rates[name].n]
+    return SystemSummary(
+        system.name,
+        len(system.items),
+        sum(item.failed is not None for item in system.items),
+        sum(item.answer is not None and item.answer.insufficient for item in system.items),
+        {name: rates[name] for name in shown},
+        [dict(parts) for parts, _ in signatures.most_common(_SIGNATURES)],
+    )
+
+
+def _answer(system: int, item: Item, documents: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    answer, checked = item.answer, item.checked
+    keys = {} if answer is None else {it.id: _keep(it, documents) for it in answer.documents}
+    question = (answer.question if answer else None) or ""
+    claims = _claims(answer, checked, keys)
+    return {
+        "system": system,
+        "id": item.id,
+        "question": question,
+        "type": (item.gold.type if item.gold else None) or "",
+        "text": _cut(answer.text if answer else " ".join(claim["text"] for claim in claims)),
+        "failed": item.failed or (answer.failed if answer else None) or "",
+        "insufficient": bool(answer and answer.insufficient),
+        "exact": [" / ".join(names) for names in (item.exact or (answer.exact if answer else None) or ())],
+        "sources": list(keys.values()),
+        "claims": claims,
+        "rationale": _rationale(item),
+        "changes": [_change(change) for change in item.changes],
+        "counts": dict(Counter(claim["kind"] for claim in claims)),
+    }
+
+
+class _Units:
+    """Offsets of a text as scripts count them: a character beyond the first 65,536 is two."""
+
+    def __init__(self, text: str) -> None:
+        self._wide = [place for place, char in enumerate(text) if char > "\uffff"]
+
+    def __call__(self, offset: int) -> int:
+        return offset + bisect_left(self._wide, offset)
+
+
+def _claims(answer: Answer | None, checked: CheckedAnswer | None, keys: dict[str, str]) -> list[dict[str, Any]]:
+    """The sentences of an answer, each with what was found of it; of verdicts alone, those that they name."""
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    units = _Units(answer.text if answer else "")
+    for claim in answer.claims if answer else ():
+        found[claim.span.start, claim.span.end] = {
+            "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text), "verdicts": [],
+            "cites": [[it.marker, keys.get(it.document or "", "")] for it in claim.citations],
+        }  # fmt: skip
+
+    def at(start: int, end: int, text: str) -> dict[str, Any]:
+        blank: dict[str, Any] = {
+            "start": units(start),
+            "end": units(end),
+            "text": _cut(text),
+            "verdicts": [],
+            "cites": [],
+        }
+        return found.setdefault((start, end), blank)
+
+    texts = {} if answer is None else {it.id: _Units(it.text) for it in answer.documents}
+    if checked is not None:
+        for verdict in checked.verdicts:
+            at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(_verdict(verdict, keys, texts))
+        for failure in checked.failures:
+            held: dict[str, Any] = {"kind": "failed", "markers": list(failure.markers), "reasons": [failure.reason]}
+            held["sources"] = _keys(failure.documents, keys)
+            at(failure.start, failure.end, failure.claim)["verdicts"].append(held)
+        for uncited in checked.uncited:
+            at(uncited.start, uncited.end, uncited.claim)
+    for claim in found.values():
+        kinds = {verdict["kind"] for verdict in claim["verdicts"]} or {"uncited" if not claim["cites"] else "failed"}
+        if checked is None and claim["cites"]:
+            kinds = {"abstained"}
+        claim["kind"] = min(kinds, key=_WORST.index)
+    return [found[span] for span in sorted(found)]
+
+
+def _verdict(verdict: Verdict, keys: dict[str, str], texts: dict[str, _Units]) -> dict[str, Any]:
+    held: dict[str, Any] = {
+        "kind": "abstained" if verdict.abstained else verdict.label,
+        "native": verdict.native,
+        "markers": list(verdict.markers),
+        "sources": _keys(verdict.documents, keys),
+        "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
+        "evidence": [
+            [keys[it.document], texts[it.document](it.start), texts[it.document](it.end)]
+            for it in verdict.evidence
+            if it.document in texts
+        ],
+        "reasons": list(verdict.reasons),
+        "statements": [[it.text, it.label or "failed", it.native] for it in verdict.statements],
+        "retracted": list(verdict.retracted),
+    }
+    return {name: value for name, value in held.items() if value}
+
+
+def _keys(ids: Iterable[str], keys: dict[str, str]) -> list[str]:
+    return [keys.get(id, id) for id in ids]
+
+
+def _rationale(item: Item) -> list[dict[str, str]]:
+    steps = item.answer.rationale.steps if item.answer and item.answer.rationale else ()
+    judged = {} if item.reasoned is None else {it.claim: it.native for it in item.reasoned.verdicts}
+    return [{"text": step.statement, "category": judged.get(step.statement, "not judged")} for step in steps]
+
+
+def _change(change: Change) -> dict[str, str]:
+    return {"action": change.action, "before": change.before, "after": change.after or "", "why": change.why}
+
+
+def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
+    """The key of a document, which is kept once: by its id, and where two texts share that, by its text too."""
+    text = _cut(document.text)
+    key = document.id
+    if key in documents and documents[key]["text"] != text:
+        key = f"{document.id}#{sha256(document.text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    if key not in documents:
+        held = {
+            "id": document.id,
+            "title": _cut(document.title),
+            "text": text,
+            "journal": document.journal,
+            "year": document.year,
+            "pmid": document.pmid if (document.pmid or "").isdigit() else None,
+            "doi": document.doi,
+            "retracted": document.retracted,
+        }
+        documents[key] = {name: value for name, value in held.items() if value or name in ("title", "text")}
+    return key
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CUT else f"{text[:_CUT]} ... ({len(text):,} characters in all)"
+
+
+def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
+    """Questions whose answers fare differently in the systems that answered them."""
+    fates: dict[str, set[str]] = {}
+    for row in rows:
+        worst = min(row["counts"], key=_WORST.index, default="failed" if row["failed"] else "uncited")
+        row["worst"] = worst
+        fates.setdefault(row["id"], set()).add(worst)
+    for row in rows:
+        row["differs"] = len(fates[row["id"]]) > 1
+
+
+def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
+    """A sentence for each pair of systems that answered the same questions."""
+    measure, found = SupportRate(), list[str]()
+    for place, first in enumerate(systems):
+        for second in systems[place + 1 :]:
+            shared = {item.id for item in first.items} & {item.id for item in second.items}
+            if shared:
+                (comparison,) = compare_systems(first, second, [measure], bootstrap or Bootstrap())
+                found.append(comparison.sentence)
+    return found

@@ -1,0 +1,129 @@
+"""Plots of a report: rates by system, by type of question, and by the number of sources; drawn by Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from vericite.evaluate.rates import RateTally
+from vericite.report.data import Report
+
+MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"
+_FEWEST = 2
+"""Points that a plot has at least."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture and what it shows, in words that can stand for it."""
+
+    svg: str
+    caption: str
+
+
+def make_plots(report: Report) -> tuple[list[Plot], str]:
+    """The plots that the answers allow, and what is missing for them."""
+    charts = [chart for chart in _charts(report) if chart is not None]
+    if not charts:
+        return [], ""
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        return [], MISSING
+    return [Plot(vl_convert.vegalite_to_svg(spec), caption) for spec, caption in charts], ""
+
+
+def _charts(report: Report) -> list[tuple[dict[str, Any], str] | None]:
+    return [
+        _by(report, "type of question", lambda answer: answer["type"]),
+        _by(report, "number of sources", lambda answer: str(len(answer["sources"]) or "")),
+        _calibration(report),
+    ]
+
+
+def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) -> tuple[dict[str, Any], str] | None:
+    """The share of supported citations by a property of answers."""
+    tallies: dict[tuple[str, str], RateTally] = {}
+    for answer in report.answers:
+        group = group_of(answer)
+        judged = [v["kind"] for claim in answer["claims"] for v in claim["verdicts"]]
+        n = sum(kind in ("supported", "contradicted", "irrelevant") for kind in judged)
+        if group and n:
+            system = report.systems[int(answer["system"])].name
+            tallies.setdefault((system, group), RateTally()).add(judged.count("supported"), n)
+    if len({group for _, group in tallies}) < _FEWEST:
+        return None
+    rows: list[dict[str, Any]] = [
+        {"system": system, "group": group, "rate": it.rate.value, "low": it.rate.low, "high": it.rate.high, "n": it.n}
+        for (system, group), it in tallies.items()
+    ]
+    words = "; ".join(f"{row['system']}, {row['group']}: {row['rate']:.3f} (n {row['n']})" for row in rows[:12])
+    groups = sorted({group for _, group in tallies}, key=lambda group: (group.isdigit(), group.zfill(9)))
+    shared: dict[str, Any] = {
+        "x": {"field": "group", "type": "ordinal", "title": name, "sort": groups},
+        "xOffset": {"field": "system"},
+        "color": _COLOUR,
+    }
+    low = {"field": "low", "type": "quantitative", "title": "supported", "scale": {"domain": [0, 1]}}
+    rate = {"field": "rate", "type": "quantitative"}
+    points = {**shared, "shape": {"field": "system", "legend": None}, "y": rate}
+    spec: dict[str, Any] = {
+        **_base(rows, f"Supported citations by {name}, with 95 % intervals"),
+        "width": {"step": 28},
+        "layer": [
+            {"mark": "rule", "encoding": {**shared, "y": low, "y2": {"field": "high"}}},
+            {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": points},
+        ],
+    }
+    return spec, f"Share of judged citations that are supported, by {name}. {words}"
+
+
+def _calibration(report: Report) -> tuple[dict[str, Any], str] | None:
+    """How many citations are left, and how many of them are supported, above each probability of the verdict."""
+    rows: list[dict[str, Any]] = []
+    for number, system in enumerate(report.systems):
+        sure = sorted(
+            (
+                (max(verdict["p"].values()), verdict["kind"] == "supported")
+                for answer in report.answers
+                if answer["system"] == number
+                for claim in answer["claims"]
+                for verdict in claim["verdicts"]
+                if verdict.get("p") and verdict["kind"] in ("supported", "contradicted", "irrelevant")
+            ),
+            reverse=True,
+        )
+        supported = 0
+        for place, (_, is_supported) in enumerate(sure, start=1):
+            supported += is_supported
+            if place >= _STEADY and (place % max(1, len(sure) // 60) == 0 or place == len(sure)):
+                rows.append({"system": system.name, "coverage": place / len(sure), "supported": supported / place})
+    if len(rows) < _FEWEST:
+        return None
+    whole = {"domain": [0, 1]}
+    y = {"field": "supported", "type": "quantitative", "scale": whole}
+    x = {"field": "coverage", "type": "quantitative", "title": "share of citations, surest first", "scale": whole}
+    spec: dict[str, Any] = {
+        **_base(rows, "Supported citations among the surest verdicts"),
+        "width": 320,
+        "mark": {"type": "line"},
+        "encoding": {"x": x, "y": y, "color": _COLOUR, "strokeDash": {"field": "system", "legend": None}},
+    }
+    return spec, "Share supported among the citations whose verdict is surest, from few to all."
+
+
+_STEADY = 10
+"""Citations from which a share is drawn."""
+_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
+_COLOUR: dict[str, Any] = {"field": "system", "type": "nominal", "scale": {"range": _COLOURS}}
+
+
+def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": {"text": title, "anchor": "start", "fontSize": 13},
+        "data": {"values": rows},
+        "height": 220,
+        "background": "white",
+    }

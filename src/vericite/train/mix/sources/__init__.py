@@ -1,1 +1,0 @@
-"""One file for each dataset, or for a few in the same format."""

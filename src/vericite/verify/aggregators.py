@@ -1,0 +1,482 @@
+"""Aggregators: how the judgements on a case add up to a verdict."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
+from vericite.records import Label
+from vericite.verify.checks import findings
+from vericite.verify.judging import softmax
+from vericite.verify.premises import Case
+from vericite.verify.sheet import JOINT, Cells, Overlap, Role, Sheet
+
+_EARLY = np.array([2, 5])
+"""Premises of a statement that are asked before the others, as long as none has entailed it."""
+
+_DECIDING: tuple[tuple[int, Label], ...] = ((ENTAILS, "supported"), (CONTRADICTS, "contradicted"))
+
+
+class StatementOutcome(NamedTuple):
+    """What was found of one statement; no label where its judgement failed."""
+
+    label: Label | None
+    native: str
+    holds: bool
+    probabilities: dict[str, float]
+
+
+class Outcome(NamedTuple):
+    """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it.
+
+    The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
+    several. ``unneeded`` are numbers of sources; None where the aggregator does not ask, or could not tell.
+    ``taken_apart`` says that the statements were asked only because the claim failed whole. ``apart`` has the label of
+    each of several sources by its own sentences, as VeriCite adds them up, where the aggregator tells.
+    """
+
+    label: Label | None
+    native: str
+    probabilities: dict[str, float]
+    premises: tuple[int, ...]
+    statements: tuple[StatementOutcome, ...] = ()
+    unneeded: tuple[int, ...] | None = None
+    taken_apart: bool = False
+    apart: tuple[Label, ...] = ()
+
+    def ungraded(self) -> Outcome:
+        """The same without probabilities, for a judge that has none."""
+        statements = tuple(item._replace(probabilities={}) for item in self.statements)
+        return self._replace(probabilities={}, statements=statements)
+
+
+class Aggregator(Protocol):
+    """Adds judgements up. Sees no text, only numbers and labels.
+
+    One whose ``reads_overlap`` is true finds on its sheets which share of each statement's words each premise has.
+    """
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The judgements to ask for next, given those on the sheet; none when it can decide."""
+        ...
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """The outcome over at least one statement and any number of premises."""
+        ...
+
+
+@dataclass(frozen=True)
+class AnyEntails:
+    """VeriCite's rule.
+
+    Supported if any premise entails the claim, else contradicted if any contradicts it, else irrelevant.
+    Of several statements all must be supported; one contradicted contradicts the claim.
+
+    The premises returned are those with the deciding label, the strongest first, at most ``evidence`` a
+    statement.
+
+    An ``early`` one asks for a few premises at a time, those that share most words with the statement first, and stops
+    once one entails it surely enough not to be abstained from. The label and whether it is abstained from are the same;
+    the evidence and its probabilities are those of what was asked.
+    """
+
+    evidence: int = 3
+    early: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Says what is not as usual."""
+        options = [f"evidence={self.evidence}"] if self.evidence != 3 else []
+        options += ["early=True"] if self.early else []
+        return f"any-entails({', '.join(options)})" if options else "any-entails"
+
+    @property
+    def reads_overlap(self) -> bool:
+        """To know which to ask for first."""
+        return self.early
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """Everything at once; or the next few premises of each statement that none has entailed."""
+        if not self.early or sheet.overlap is None:
+            return ~sheet.asked
+        entailed = (sheet.scores.argmax(axis=2) == ENTAILS) & sheet.asked & ~sheet.failed
+        entailed &= sheet.scores[:, :, ENTAILS] >= sheet.sure
+        judged = sheet.asked.sum(axis=1, keepdims=True)
+        steps = np.append(_EARLY, sheet.asked.shape[1])
+        limit = steps[(judged >= _EARLY).sum(axis=1, keepdims=True)]
+        return (ranks(sheet.overlap) < limit) & ~sheet.asked & ~entailed.any(axis=1, keepdims=True)
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """Each statement by its premises, then the claim by its statements."""
+        outcomes = [self._statement(sheet, row) for row in range(len(sheet.scores))]
+        if not outcomes:
+            raise ValueError("expected at least one statement; found none")
+        by_label: dict[Label, list[Outcome]] = {}
+        for outcome in outcomes:
+            if outcome is not None and outcome.label is not None:
+                by_label.setdefault(outcome.label, []).append(outcome)
+        statements = tuple(map(as_statement, outcomes)) if len(outcomes) > 1 else ()
+        if "contradicted" not in by_label and None in outcomes:
+            return Outcome(None, "failed", {}, (), statements)
+        label: Label = next(label for label in ("contradicted", "irrelevant", "supported") if label in by_label)
+        deciding = by_label[label]
+        # A claim stands or falls with its weakest statement.
+        shown = min(deciding, key=lambda outcome: outcome.probabilities.get("supported", 0.0))
+        premises = dict.fromkeys(premise for outcome in deciding for premise in outcome.premises)
+        return Outcome(label, shown.native, shown.probabilities, tuple(premises), statements)
+
+    def _statement(self, sheet: Sheet, row: int) -> Outcome | None:
+        rows, missing = sheet.scores[row], sheet.failed[row]
+        if not len(rows):
+            return Outcome("irrelevant", "irrelevant", {}, ())
+        winners = np.where(missing | ~sheet.asked[row], -1, rows.argmax(axis=1))
+        for column, label in _DECIDING:
+            found = np.flatnonzero(winners == column)
+            if len(found):
+                ranked = found[np.argsort(-rows[found, column], kind="stable")]
+                premises = tuple(int(premise) for premise in ranked[: self.evidence])
+                native = sheet.natives.get((row, premises[0]), label)
+                return Outcome(label, native, named(rows[premises[0]]), premises)
+            if missing.any():
+                # The premise that was not judged might have entailed the claim.
+                return None
+        # No premise decided: show the one that came nearest to deciding.
+        nearest = int(rows[:, NEUTRAL].argmin())
+        return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), named(rows[nearest]), ())
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """ALCE's rule: the documents together, and which of them the claim does not need.
+
+    A document is unneeded if it does not entail the claim alone and the others do without it. Only asked where
+    several documents together entail the claim, and each only as far as it takes. Where one of these judgements
+    fails, the claim keeps its label, and which documents are needed is not said.
+    """
+
+    signature: str = "leave-one-out"
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The documents together; then each alone; then the others without each that does not suffice."""
+        choice = np.zeros_like(sheet.asked)
+        choice[:, [index for role in self._next(sheet) for index in sheet.indices(role)]] = True
+        return choice & ~sheet.asked
+
+    def _next(self, sheet: Sheet) -> list[Role]:
+        if not _asked(sheet, JOINT):
+            return [JOINT]
+        if not sheet.entailed(JOINT):
+            return []
+        roles = [Role("alone", source) for source in _sources(sheet)]
+        for source in _sources(sheet):
+            alone = Role("alone", source)
+            if _asked(sheet, alone) and sheet.entailed(alone) is False:
+                roles.append(Role("without", source))
+        return roles
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """Supported, contradicted or irrelevant by the documents together; and what is not needed."""
+        indices = sheet.indices(JOINT)
+        together = AnyEntails().decide(sheet.only(indices))
+        found = together._replace(premises=tuple(indices[premise] for premise in together.premises), unneeded=())
+        if found.label != "supported":
+            return found
+        unneeded: list[int] = []
+        for source in _sources(sheet):
+            alone = sheet.entailed(Role("alone", source))
+            others = sheet.entailed(Role("without", source)) if alone is False else False
+            if alone is None or others is None:
+                return found._replace(unneeded=None)
+            if others:
+                unneeded.append(source)
+        return found._replace(unneeded=tuple(unneeded))
+
+
+def _asked(sheet: Sheet, role: Role) -> bool:
+    return bool(sheet.asked[:, sheet.indices(role)].all())
+
+
+def _sources(sheet: Sheet) -> list[int]:
+    """The sources that were also taken apart."""
+    return sorted({role.source for role in sheet.roles if role.source is not None})
+
+
+def as_statement(outcome: Outcome | None) -> StatementOutcome:
+    """A statement's outcome as part of a claim's; None where a judgement that it needs failed."""
+    if outcome is None or outcome.label is None:
+        return StatementOutcome(None, "failed", False, {})
+    return StatementOutcome(outcome.label, outcome.native, outcome.label == "supported", outcome.probabilities)
+
+
+def ranks(overlap: Overlap) -> NDArray[np.int64]:
+    """How early each premise should be asked: the largest overlap first, of equal ones the earlier."""
+    return np.argsort(np.argsort(-overlap, axis=1, kind="stable"), axis=1)
+
+
+def named(row: NDArray[np.floating]) -> dict[str, float]:
+    """Probabilities by the verdict's label."""
+    return {
+        "supported": round(float(row[ENTAILS]), 6),
+        "contradicted": round(float(row[CONTRADICTS]), 6),
+        "irrelevant": round(float(row[NEUTRAL]), 6),
+    }
+
+
+_LABELS: dict[int, Label] = {ENTAILS: "supported", CONTRADICTS: "contradicted", NEUTRAL: "irrelevant"}
+_LEAST = 1e-6
+_Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TwoViews:
+    """The sentences say what the most certain of them says; the assembled ones say it together; the mean decides.
+
+    The mean is of logarithms, so that each view can veto. Nothing in it is fitted: no rule that was, with more views,
+    the number of sentences or shared words, did better on claims it was not fitted on (docs/protocols.md).
+
+    The first statement is the claim whole. Where that is not supported the others are asked: a claim of several
+    statements is supported if each is, and contradicted if one is.
+
+    The premises returned are sentences alone: those that have the label by themselves, else those assembled.
+
+    With ``first`` below 1 only that share of the sentences is asked, those that share most words with it; the
+    others too, unless one of these entails or contradicts it with a probability of ``sure``.
+    """
+
+    evidence: int = 3
+    first: float = 1.0
+    sure: float = 0.55
+
+    @property
+    def signature(self) -> str:
+        """Says what is not as usual."""
+        options = [f"evidence={self.evidence}"] if self.evidence != 3 else []
+        options += [f"first={self.first:g}", f"sure={self.sure:g}"] if self.first < 1 else []
+        return f"two-views({', '.join(options)})" if options else "two-views"
+
+    @property
+    def reads_overlap(self) -> bool:
+        """To know which to ask for first."""
+        return self.first < 1
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """The claim whole; where that leaves it open, its statements."""
+        choice = np.zeros_like(sheet.asked)
+        choice[0] = self._next(sheet, 0) & ~sheet.asked[0]
+        if not choice[0].any() and sheet.complete and len(sheet.scores) > 1:
+            whole = self._row(sheet, 0)
+            if whole is not None and _likeliest(whole) != ENTAILS:
+                choice[1:] = [self._next(sheet, row) for row in range(1, len(sheet.scores))]
+        return choice & ~sheet.asked
+
+    def _next(self, sheet: Sheet, row: int) -> NDArray[np.bool_]:
+        """The premises that a statement is put before, as far as is known by now."""
+        everything = np.ones(sheet.asked.shape[1], dtype=bool)
+        if sheet.overlap is None:
+            return everything
+        sentences = np.isin(np.arange(len(everything)), _alone(sheet))
+        enough = max(2, ceil(self.first * int(sentences.sum())))
+        order = ranks(np.where(sentences, sheet.overlap, -1.0))[row]
+        early = (order < enough) | ~sentences
+        judged = sheet.asked[row] & sentences
+        if not judged[order < enough].all():
+            return early
+        deciding = sheet.scores[row][judged][:, [ENTAILS, CONTRADICTS]].max(initial=0.0)
+        return early if deciding >= self.sure else everything
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """The claim whole, or its statements where they were asked; and what each source says by itself."""
+        return self._decide(sheet)._replace(apart=_apart(sheet))
+
+    def _decide(self, sheet: Sheet) -> Outcome:
+        whole = self._outcome(sheet, 0)
+        if len(sheet.scores) == 1 or not sheet.asked[1:].any():
+            return whole
+        parts = [self._outcome(sheet, row) for row in range(1, len(sheet.scores))]
+        statements = tuple(map(as_statement, parts))
+        partial = {"statements": statements, "taken_apart": True, "native": _passed(statements)}
+        if all(part.label == "supported" for part in parts):
+            weakest = min(parts, key=lambda part: part.probabilities["supported"])
+            premises = tuple(dict.fromkeys(index for part in parts for index in part.premises))
+            return weakest._replace(premises=premises, **partial)
+        against = [part for part in parts if part.label == "contradicted"]
+        if against:
+            worst = max(against, key=lambda part: part.probabilities["contradicted"])
+            return worst._replace(**partial)
+        if any(part.label is None for part in parts):
+            return Outcome(None, "failed", {}, (), statements, taken_apart=True)
+        return whole._replace(**partial)
+
+    def _outcome(self, sheet: Sheet, row: int) -> Outcome:
+        mean = self._row(sheet, row)
+        if mean is None:
+            failed = bool(sheet.failed[row].any())
+            return Outcome(None, "failed", {}, ()) if failed else Outcome("irrelevant", "irrelevant", {}, ())
+        column = _likeliest(mean)
+        label = _LABELS[column]
+        premises = () if column == NEUTRAL else self._carrying(sheet, row, column)
+        return Outcome(label, label, named(mean), premises)
+
+    def _row(self, sheet: Sheet, row: int) -> _Row | None:
+        """Probabilities of a statement; None where a judgement that they need failed, or there is none."""
+        indices = _sentences(sheet, row)
+        if not indices or (sheet.failed[row] & sheet.asked[row]).any():
+            return None
+        alone = sheet.scores[row, indices].astype(np.float64)
+        strongest = np.array([alone[:, ENTAILS].max(), alone[:, CONTRADICTS].max(), alone[:, NEUTRAL].min()])
+        logs = np.log(np.maximum(strongest / strongest.sum(), _LEAST))
+        together = [index for index in sheet.indices(JOINT) if sheet.asked[row, index] and index not in indices]
+        if together:
+            joint = sheet.scores[row, together].astype(np.float64).mean(axis=0)
+            logs = (logs + np.log(np.maximum(joint, _LEAST))) / 2
+        return softmax(logs)
+
+    def _carrying(self, sheet: Sheet, row: int, column: int) -> tuple[int, ...]:
+        """The sentences that have the label by themselves, the strongest first; else the assembled ones."""
+        indices = np.array(_sentences(sheet, row))
+        scores = sheet.scores[row, indices]
+        own = indices[scores.argmax(axis=1) == column]
+        if len(own):
+            ranked = own[np.argsort(-sheet.scores[row, own, column], kind="stable")]
+            return tuple(int(index) for index in ranked[: self.evidence])
+        return tuple(sheet.indices(JOINT)[:1])
+
+
+def _apart(sheet: Sheet) -> tuple[Label, ...]:
+    """Of several sources the label of each by its own sentences: any entails the claim, else any contradicts it."""
+    sources = sorted({role.source for role in sheet.roles if role.source is not None})
+    if len(sources) < 2:
+        return ()
+    judged = sheet.asked[0] & ~sheet.failed[0]
+    winners = np.where(judged, sheet.scores[0].argmax(axis=1), NEUTRAL)
+    labels: list[Label] = []
+    for source in sources:
+        own = {int(winners[index]) for index, role in enumerate(sheet.roles) if role.source == source}
+        labels.append(_LABELS[next((column for column in (ENTAILS, CONTRADICTS) if column in own), NEUTRAL)])
+    return tuple(labels)
+
+
+def _alone(sheet: Sheet) -> list[int]:
+    """The premises that stand by themselves; all of them where a plan puts none together."""
+    apart = [index for index, role in enumerate(sheet.roles) if role != JOINT]
+    return apart or list(range(len(sheet.roles)))
+
+
+def _sentences(sheet: Sheet, row: int) -> list[int]:
+    """Those of them that a statement was put before."""
+    return [index for index in _alone(sheet) if sheet.asked[row, index]]
+
+
+def _likeliest(row: _Row) -> int:
+    """The column of the largest; of equals irrelevance before contradiction before support, as each view has a veto."""
+    return max((NEUTRAL, CONTRADICTS, ENTAILS), key=lambda column: round(float(row[column]), 9))
+
+
+def _passed(statements: tuple[StatementOutcome, ...]) -> str:
+    return f"{sum(item.holds for item in statements)} of {len(statements)} statements"
+
+
+CATEGORIES = {
+    "CORRECT-EXPLICIT": ENTAILS,
+    "CORRECT-IMPLICIT": ENTAILS,
+    "CORRECT-ADDITIONAL": NEUTRAL,
+    "CORRECT-MISSING": NEUTRAL,
+    "INCORRECT-FALSE": CONTRADICTS,
+    "INCORRECT-DEVIATING": NEUTRAL,
+    "INCORRECT-ILLOGICAL": NEUTRAL,
+    "INCORRECT-MISSING": NEUTRAL,
+}
+"""Category to column; what each means is in the prompt that asks for it, ``judges/prompts/eight.toml``.
+
+Only the first two are support from the sources. The paper counts all four CORRECT ones as faithful; a citation
+checker cannot, so the common label and the paper's count are kept apart.
+"""
+
+UNREACHABLE = tuple(name for name, column in CATEGORIES.items() if column == NEUTRAL)
+"""Categories that a judge of entailment cannot tell from each other: what the documents neither say nor contradict.
+
+Whether that is right, wrong, beside the question or against reason is not a matter of the documents.
+"""
+
+CORRECT, INCORRECT = "CORRECT", "INCORRECT"
+
+
+@dataclass(frozen=True)
+class Faithfulness:
+    """Faith(R): of a claim's statements, which are in a CORRECT category.
+
+    The claim is CORRECT if all are. A judge without these categories counts as faithful what it finds entailed.
+    """
+
+    signature: str = "faith"
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """Everything, at once."""
+        return ~sheet.asked
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """The common label by the worst statement, the paper's by its categories."""
+        found = AnyEntails().decide(sheet)
+        alone = StatementOutcome(found.label, found.native, found.label == "supported", found.probabilities)
+        statements = tuple(_counted(item) for item in found.statements or (alone,))
+        native = CORRECT if all(item.holds for item in statements) else INCORRECT
+        return found._replace(native=found.native if found.label is None else native, statements=statements)
+
+
+def _counted(statement: StatementOutcome) -> StatementOutcome:
+    if statement.native not in CATEGORIES:
+        return statement
+    return statement._replace(holds=statement.native.startswith(CORRECT))
+
+
+QUOTES, CHECKS = "quotes.v1", "checks.v3"
+"""Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
+_HEADING = re.compile(
+    r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"
+)
+_SPACE = re.compile(r"\s+")
+
+
+def quoted(claim: str, case: Case) -> int | None:
+    """The premise of a case that is the claim word for word; None where there is none.
+
+    The whole premise must be, but for a heading of the abstract: "it is a myth that zinc helps" quotes no claim that it
+    does, and a question says nothing. Upper case, spaces and the full stop do not count.
+    """
+    quote = _normalized(claim)
+    if len(quote.split()) < 2:
+        return None
+    texts = (_normalized(premise.text) for premise in case.premises)
+    return next((index for index, text in enumerate(texts) if quote in (text, _HEADING.sub("", text, count=1))), None)
+
+
+def quotation(index: int) -> Outcome:
+    """That a claim is supported by the premise that it quotes. No judge was asked, so there are no probabilities."""
+    return Outcome("supported", "quoted", {}, (index,))
+
+
+def lowered(outcome: Outcome, claim: str, case: Case) -> tuple[Outcome, tuple[str, ...]]:
+    """A supported claim's outcome as the checks leave it, and why: irrelevant if its evidence speaks against it."""
+    if outcome.label != "supported":
+        return outcome, ()
+    evidence = " ".join(case.premises[index].text for index in sorted(outcome.premises))
+    found = findings(claim, evidence)
+    if not found:
+        return outcome, ()
+    reasons = tuple(f"{finding.kind}: {finding.reason}" for finding in found)
+    return outcome._replace(label="irrelevant", native="lowered by a check"), reasons
+
+
+def _normalized(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().lower().removesuffix(".")

@@ -1,0 +1,356 @@
+"""Sequence classifiers trained for natural language inference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from vericite.errors import ModelCardError
+from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judgement, Pair
+from vericite.models.hf import (
+    READING,
+    Checkpoint,
+    Reader,
+    Tokens,
+    as_text,
+    find_checkpoint,
+    in_batches,
+    library,
+    load,
+    padded,
+    read_config,
+    window,
+)
+from vericite.network.access import offline_by_environment
+from vericite.records import storable
+from vericite.verify.judging import softmax
+
+_REST = "not entailment"
+"""What a checkpoint with two labels calls everything but entailment: neutral, since it does not say more."""
+
+_MEANINGS: dict[str, frozenset[str]] = {
+    COLUMNS[ENTAILS]: frozenset(
+        "entailment entails entail entailed supports support supported attributable attributed".split()
+    ),
+    COLUMNS[CONTRADICTS]: frozenset(
+        "contradiction contradicts contradict contradicted contradictory refutes refute refuted refutation".split()
+    ),
+    COLUMNS[NEUTRAL]: frozenset(
+        "neutral nei notenoughinfo notenoughinformation notenoughevidence noinfo unknown undetermined neither "
+        "unverifiable extrapolatory irrelevant".split()
+    ),
+    _REST: frozenset(
+        "notentailment nonentailment notentailed notentails notsupported unsupported notattributable".split()
+    ),
+}
+_THREE = frozenset(COLUMNS)
+_TWO = (frozenset({COLUMNS[ENTAILS], _REST}), frozenset({COLUMNS[ENTAILS], COLUMNS[NEUTRAL]}))
+
+
+def columns_of(labels: Sequence[str], checkpoint: str) -> tuple[int, ...]:
+    """The column of ``COLUMNS`` that each output of a checkpoint belongs to.
+
+    Args:
+        labels: The outputs' labels, in their order.
+        checkpoint: The checkpoint's name, for the error.
+
+    Raises:
+        ModelCardError: The labels are not entailment, contradiction and neutral, each once and in any
+            spelling known, nor entailment and not entailment.
+    """
+    meanings = [_meaning(label) for label in labels]
+    found = frozenset(meaning for meaning in meanings if meaning)
+    if len(found) < len(meanings) or (found != _THREE and found not in _TWO):
+        raise ModelCardError(
+            "expected a classifier with the labels entailment, neutral and contradiction, or entailment and "
+            f"not_entailment; found {_listed(labels)} in {checkpoint}. If its card says what they mean, name them "
+            f"in the order of its outputs, such as 'hf:{checkpoint}#entailment,neutral,contradiction'"
+        )
+    return tuple(COLUMNS.index(meaning) if meaning in _THREE else NEUTRAL for meaning in meanings if meaning)
+
+
+def _meaning(label: str) -> str | None:
+    spelt = re.sub(r"[\W_]+", "", label.casefold())
+    return next((meaning for meaning, spellings in _MEANINGS.items() if spelt in spellings), None)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    shown = ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+    return f"{len(labels)} ({shown})" if labels else "none"
+
+
+def too_large(tokens: int) -> Judgement:
+    """The failure of a pair of so many tokens."""
+    return Judgement.failed(f"the device's memory does not hold a pair of {tokens} tokens")
+
+
+REPRODUCTION = "MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli"
+"""The checkpoint that reproduces the VeriCite paper: ``NliJudge(REPRODUCTION)``."""
+
+
+class NliJudge:
+    """A checkpoint with a label for entailment, and its probabilities in our columns.
+
+    The checkpoint's configuration says which output is which label. Of two labels, entailment and not
+    entailment, the second is read as neutral, since such a model knows no contradiction.
+
+    Runs in 32-bit floats on a processor, where a pair's probabilities do not depend on its batch beyond
+    rounding, and in bfloat16 on CUDA, where they move in the third digit.
+
+    Args:
+        checkpoint: A folder, or a name on huggingface.co.
+        labels: What the outputs mean, in their order, for a checkpoint whose configuration does not say.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
+
+    Raises:
+        ModelMissingError: There is no such checkpoint.
+        ModelCardError: It is no classifier for entailment, or not one that is safe to load.
+        InputError: There is no such device.
+        MissingExtraError: The extra ``[hf]`` is not installed.
+    """
+
+    def __init__(self, checkpoint: str, labels: tuple[str, ...] | None = None, device: str | None = None) -> None:
+        library("torch")
+        found = find_checkpoint(checkpoint, offline_by_environment())
+        config = read_config(found)
+        # Before the weights, which can take minutes to load.
+        own: dict[int, str] = config.id2label
+        self.labels = labels or tuple(str(own[index]) for index in sorted(own))
+        if len(self.labels) != len(own):
+            raise ModelCardError(
+                f"expected {len(own)} labels, one an output of {found.name}; found {len(self.labels)}: "
+                f"{', '.join(self.labels)}. Name them all, in the order of the outputs"
+            )
+        self._columns = np.array(columns_of(self.labels, checkpoint))
+        self._loaded = load(found, "AutoModelForSequenceClassification", device)
+        named = f"#{','.join(labels)}" if labels else ""
+        self.signature = f"hf:{found.signature}{named}"
+        self._reader = Reader(self._loaded)
+
+    @property
+    def pairs_at_once(self) -> int:
+        """Pairs worth gathering before it is asked."""
+        return window(self._loaded)
+
+    @property
+    def capacity(self) -> int:
+        """Tokens of premise and claim together that the model reads, those that separate them left out."""
+        return self._loaded.max_tokens - self._loaded.tokenizer.num_special_tokens_to_add(pair=True)
+
+    def length(self, text: str) -> int:
+        """Tokens of a text."""
+        return self._reader.length(text)
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """Softmax over the model's outputs; a claim that leaves no room for its premise is a failure."""
+        yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
+
+    def _encode(self, pairs: list[Pair]) -> list[Tokens | Judgement]:
+        whole = self._reader.read([pair.premise for pair in pairs], [pair.claim for pair in pairs])
+        return [
+            tokens if len(tokens.ids) <= self._loaded.max_tokens else self._cut(pair)
+            for tokens, pair in zip(whole, pairs, strict=True)
+        ]
+
+    def _cut(self, pair: Pair) -> Tokens | Judgement:
+        # Checked beforehand, since the tokenizers differ in what they do about a claim that cannot be kept whole.
+        asked = self.length(pair.claim)
+        if asked >= self.capacity:
+            return Judgement.failed(
+                f"expected a claim of fewer than {self.capacity} tokens, so that some premise can be read with it; "
+                f"found {asked}"
+            )
+        limit = {"truncation": "only_first", "max_length": self._loaded.max_tokens}
+        (cut,) = self._reader.read([pair.premise], [pair.claim], **limit)
+        return cut._replace(cut=True)
+
+    def _score(self, batch: list[Tokens]) -> list[Judgement]:
+        with library("torch").inference_mode():
+            logits = self._loaded.model(**self._reader.inputs(batch)).logits.float().cpu().numpy()
+        return [self._judgement(row, item.cut) for row, item in zip(logits, batch, strict=True)]
+
+    def _judgement(self, logits: np.ndarray[tuple[int], np.dtype[np.float32]], cut: bool) -> Judgement:
+        if not np.isfinite(logits).all():
+            return Judgement.failed("the model's outputs are no numbers")
+        probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
+        probabilities[self._columns] = softmax(logits)
+        note = f"a premise was cut to the model's {self._loaded.max_tokens} tokens" if cut else None
+        return Judgement(probabilities, note=note, native=self.labels[int(logits.argmax())])
+
+
+SPARE_TOKENS = 8
+"""Tokens generated beyond the longest answer, so that one that cannot be read shows what it was."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a family of checkpoints is asked and what it answers.
+
+    ``prompt`` has places for ``{premise}`` and ``{claim}``; ``answers`` gives each answer's column.
+    """
+
+    name: str
+    prompt: str
+    answers: Mapping[str, int]
+
+
+TRUE = Style("hf-seq2seq", "premise: {premise} hypothesis: {claim}", {"1": ENTAILS, "0": NEUTRAL})
+"""Of TRUE (Honovich et al. 2022), such as ``google/t5_xxl_true_nli_mixture``."""
+
+ATTRSCORE = Style(
+    "hf-attrscore",
+    "Below is an instruction that describes a task, paired with an input that provides further context. "
+    "Write a response that appropriately completes the request.\n\n"
+    "### Instruction:\nVerify whether a given reference can support the claim. "
+    "Options: Attributable, Extrapolatory or Contradictory.\n\n"
+    "### Input:\nClaim: {claim}\n\nReference: {premise}\n\n### Response:",
+    {"Attributable": ENTAILS, "Extrapolatory": NEUTRAL, "Contradictory": CONTRADICTS},
+)
+"""Of AttrScore (Yue et al. 2023), such as ``osunlp/attrscore-flan-t5-xl``."""
+
+
+class Seq2SeqJudge:
+    """A checkpoint that writes its label.
+
+    What it writes, greedily, must be a label as a whole, in upper or lower case; anything else is a
+    failure that keeps the text. Probabilities are those of the labels' first tokens where the answer
+    starts, among each other.
+
+    Args:
+        checkpoint: A folder, or a name on huggingface.co.
+        style: Prompt and answers: ``TRUE`` or ``ATTRSCORE``.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
+
+    Raises:
+        ModelMissingError: There is no such checkpoint.
+        ModelCardError: It is no encoder-decoder, or not one that is safe to load.
+        InputError: There is no such device.
+        MissingExtraError: The extra ``[hf]`` is not installed.
+    """
+
+    def __init__(self, checkpoint: str, style: Style, device: str | None = None) -> None:
+        library("torch")
+        found = find_checkpoint(checkpoint, offline_by_environment())
+        self._style = style
+        self._loaded = load(found, "AutoModelForSeq2SeqLM", device)
+        _without_sampling(self._loaded.model, found)
+        # A tokenizer of transformers keeps the settings of a call in itself.
+        self._tokenizing = Lock()
+        self.signature = f"{style.name}:{found.signature}"
+        self._tokens = {answer: self._ids(answer, special=False) for answer in style.answers}
+        firsts = [ids[:1] for ids in self._tokens.values()]
+        if [] in firsts or len({tuple(first) for first in firsts}) < len(firsts):
+            raise ModelCardError(
+                f"expected a tokenizer that tells {', '.join(style.answers)} apart by their first tokens; found that "
+                f"of {found.name} does not. Choose a checkpoint trained for {style.name}"
+            )
+        self._frame = len(self._prompt("", ""))
+        self._special = frozenset(self._loaded.tokenizer.all_special_ids)
+
+    @property
+    def pairs_at_once(self) -> int:
+        """Pairs worth gathering before it is asked."""
+        return window(self._loaded)
+
+    @property
+    def capacity(self) -> int:
+        """Tokens of premise and claim together that the model reads, the prompt around them left out."""
+        return self._loaded.max_tokens - self._frame
+
+    def length(self, text: str) -> int:
+        """Tokens of a text."""
+        return len(self._ids(storable(text), special=False))
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """The label that the model writes; a claim that leaves no room for its premise is a failure."""
+        yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
+
+    def _ids(self, text: str, special: bool = True) -> list[int]:
+        with self._tokenizing:
+            found = self._loaded.tokenizer([text], add_special_tokens=special, **READING)
+            return as_text(found, 0, self._loaded)
+
+    def _prompt(self, premise: str, claim: str) -> list[int]:
+        return self._ids(self._style.prompt.format(premise=premise, claim=claim))
+
+    def _encode(self, pairs: list[Pair]) -> list[Tokens | Judgement]:
+        return [self._read(storable(pair.premise), storable(pair.claim)) for pair in pairs]
+
+    def _read(self, premise: str, claim: str) -> Tokens | Judgement:
+        ids = self._prompt(premise, claim)
+        limit = self._loaded.max_tokens
+        if len(ids) <= limit:
+            return Tokens(ids, [], False)
+        # Characters and not tokens are cut, by halves: a part of a prompt has other tokens than the whole.
+        fits, too_long = 0, len(premise)
+        while too_long - fits > 1:
+            middle = (fits + too_long) // 2
+            if len(self._prompt(premise[:middle], claim)) <= limit:
+                fits = middle
+            else:
+                too_long = middle
+        if not premise[:fits].strip():
+            return Judgement.failed(
+                f"expected a claim of fewer than {self.capacity} tokens, so that some premise can be read with it; "
+                f"found {self.length(claim)}"
+            )
+        return Tokens(self._prompt(premise[:fits], claim), [], True)
+
+    def _score(self, batch: list[Tokens]) -> list[Judgement]:
+        inputs = padded(batch, self._loaded)
+        longest = max(map(len, self._tokens.values()))
+        with library("torch").inference_mode():
+            found = self._loaded.model.generate(
+                input_ids=inputs["input_ids"],
+                attention_mask=inputs["attention_mask"],
+                max_new_tokens=longest + 1 + SPARE_TOKENS,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        # The first of a row is the token that starts any answer.
+        written = found.sequences[:, 1:].tolist()
+        return [
+            self._judgement(ids, [step[row] for step in found.logits], item.cut)
+            for row, (ids, item) in enumerate(zip(written, batch, strict=True))
+        ]
+
+    def _judgement(self, ids: list[int], logits: list[Any], cut: bool) -> Judgement:
+        with self._tokenizing:
+            raw = str(self._loaded.tokenizer.decode(ids, skip_special_tokens=True))
+        label = next((x for x in self._style.answers if x.casefold() == raw.strip().casefold()), None)
+        if label is None:
+            return Judgement.failed(
+                f"expected one of {', '.join(self._style.answers)}; the model wrote {raw[:80]!r}", raw
+            )
+        start = next(step for step, id in enumerate(ids) if id not in self._special)
+        firsts = [tokens[0] for tokens in self._tokens.values()]
+        scores = logits[start][firsts].float().cpu().numpy()
+        if not np.isfinite(scores).all():
+            return Judgement.failed("the model's outputs are no numbers", raw)
+        probabilities = np.zeros(len(COLUMNS), dtype=np.float32)
+        if ids[start] == self._tokens[label][0]:
+            probabilities[list(self._style.answers.values())] = softmax(scores)
+        else:
+            # Written with other tokens than we know it by, whose scores therefore say nothing of it.
+            probabilities[self._style.answers[label]] = 1
+        note = f"a premise was cut to the model's {self._loaded.max_tokens} tokens" if cut else None
+        return Judgement(probabilities, note=note, native=label)
+
+
+def _without_sampling(model: Any, checkpoint: Checkpoint) -> None:
+    """Keep of a checkpoint's way to generate what its architecture needs; beams and sampling are left."""
+    own = model.generation_config
+    kept = ("decoder_start_token_id", "bos_token_id", "eos_token_id", "forced_bos_token_id")
+    if own.decoder_start_token_id is None and own.bos_token_id is None:
+        raise ModelCardError(
+            f"expected a decoder_start_token_id in the configuration of {checkpoint.name}; found none. Add it"
+        )
+    config = library("transformers").GenerationConfig(
+        **{name: getattr(own, name, None) for name in kept}, pad_token_id=model.config.pad_token_id
+    )
+    model.generation_config = config

@@ -1,0 +1,210 @@
+"""Files that are wrong in every way that is easily met: each command says where, and what it expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCUMENT = {"id": "d1", "title": "Trial", "text": "Aspirin lowers the risk of stroke in adults."}
+ANSWER = {"id": "a1", "answer": "Aspirin lowers the risk of stroke [1].", "documents": [DOCUMENT]}
+QUESTION = {"id": "q1", "question": "Does aspirin lower the risk of stroke?"}
+GOLD = {"id": "a1", "ideal": ["Aspirin lowers the risk of stroke."]}
+RATING = {"item": "i1", "rater": "r1", "label": "yes"}
+FIGURE = {"system": "s1", "measure": "m1", "value": 0.5}
+LABEL = {"premise": "Aspirin lowers risk.", "claim": "Aspirin lowers risk.", "label": "supported"}
+LEXICAL = ("--judge", "lexical")
+PLAIN = ("--by", "bm25", "--rerank", "none")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file that a command reads.
+
+    Attributes:
+        words: The command, with ``FILE`` for the file, and names of good files.
+        record: A line that is right.
+        wrong: Fields, each with a value that no reader can take.
+    """
+
+    words: tuple[str, ...]
+    record: dict[str, Any]
+    wrong: dict[str, object]
+
+    def command(self, folder: Path, file: Path) -> list[str]:
+        good = {"ANSWERS": ANSWER, "DOCUMENTS": DOCUMENT}
+        for name, record in good.items():
+            (folder / name).write_text(json.dumps(record) + "\n", encoding="utf-8")
+        return [str(file) if word == "FILE" else str(folder / word) if word in good else word for word in self.words]
+
+
+TARGETS = {
+    "check": Target(("check", "FILE", *LEXICAL), ANSWER, {"answer": 3, "documents": 3, "documents.0.text": 3}),
+    "attribute": Target(("attribute", "FILE", *LEXICAL), ANSWER, {"answer": None, "documents.0.text": 3}),
+    "repair": Target(("repair", "FILE", *LEXICAL), ANSWER, {"answer": [], "documents.0.text": 3}),
+    "documents": Target(
+        ("check", "ANSWERS", "--documents", "FILE", *LEXICAL), DOCUMENT, {"id": [], "text": 3, "title": {}}
+    ),
+    "corpus": Target(("search", "stroke", "--corpus", "FILE", *PLAIN), DOCUMENT, {"id": None, "text": []}),
+    "questions": Target(
+        ("search", "--batch", "FILE", "--corpus", "DOCUMENTS", *PLAIN), QUESTION, {"id": [], "question": 3}
+    ),
+    "asked": Target(
+        ("ask", "--batch", "FILE", "--corpus", "DOCUMENTS", *LEXICAL, *PLAIN), QUESTION, {"id": {}, "question": " "}
+    ),
+    "gold": Target(
+        ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--draws", "100"), GOLD, {"id": 3, "ideal": 3}
+    ),
+    "ratings": Target(("agree", "FILE", "--draws", "100"), RATING, {"item": [], "label": 3}),
+    "figures": Target(("rankings", "FILE", "--draws", "100"), FIGURE, {"system": 3, "value": "much"}),
+    "labels": Target(("calibrate", "FILE", *LEXICAL), LABEL, {"label": "perhaps", "claim": " ", "premise": 3}),
+}
+
+BAD_LINES: dict[str, bytes] = {
+    "no JSON": b"not json",
+    "cut short": b'{"id": "x", ',
+    "a list": b"[1, 2]",
+    "a number": b"3",
+    "null": b"null",
+    "a text": b'"text"',
+    "a zero byte": b'{"id": "\x00"}',
+    "no UTF-8": b'{"id": "\xff\xfe"}',
+    "no fields": b"{}",
+    "deep": b"[" * 20_000,
+    "an infinite number": b'{"id": Infinity}',
+}
+
+Run = Callable[..., Any]
+
+
+def several(record: dict[str, Any], bad: bytes) -> bytes:
+    """A right line, then the bad one, then right ones with ids of their own."""
+    names = [name for name in ("id", "item", "system") if name in record]
+    right = [json.dumps(record | {name: f"n{number}" for name in names}).encode() for number in range(40)]
+    return b"\n".join([json.dumps(record).encode(), bad, *right]) + b"\n"
+
+
+def changed(record: dict[str, Any], field: str, value: object) -> bytes:
+    """The record with one field wrong."""
+    copy = json.loads(json.dumps(record | {"id": "bad"} if "id" in record else record))
+    within: Any = copy
+    *way, last = field.split(".")
+    for step in way:
+        within = within[int(step)] if step.isdigit() else within[step]
+    within[last] = value
+    return json.dumps(copy).encode()
+
+
+def said(run_cli: Run, target: Target, folder: Path, content: bytes) -> Any:
+    file = folder / "bad.jsonl"
+    file.write_bytes(content)
+    printed = run_cli(*target.command(folder, file))
+    assert "Traceback" not in printed.err
+    return printed
+
+
+@pytest.mark.parametrize("bad", BAD_LINES)
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_bad_line_is_named_with_what_was_expected(run_cli: Run, tmp_path: Path, name: str, bad: str):
+    target = TARGETS[name]
+    printed = said(run_cli, target, tmp_path, several(target.record, BAD_LINES[bad]))
+    assert printed.code == 2, printed
+    assert "bad.jsonl, line 2" in printed.err
+    assert "expected" in printed.err
+
+
+@pytest.mark.parametrize(("name", "field"), [(name, field) for name in TARGETS for field in TARGETS[name].wrong])
+def test_a_bad_field_is_named_too(run_cli: Run, tmp_path: Path, name: str, field: str):
+    target = TARGETS[name]
+    bad = changed(target.record, field, target.wrong[field])
+    printed = said(run_cli, target, tmp_path, several(target.record, bad))
+    assert printed.code == 2, printed
+    assert f"bad.jsonl, line 2, field {field}" in printed.err
+    assert "expected" in printed.err
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_file_that_is_no_file_is_named(run_cli: Run, tmp_path: Path, name: str):
+    target = TARGETS[name]
+    for file in (tmp_path / "nowhere.jsonl", tmp_path):
+        printed = run_cli(*target.command(tmp_path, file))
+        assert printed.code == 2, printed
+        assert "expected" in printed.err and file.name in printed.err
+        assert "Traceback" not in printed.err
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"], ids=["empty", "blank", "only a mark"])
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_file_without_a_record_is_said_to_be_so(run_cli: Run, tmp_path: Path, name: str, content: bytes):
+    printed = said(run_cli, TARGETS[name], tmp_path, content)
+    assert "expected" in printed.err, printed
+    assert "bad.jsonl" in printed.err
+
+
+BAD_PLANS = {
+    "no JSON": ("plan.json", "{"),
+    "a list": ("plan.json", "[]"),
+    "no TOML": ("plan.toml", "check ="),
+    "an unknown section": ("plan.toml", "[serch]\nk = 3\n"),
+    "an unknown field": ("plan.toml", "[check]\nprotocl = 'fast'\n"),
+    "another type": ("plan.toml", "[check]\nchecks = 'yes'\n"),
+    "out of range": ("plan.toml", "[check]\nabstain_below = 3\n"),
+    "a section that is none": ("plan.json", '{"check": 3}'),
+    "an unknown protocol": ("plan.toml", "[check]\nprotocol = 'quickest'\n"),
+    "an unknown judge": ("plan.toml", "[check]\njudge = 'judy'\n"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_PLANS)
+def test_a_bad_plan_is_named_with_its_field(run_cli: Run, tmp_path: Path, bad: str):
+    name, text = BAD_PLANS[bad]
+    (tmp_path / name).write_text(text)
+    words = TARGETS["check"].command(tmp_path, tmp_path / "ANSWERS")
+    printed = run_cli("check", words[1], "--plan", str(tmp_path / name))
+    assert printed.code == 2, printed
+    assert "expected" in printed.err and "Traceback" not in printed.err
+
+
+BAD_WORDS = [
+    ("check", "ANSWERS", "--protocol", "quickest"),
+    ("check", "ANSWERS", "--format", "word"),
+    ("check", "ANSWERS", "--abstain-below", "2"),
+    ("check", "ANSWERS", "--fail-under", "x"),
+    ("check", "ANSWERS", "--json", "--csv"),
+    ("check", "ANSWERS", "--out", "."),
+    ("check", "ANSWERS", "--price", "cheap"),
+    ("ask",),
+    ("ask", " "),
+    ("ask", "Why?", "--k", "0"),
+    ("ask", "Why?", "--shots", "2"),
+    ("ask", "Why?", "--corpus", "nowhere.jsonl"),
+    ("search", "?!"),
+    ("search", "why", "--by", "chance"),
+    ("search", "why", "--from", "1990"),
+    ("score", "ANSWERS", "-m", "Best"),
+    ("score", "ANSWERS", "-m", "nDCG@x"),
+    ("score", "ANSWERS", "--json", "--csv"),
+    ("compare", "ANSWERS", "nowhere"),
+    ("agree", "nowhere.jsonl"),
+    ("calibrate", "ANSWERS", "--coverage", "0.9", "--risk", "0.1"),
+    ("split", "text", "--into", "words"),
+    ("judge", "", "premise"),
+    ("corpus", "info", "nowhere"),
+    ("corpus", "build"),
+    ("demonstrations", "info", "nowhere.jsonl"),
+    ("train", "fitt"),
+    ("chek",),
+]
+
+
+@pytest.mark.parametrize("words", BAD_WORDS, ids=" ".join)
+def test_bad_words_are_refused(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ANSWERS").write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
+    printed = run_cli(*words)
+    assert printed.code == 2, printed
+    assert "Traceback" not in printed.err and printed.err.strip()

@@ -1,0 +1,160 @@
+"""Text of records is never markup, a link, or something that steers the terminal, whatever command prints it."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from vericite.cli.show import show_rows, verdict_rows
+from vericite.cli.terminal import Terminal
+from vericite.pipeline import check
+
+HOSTILE = {
+    "closing": "[/red]",
+    "opening": "[red]here",
+    "link": "[link=https://e.example]here[/link]",
+    "escape": "\x1b[31mhere\x1b]8;;https://e.example\x07",
+    "bidi": "\u202ehere\u2066\u200f",
+    "lines": "he\rre\nhere\x9b2J\x08",
+}
+STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+SENTENCE = "Aspirin lowers the risk of stroke in adults."
+LABELS = ("supported", "contradicted", "irrelevant")
+
+
+@pytest.fixture(params=HOSTILE.values(), ids=HOSTILE)
+def evil(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def lines(path: Path, *records: object) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+def document(evil: str, number: int = 1) -> dict[str, object]:
+    title = f"{evil} title {number}"
+    return {"id": f"{evil} {number}", "title": title, "text": f"{SENTENCE} {evil} and more."}
+
+
+def answer(evil: str) -> dict[str, object]:
+    text = f"{SENTENCE} [1]. Zinc {evil} cures warts [2]. Nothing {evil} is cited. Dangling {evil} [9]."
+    return {
+        "id": evil,
+        "question": f"Does it {evil}?",
+        "answer": text,
+        "documents": [document(evil, 1), document(evil, 2)],
+    }
+
+
+def ratings(evil: str, rater: str, shift: int) -> list[dict[str, object]]:
+    return [
+        {"item": f"{evil}{number}", "rater": f"{rater}{evil}", "label": f"{evil}{(number * shift) % 3}", "by": evil}
+        for number in range(9)
+    ]
+
+
+def commands(evil: str, folder: Path) -> dict[str, list[str]]:
+    """Every command that prints text of records, with files in which all of that is hostile."""
+    answers = lines(folder / "answers.jsonl", answer(evil))
+    documents = lines(folder / "documents.jsonl", document(evil, 1), document(evil, 2))
+    questions = lines(folder / "questions.jsonl", {"id": evil, "question": f"Does aspirin {evil} help?"})
+    broken = lines(folder / "broken.jsonl", {"id": evil, evil: 3}, {"id": 3, "answer": evil})
+    gold = lines(folder / "gold.jsonl", {"id": evil, "ideal": [f"{SENTENCE} {evil}"], "groups": {"kind": evil}})
+    first = lines(folder / "first.jsonl", *ratings(evil, "a", 1))
+    second = lines(folder / "second.jsonl", *ratings(evil, "b", 2))
+    figures = [
+        {"system": f"{evil}{number}", "measure": measure, "value": number / 7}
+        for number in range(5)
+        for measure in (f"one {evil}", f"two {evil}")
+    ]
+    scores = lines(folder / "figures.jsonl", *figures)
+    pairs = [
+        {
+            "premise": f"{SENTENCE} {number}",
+            "claim": f"{SENTENCE} {evil}",
+            "label": LABELS[number % 3],
+            "group": evil + str(number),
+        }
+        for number in range(40)
+    ]
+    labels = lines(folder / "labels.jsonl", *pairs)
+    names = ("--name", f"one {evil}", "--name", f"two {evil}")
+    lexical = ("--judge", "lexical")
+    return {
+        "check": ["check", answers, *lexical],
+        "check what is broken": ["check", broken, *lexical, "--format", "vericite"],
+        "check with an unknown name": ["check", answers, "--judge", evil],
+        "attribute": ["attribute", answers, *lexical],
+        "repair": ["repair", answers, *lexical],
+        "ask": [
+            "ask",
+            f"Does aspirin {evil} help?",
+            "--corpus",
+            documents,
+            *lexical,
+            "--by",
+            "bm25",
+            "--rerank",
+            "none",
+        ],
+        "ask many": ["ask", "--batch", questions, "--corpus", documents, *lexical, "--by", "bm25", "--rerank", "none"],
+        "search": ["search", f"aspirin {evil}", "--corpus", documents, "--by", "bm25", "--rerank", "none", "--explain"],
+        "search many": ["search", "--batch", questions, "--corpus", documents, "--by", "bm25", "--rerank", "none"],
+        "score": ["score", answers, answers, "--gold", gold, "-m", "RougeL", *names, "--by", "kind", "--draws", "100"],
+        "compare": ["compare", answers, answers, "--gold", gold, "-m", "RougeL", *names, "--draws", "100"],
+        "agree": ["agree", first, second, "--by", "--draws", "100"],
+        "rankings": ["rankings", scores, "--draws", "100"],
+        "calibrate": ["calibrate", labels, *lexical],
+        "split": ["split", f"{SENTENCE} {evil} [1].", "--into", "claims"],
+        "judge": ["judge", f"{SENTENCE} {evil}", f"{SENTENCE} {evil}", *lexical],
+    }
+
+
+NAMES = [
+    "check", "check what is broken", "check with an unknown name", "attribute", "repair", "ask", "ask many", "search",
+    "search many", "score", "compare", "agree", "rankings", "calibrate", "split", "judge",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_command_takes_text_of_a_record_for_more_than_text(run_cli, tmp_path: Path, evil: str, name: str):
+    printed = run_cli(*commands(evil, tmp_path)[name])
+    assert printed.code == (2 if name in ("check what is broken", "check with an unknown name") else 0), printed.err
+    assert not STEERS.search(printed.out), printed.out
+    assert not STEERS.search(printed.err), printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out or printed.err
+
+
+@pytest.mark.parametrize("name", ["check", "attribute", "repair", "ask many", "score", "compare", "agree", "rankings"])
+def test_markup_is_shown_as_it_stands(run_cli, monkeypatch, tmp_path: Path, name: str):
+    monkeypatch.setenv("COLUMNS", "300")
+    for evil in (HOSTILE["closing"], HOSTILE["opening"], HOSTILE["link"]):
+        printed = run_cli(*commands(evil, tmp_path)[name])
+        assert evil in re.sub(r"\s+", " ", printed.out), printed
+
+
+def test_on_a_terminal_with_colours_and_links_too(evil: str):
+    checked = check(f"{SENTENCE} [1]. {evil} [7].", [{"id": evil, "text": SENTENCE}], id=evil, judge="lexical")
+    hostile = checked.verdicts[0].model_copy(update={"native": evil, "reasons": (evil,)})
+    rows = list(verdict_rows(checked.model_copy(update={"verdicts": (hostile, *checked.verdicts)})))
+    out = StringIO()
+    console = Terminal(file=out, force_terminal=True, width=200, color_system="truecolor", legacy_windows=False)
+    show_rows(console, rows)
+    table = Table(evil)
+    table.add_row(evil)
+    for anything in (table, evil, Text(evil), f":smile: {evil}"):
+        console.print(anything)
+    printed = re.sub(r"\x1b\[[\d;]*m", "", out.getvalue())
+    assert not STEERS.search(printed)
+    assert "\x1b]8" not in out.getvalue()
+    assert ":smile:" in printed
+    if evil == HOSTILE["link"]:
+        assert printed.count(evil) >= 4

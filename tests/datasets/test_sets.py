@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import datasets_samples as samples
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vericite.datasets.registry import SETS, Source, at_hand, is_named, source_named
+from vericite.errors import InputError, RecordError, UnknownNameError, VeriCiteError
+from vericite.evaluate.crossfit import read_labels
+from vericite.evaluate.systems import read_gold, read_system
+from vericite.formats import answers_in
+from vericite.formats.registry import read_questions
+
+
+def source(name: str, path: Path, part: str = "") -> Source:
+    return source_named(f"{name}/{part}:{path}" if part else f"{name}:{path}")
+
+
+def test_bioasq_gives_questions_in_the_writings_of_all_years(tmp_path: Path):
+    path = samples.write(tmp_path, "b.json", samples.BIOASQ)
+    problems: list[RecordError] = []
+    first, second, third, fourth = source("bioasq", path).questions(problems)
+    assert not problems
+    assert first.type == "yesno" and first.gold_exact == (("yes",),) and first.gold_ideal == ("Yes, by a day.",)
+    assert first.gold_documents == ("101", "102", "103")
+    assert second.gold_exact == (("CFTR", "ABCC7"),)
+    assert third.gold_exact == (("a", "A"), ("b",)) and third.gold_ideal == ("Two.",)
+    assert fourth.gold_exact == (("x",), ("y",))
+    documents = {it.id: it for it in source("bioasq", path).documents(problems)}
+    assert documents["101"].title == "Zinc." and documents["103"].text == "It did."
+
+
+def test_mirage_gives_its_parts(tmp_path: Path):
+    path = samples.write(tmp_path, "benchmark.json", samples.MIRAGE)
+    (closed,) = source("mirage", path, "bioasq").questions([])
+    assert closed.type == "yesno" and closed.gold_exact == (("no",),)
+    gold = source("mirage", path).gold([])
+    assert gold["0"].exact == (("zinc", "A"),) and gold["0"].groups == {"set": "medqa"}
+    with pytest.raises(UnknownNameError, match="part of mirage"):
+        source("mirage", path, "nonsense")
+    with pytest.raises(InputError, match="mmlu"):
+        source("mirage", path, "mmlu").questions([])
+
+
+def test_pubmedqa_gives_abstracts_without_their_conclusion_and_its_test_part(tmp_path: Path):
+    path = samples.write(tmp_path, "ori_pqal.json", samples.PUBMEDQA)
+    document = next(iter(source("pubmedqa", path).documents([])))
+    assert [section.label for section in document.sections] == ["METHODS", "RESULTS"]
+    assert "may" not in document.text
+    with pytest.raises(InputError, match=r"test_ground_truth\.json"):
+        source("pubmedqa", path, "test").questions([])
+    samples.write(tmp_path, "test_ground_truth.json", {"102": "no"})
+    assert [it.id for it in source("pubmedqa", path, "test").questions([])] == ["102"]
+    assert [it.id for it in source("pubmedqa", path, "training").questions([])] == ["101"]
+    # A folder holds both files.
+    assert len(source("pubmedqa", tmp_path).questions([])) == 2
+
+
+def test_biogen_is_split_as_bioace_splits_it(tmp_path: Path):
+    path = samples.write(tmp_path, "topics.json", samples.TOPICS)
+    parts = [source("biogen2024", path, part).questions([]) for part in ("test", "validation", "training")]
+    assert [len(part) for part in parts] == [40, 5, 20]
+    assert [part[0].id for part in parts] == ["116", "156", "161"]
+
+
+@pytest.mark.parametrize("text", ['{"116": {"1": 5, "2": 2, "3": 0}}', "116 0 1 5\n116 0 2 2\n116 0 3 0\n"])
+def test_biogen_judgements_are_gold_with_grades(tmp_path: Path, text: str):
+    gold = source("biogen2025", samples.write(tmp_path, "qrels", text)).gold([])
+    assert gold["116"].documents == {"1": 5.0, "2": 2.0, "3": 0.0}
+
+
+def test_topics_and_judgements_of_a_folder_are_put_together(tmp_path: Path):
+    samples.write(tmp_path, "topics.json", samples.TOPICS)
+    samples.write(tmp_path, "qrels.json", {"116": {"1": 5}})
+    gold = source("biogen2024", tmp_path).gold([])
+    assert gold["116"].question == "Question 0?" and gold["116"].documents == {"1": 5.0}
+
+
+def test_kqa_gives_vital_nuggets_and_labelled_statements(tmp_path: Path):
+    gold = source("kqa", samples.write(tmp_path, "k.jsonl", samples.KQA)).gold([])["kqa-1"]
+    assert [nugget.vital for nugget in gold.nuggets or ()] == [True, False, False]
+    table = "Question,answer,claim,majority_label\nIs it?,It is.,It is so.,Entailment\nIs it?,No.,It is so.,Maybe\n"
+    problems: list[RecordError] = []
+    (citation,) = source("kqa", samples.write(tmp_path, "nli.csv", table)).citations(problems)
+    assert citation.label == "supported" and citation.premise == "It is."
+    assert "Entailment, Contradiction, Neutral" in str(problems[0]) and "line 3" in str(problems[0])
+
+
+def test_medaesqa_gives_answers_and_labels_one_a_citation(tmp_path: Path):
+    path = samples.write(tmp_path, "m.json", samples.MEDAESQA)
+    answers = source("medaesqa", path).answers([])
+    assert [answer.id for answer in answers] == ["116-M1", "116-M2"]
+    assert [[it.document for it in claim.citations] for claim in answers[0].claims] == [["101"], ["102"]]
+    assert [answers[0].text[claim.span.slice] for claim in answers[0].claims] == [
+        "Zinc shortens colds.",
+        "Sleep helps.",
+    ]
+    labels = source("medaesqa", path).labels([])["116-M1"]
+    # Supporting if either of two labels is; invalid citations are none.
+    assert [(it.document, it.label) for it in labels.citations or ()] == [("101", "supports"), ("102", "irrelevant")]
+    assert labels.sentences == ("required", None)
+
+
+def test_medaesqa_is_checked_with_the_texts_of_its_documents(tmp_path: Path):
+    from vericite.records import Document
+
+    path = samples.write(tmp_path, "m.json", samples.MEDAESQA)
+    with pytest.raises(InputError, match="--documents FILE"):
+        list(answers_in(path, "medaesqa"))
+    found = list(answers_in(path, "medaesqa", [Document.from_text("101", "Zinc shortens colds.")]))
+    assert found[0].documents[0].text == "Zinc shortens colds."  # pyright: ignore[reportAttributeAccessIssue]
+    assert read_system(Path(f"medaesqa:{path}"), {}).labels.keys() == {"116-M1", "116-M2"}
+
+
+def test_alce_gives_gold_of_its_three_sets_and_the_answers_of_a_run(tmp_path: Path):
+    path = samples.write(tmp_path, "asqa.json", samples.ALCE)
+    gold = source("alce", path).gold([])
+    assert gold["a1"].exact == (("1990",),) and [it.text for it in gold["a1"].nuggets or ()] == ["It was in 1990."]
+    assert gold["2"].type == "list" and gold["2"].exact == (("Rhine", "Rhein"), ("Elbe",))
+    (answer,) = source("alce", path).answers([])
+    # Passages of one page stay apart.
+    assert [[it.document for it in claim.citations] for claim in answer.claims] == [["7"], ["7#2"]]
+
+
+def test_statements_with_labels_can_be_calibrated_to(tmp_path: Path):
+    path = samples.write(tmp_path, "vj.jsonl", samples.VJ, {**samples.VJ, "source_supports_statement": "no_support"})
+    labels, problems = read_labels(Path(f"vj:{path}"))
+    assert not problems and [it.label for it in labels] == ["supported", "irrelevant"]
+    assert labels[0].premise == "Zinc helps." and labels[0].group == "is zinc good"
+
+
+@pytest.mark.parametrize("value", [samples.MSMARCO, samples.MSMARCO_COLUMNS])
+def test_msmarco_gives_the_passages_that_were_answered_from(tmp_path: Path, value: object):
+    path = samples.write(tmp_path, "train.json", value)
+    (question,) = source("msmarco", path).questions([])
+    assert question.id == "19699" and question.gold_documents == ("19699-2",)
+    assert question.gold_ideal[-1] == "a metal"
+    assert [it.source for it in source("msmarco", path).documents([])][1] == "https://example.org/zinc"
+
+
+@pytest.mark.parametrize("value", [samples.HOTPOTQA, samples.HOTPOTQA_HUB])
+def test_hotpotqa_gives_the_paragraphs_that_it_rests_on(tmp_path: Path, value: object):
+    path = samples.write(tmp_path, "dev.json", value)
+    (question,) = source("hotpotqa", path).questions([])
+    assert question.type == "yesno" and question.gold_documents == ("Zinc", "Iron")
+    texts = {it.id: it.text for it in source("hotpotqa", path).documents([])}
+    assert texts["Zinc"] == "Zinc is a metal."
+
+
+def test_attrscore_gives_natural_questions_alone(tmp_path: Path):
+    path = samples.write(tmp_path, "train.json", samples.ATTRSCORE)
+    assert [it.label for it in source("attrscore", path).citations([])] == ["supported", "irrelevant", "contradicted"]
+    assert len(list(source("attrscore", path, "nq").citations([]))) == 2
+
+
+def test_hagrid_gives_answers_that_cite_quotes_and_labels_of_sentences(tmp_path: Path):
+    path = samples.write(tmp_path, "h.jsonl", samples.HAGRID)
+    (answer,) = source("hagrid", path).answers([])
+    assert [[it.document for it in claim.citations] for claim in answer.claims] == [["10#1"], ["10#1", "11#1"], []]
+    first, second = source("hagrid", path).citations([])
+    assert (first.label, first.claim, first.premise) == ("supported", "Zinc is a metal.", "Zinc is a metal.")
+    assert (second.label, second.documents) == ("irrelevant", ("10#1", "11#1"))
+
+
+def test_politicite_counts_as_the_papers_table_does(tmp_path: Path):
+    path = samples.write(tmp_path, "p.jsonl", samples.POLITICITE)
+    counts = source("politicite", path).counts([]).record
+    assert counts["answers"] == 1 and counts["sentences of answers"] == 3 and counts["sentences that cite"] == 2
+    assert counts["sentences with several sources"] == 1 and counts["citations a sentence that cites"] == 1.5
+    gold = source("politicite", path).gold([])["p1"]
+    assert [it.documents for it in gold.citations or ()] == [("s1",), ("s1", "s2"), ()]
+
+
+def test_claims_are_set_before_the_abstracts_beside_them(tmp_path: Path):
+    path = samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
+    with pytest.raises(InputError, match=r"corpus\.jsonl"):
+        list(source("scifact", path).citations([]))
+    samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
+    supported, other = source("scifact", path).citations([])
+    assert (supported.label, supported.evidence, supported.documents) == ("supported", (1,), ("7",))
+    assert supported.premise == "Zinc was given.\nColds were shorter." and other.label == "irrelevant"
+    table = samples.write(tmp_path, "hv.csv", samples.HEALTHVER)
+    assert [it.label for it in source("healthver", table).citations([])] == ["supported", "irrelevant"]
+
+
+def test_gzip_and_the_doors_of_other_commands(tmp_path: Path):
+    path = tmp_path / "b.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(samples.BIOASQ).encode()))
+    questions, problems = read_questions(Path(f"bioasq:{path}"))
+    assert len(questions) == 4 and not problems
+    gold, problems = read_gold(Path(f"bioasq:{path}"))
+    assert gold["q2"].exact == (("CFTR", "ABCC7"),) and not problems
+
+
+def test_a_wrong_shape_says_what_was_expected_and_where(tmp_path: Path):
+    rows = [{**samples.BIOASQ["questions"][0], "id": "x", "type": "opinion"}, samples.BIOASQ["questions"][1], 7]
+    problems: list[RecordError] = []
+    found = source("bioasq", samples.write(tmp_path, "b.json", {"questions": rows})).questions(problems)
+    assert [it.id for it in found] == ["q2"]
+    assert "questions.0.type: expected one of yesno, factoid, list, summary; found 'opinion'" in str(problems[0])
+    assert "questions.2: expected an object; found a number" in str(problems[1])
+    path = samples.write(tmp_path, "m.json", samples.MIRAGE)
+    with pytest.raises(InputError, match=r"expected BioASQ task B.*\"body\".*found none.*fields bioasq, medqa"):
+        source("bioasq", path).questions([])
+    with pytest.raises(InputError, match=r"expected answers in .*found none\. bioasq gives questions, gold, documents"):
+        source("bioasq", samples.write(tmp_path, "g.json", samples.BIOASQ)).answers([])
+    with pytest.raises(InputError, match="Get it at http"):
+        source("bioasq", tmp_path / "absent.json")
+
+
+def test_without_a_file_the_usual_ones_of_the_data_folder_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("VERICITE_DATA", raising=False)
+    with pytest.raises(InputError, match="VERICITE_DATA"):
+        source_named("mirage:bioasq")
+    monkeypatch.setenv("VERICITE_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=r"mirage/benchmark\.json"):
+        source_named("mirage:bioasq")
+    (tmp_path / "mirage").mkdir()
+    samples.write(tmp_path / "mirage", "benchmark.json", samples.MIRAGE)
+    assert source_named("mirage:bioasq").name == "mirage/bioasq"
+    assert [it.id for it in source_named("mirage:bioasq").questions([])] == ["q1"]
+
+
+def test_a_file_is_a_file_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    samples.write(tmp_path, "bioasq", "{}")
+    assert not is_named("bioasq") and not is_named("questions.jsonl") and not is_named("C:/x") and is_named("scifact")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 10**12) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = sorted({word for known in SETS.values() for word in known.shape.split('"')[1::2]})
+SHAPED = st.recursive(
+    JSON, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=9)
+)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(value=SHAPED, name=st.sampled_from(sorted(SETS)))
+def test_garbage_is_refused_in_words(value: object, name: str, tmp_path_factory: pytest.TempPathFactory):
+    path = samples.write(tmp_path_factory.mktemp("garbage"), "x.json", value)
+    try:
+        source(name, path).counts([])
+    except VeriCiteError as error:
+        assert "expected" in str(error)
+
+
+DATA = Path(os.environ.get("VERICITE_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
+COUNTS = {
+    "bioasq": {"questions": 3144, "questions: yesno": 843},
+    "mirage/bioasq": {"questions": 618},
+    "mirage/pubmedqa": {"questions": 500},
+    "pubmedqa": {"questions": 1000},
+    "pubmedqa/test": {"questions": 500},
+    "biogen2024": {"questions": 65, "gold documents": 3217},
+    "kqa": {"questions": 201, "vital nuggets": 892, "gold nuggets": 1589, "labelled citations": 399},
+    "medlfqa": {"questions": 1670},
+    "scifact": {
+        "labelled citations: supported": 138,
+        "labelled citations: contradicted": 71,
+        "labelled citations: irrelevant": 131,
+    },
+    "healthver": {"as the data say: SUPPORT": 374, "as the data say: CONTRADICT": 225, "labelled citations": 2726},
+    "covidfact": {"labelled citations: supported": 299, "labelled citations: contradicted": 641},
+    "clinifact": {"labelled citations": 1970},
+    "nli4ct": {"labelled citations": 500, "labelled citations: supported": 250},
+    "evidence-inference": {"labelled citations": 4545},
+    "attributionbench": {"labelled citations": 1198, "labelled citations: supported": 599},
+    "wice": {"labelled citations": 349},
+    "esnli": {"labelled citations": 19666},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COUNTS)
+def test_real_files_are_read_whole(name: str, monkeypatch: pytest.MonkeyPatch):
+    if not DATA.is_dir():
+        pytest.skip("the folder of data sets, ../shared/data, is not here")
+    monkeypatch.setenv("VERICITE_DATA", str(DATA))
+    problems: list[RecordError] = []
+    counts = source_named(name).counts(problems).record
+    assert not problems
+    assert {what: counts.get(what) for what in COUNTS[name]} == COUNTS[name]
+
+
+def test_bioasqs_files_one_by_one_have_the_counts_of_their_years():
+    if not at_hand(SETS["bioasq"], DATA):
+        pytest.skip("the folder of data sets, ../shared/data, is not here")
+    counts = source("bioasq", DATA / "bioasq12b").counts([]).record
+    assert counts["questions"] == 340

@@ -1,0 +1,79 @@
+"""Jobs: whatever a kill leaves behind, the next process reads the whole lines, and nothing of others is cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from vericite.disk.jobs import MANIFEST, Job, Lines
+from vericite.errors import InputError
+
+
+class Item(BaseModel):
+    number: int
+    text: str = ""
+
+
+ITEMS = [Item(number=number, text="naïve " * number) for number in range(4)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 200), st.integers(0, 3))
+def test_a_file_cut_anywhere_is_gone_on_with(tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int):
+    lines = Lines(tmp_path_factory.mktemp("job") / "items.jsonl", Item)
+    lines.append(ITEMS)
+    whole = lines.path.read_bytes()
+    lines.path.write_bytes(whole[: max(0, len(whole) - cut)] + b"\0" * zeros)
+    there = lines.read()
+    assert there == ITEMS[: len(there)]
+    assert len(there) >= whole[: max(0, len(whole) - cut)].count(b"\n")
+    lines.append(ITEMS[len(there) :])
+    assert lines.path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("content", [b"my notes", b"[1", b'{"number": 1}\nmine\n{"number": 2}\n'])
+def test_what_is_not_ours_is_refused_and_left_as_it_is(tmp_path: Path, content: bytes):
+    lines = Lines(tmp_path / "items.jsonl", Item)
+    lines.path.write_bytes(content)
+    with pytest.raises(InputError, match=r"items\.jsonl"):
+        lines.read()
+    assert lines.path.read_bytes() == content
+
+
+def test_only_one_process_adds_to_a_file(tmp_path: Path):
+    with (
+        Lines(tmp_path / "items.jsonl", Item).locked(),
+        pytest.raises(InputError, match=r"adds to items\.jsonl in .* another process at work"),
+        Lines(tmp_path / "items.jsonl", Item).locked(),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("make", [Job.in_folder, Job.beside])
+def test_a_job_goes_on_under_the_settings_that_it_began_with(tmp_path: Path, make: Callable[..., Job]):
+    place = tmp_path / "job"
+    with make(place, {"seed": 1}, "a test").open() as before:
+        assert before == {}
+        make(place, {"seed": 1}, "a test").note({"items": 3})
+        with pytest.raises(InputError, match="another process at work"), make(place, {"seed": 1}, "a test").open():
+            pass
+    with make(place, {"seed": 1}, "a test").open() as before:
+        assert (before["settings"], before["items"]) == ({"seed": 1}, 3)
+    with pytest.raises(InputError, match="found another seed: 1 there, 2 now"), make(place, {"seed": 2}, "a").open():
+        pass
+
+
+def test_a_file_and_its_manifest_belong_together(tmp_path: Path):
+    job = Job.beside(tmp_path / "items.jsonl", {"seed": 1}, "a test")
+    with job.open():
+        Lines(job.place, Item).append(ITEMS)
+    assert json.loads((tmp_path / f"items.jsonl.{MANIFEST}").read_text())["settings"] == {"seed": 1}
+    job.manifest.unlink()
+    with pytest.raises(InputError, match="beside what is in it"), job.open():
+        pass

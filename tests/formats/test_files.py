@@ -1,0 +1,310 @@
+"""Files of every kind: tables, packed ones, the standard input; which format a file has; how long things may be."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
+from vericite.formats import answers_in
+from vericite.formats.tables import Columns
+from vericite.records import Answer, number_lines
+
+ROW = {"user_input": "Q?", "response": "LDL falls [2]. It stays.", "retrieved_contexts": ["One.", "It's two."]}
+
+
+def read(path: Path, format: str = "auto", columns: str | None = None) -> list[Answer | RecordError]:
+    return list(answers_in(path, format, columns=columns))
+
+
+def texts(answer: Answer | RecordError) -> list[str]:
+    assert isinstance(answer, Answer), answer
+    return [document.text for document in answer.documents]
+
+
+def errors(found: list[Answer | RecordError]) -> list[str]:
+    return [str(item) for item in found if isinstance(item, RecordError)]
+
+
+# tables
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '["One.", "It\'s two."]',  # JSON
+        "['One.', \"It's two.\"]",  # pandas
+        "['One.' \"It's two.\"]",  # NumPy
+        "['One.'\n \"It's two.\"]",
+    ],
+)
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t")])
+def test_a_list_in_a_cell_is_read_as_its_writer_wrote_it(tmp_path: Path, cell: str, suffix: str, delimiter: str):
+    path = tmp_path / f"answers{suffix}"
+    quoted = '"' + cell.replace('"', '""') + '"'
+    row = delimiter.join(["Q?", '"LDL falls [2]. It stays."', quoted])
+    path.write_text(delimiter.join(ROW) + "\n" + row + "\n")
+    [answer] = read(path)
+    assert texts(answer) == ROW["retrieved_contexts"]
+    assert isinstance(answer, Answer) and answer.question == "Q?"
+
+
+def test_columns_are_named_by_the_user(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    path.write_text('nr,reply,one,two\n7,"LDL falls [2].",First.,"Second, [quoted]."\n8,It stays [1].,Only.,\n')
+    found = read(path, columns="id=nr,answer=reply,contexts=one,contexts=two")
+    assert [texts(answer) for answer in found] == [["First.", "Second, [quoted]."], ["Only."]]
+    assert [answer.id for answer in found if isinstance(answer, Answer)] == ["7", "8"]
+
+
+def test_fields_of_json_lines_are_named_likewise(tmp_path: Path):
+    path = tmp_path / "answers.jsonl"
+    lines = [{"prediction": "LDL falls [1].", "passages": ["One."]}, {"other": 1}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    answer, error = read(path, columns="answer=prediction,contexts=passages")
+    assert texts(answer) == ["One."]
+    assert "line 2: expected a column 'prediction'; found 'other'" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("answer", "expected columns such as"),
+        ("reply=answer", "content of a column"),
+        ("answer=a,answer=b", "expected one column"),
+        ("=x", "expected columns such as"),
+        ("answer=nowhere", "expected a column 'nowhere'; found 'a'"),
+    ],
+)
+def test_columns_that_are_none_are_refused(tmp_path: Path, columns: str, problem: str):
+    path = tmp_path / "answers.csv"
+    path.write_text("a\nb\n")
+    with pytest.raises((InputError, UnknownNameError), match=problem):
+        read(path, columns=columns)
+
+
+def test_a_bad_row_costs_itself(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    rows = [b"answer,contexts", b"LDL falls [1].,One.", b"caf\xff [1],One.", b"a,b,c", b"", b"It stays [1].,Two."]
+    path.write_bytes(b"\r\n".join(rows))
+    found = read(path)
+    assert [isinstance(item, Answer) for item in found] == [True, False, False, True]
+    assert "line 3: expected UTF-8; found byte 0xff" in errors(found)[0]
+    assert "line 4: expected 2 cells, as in the first row; found 3" in errors(found)[1]
+
+
+def test_a_spreadsheets_utf_16_is_read(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    path.write_text("answer\tcontexts\nCaf\u00e9 [1].\tOne.\n", encoding="utf-16")
+    [answer] = read(path)
+    assert texts(answer) == ["One."] and isinstance(answer, Answer) and answer.text == "Caf\u00e9 [1]."
+
+
+def test_an_excel_workbook(tmp_path: Path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["id", "answer", "contexts"], [7, "LDL falls [1].", "One."], [None, None, None], [8.0, None, "x"]):
+        book.active.append(row)
+    path = tmp_path / "answers.xlsx"
+    book.save(path)
+    answer, error = read(path)
+    assert texts(answer) == ["One."] and isinstance(answer, Answer) and answer.id == "7"
+    assert isinstance(error, RecordError) and error.line == 4
+    (tmp_path / "packed.xlsx.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert read(tmp_path / "packed.xlsx.gz")[0] == answer
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match="expected an Excel workbook"):
+        read(path)
+
+
+def test_a_parquet_file(tmp_path: Path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "answers.parquet"
+    parquet.write_table(arrow.Table.from_pylist([ROW, {**ROW, "response": None}]), path)
+    answer, error = read(path)
+    assert texts(answer) == ROW["retrieved_contexts"]
+    assert isinstance(error, RecordError) and error.line == 2
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(InputError, match="expected a Parquet file"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet"])
+def test_a_table_without_its_package_gives_the_install_line(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
+    for module in ("openpyxl", "pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(MissingExtraError, match=r"pip install 'vericite\[tables\]'"):
+        read(tmp_path / name)
+
+
+@given(st.binary(max_size=300) | st.text(alphabet="a,;\"\n[]'").map(str.encode))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+def test_any_bytes_are_a_table_or_an_error(tmp_path: Path, data: bytes):
+    path = tmp_path / "any.csv"
+    path.write_bytes(b"answer,contexts\n" + data)
+    assert all(isinstance(item, Answer | RecordError) for item in read(path, "ragas"))
+
+
+def test_columns_keep_other_fields():
+    columns = Columns.of("answer=reply, context_ids=ids")
+    fields = columns.renamed({"reply": "x", "ids": [1], "answer": "old", "contexts": ["One."]})
+    assert fields == {"answer": "x", "retrieved_context_ids": [1], "contexts": ["One."]}
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {name: {"0": value, "1": value} for name, value in ROW.items()},  # pandas
+        {name: [value, value] for name, value in ROW.items()},  # datasets
+    ],
+)
+def test_a_table_by_columns_in_json(tmp_path: Path, whole: object):
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(whole))
+    found = read(path)
+    assert [texts(answer) for answer in found] == [ROW["retrieved_contexts"]] * 2
+
+
+# packed files and the standard input
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.md"])
+def test_a_packed_file_is_unpacked(tmp_path: Path, name: str):
+    text = {
+        "a.jsonl": json.dumps(ROW) + "\n",
+        "a.csv": "answer,contexts\nLDL falls [2]. It stays.,One.\n",
+        "a.md": "LDL falls [1].",
+    }[name]
+    (tmp_path / name).write_text(text)
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    assert read(tmp_path / f"{name}.gz") == read(tmp_path / name)
+
+
+def test_a_packed_file_that_breaks_off_keeps_what_came_before(tmp_path: Path):
+    import random
+
+    noise = "".join(random.Random(1).choices("abcdefghij", k=200_000))
+    packed = gzip.compress((json.dumps(ROW) + "\n" + json.dumps({**ROW, "x": noise}) + "\n").encode())
+    (tmp_path / "a.jsonl.gz").write_bytes(packed[:-2000])
+    first, second = number_lines(tmp_path / "a.jsonl.gz")
+    assert isinstance(first[1], str)
+    assert "line 2: expected a whole gzip file" in str(second[1])
+    (tmp_path / "b.jsonl.gz").write_bytes(b"\x1f\x8bnothing")
+    assert "expected a" in str(next(iter(number_lines(tmp_path / "b.jsonl.gz")))[1])
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_standard_input_is_a_file(monkeypatch: pytest.MonkeyPatch, packed: bool):
+    data = (json.dumps(ROW) + "\n{broken\n").encode()
+    piped(monkeypatch, gzip.compress(data) if packed else data)
+    answer, error = read(Path("-"))
+    assert texts(answer) == ROW["retrieved_contexts"]
+    assert str(error).startswith("<stdin>, line 2:")
+
+
+def test_a_table_on_the_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    piped(monkeypatch, b"reply,sources\nLDL falls [1].,One.\n")
+    assert texts(read(Path("-"), columns="answer=reply,contexts=sources")[0]) == ["One."]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    parquet.write_table(arrow.Table.from_pylist([ROW]), tmp_path / "a.parquet")
+    piped(monkeypatch, (tmp_path / "a.parquet").read_bytes())
+    assert texts(read(Path("-"))[0]) == ROW["retrieved_contexts"]
+
+
+def test_markdown_on_the_standard_input(monkeypatch: pytest.MonkeyPatch):
+    piped(monkeypatch, b"LDL falls [1].")
+    [answer] = read(Path("-"), "markdown")
+    assert isinstance(answer, Answer) and (answer.id, answer.text) == ("stdin", "LDL falls [1].")
+
+
+# which format
+
+
+@pytest.mark.parametrize(
+    "bad", [{"id": "1", "answer": "LDL falls."}, {"topic_id": 1, "responses": 3}, {"markdown": "x"}, {"x": 1}, 5]
+)
+def test_a_bad_first_record_does_not_decide_the_format_of_the_file(tmp_path: Path, bad: object):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in (bad, ROW, ROW)))
+    names: list[str] = []
+    found = list(answers_in(path, on_format=names.append))
+    assert names == ["ragas"]
+    assert [isinstance(item, Answer) for item in found] == [False, True, True]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "nope\n", "[]"])
+def test_a_file_without_any_record_has_no_format(tmp_path: Path, text: str):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(text)
+    names: list[str] = []
+    assert all(isinstance(item, RecordError) for item in answers_in(path, on_format=names.append))
+    assert names == []
+
+
+@pytest.mark.parametrize(
+    ("record", "ids"),
+    [
+        ({"answer": "LDL falls [2].", "documents": ["One.", "Two."]}, ["document-1", "document-2"]),
+        ({"id": 7, "answer": "LDL falls [1].", "documents": [{"id": 5, "text": "One.", "score": 0.3}]}, ["5"]),
+        ({"answer": "LDL falls [1].", "documents": [{"pmid": 123, "abstract": "One."}], "model": "x"}, ["123"]),
+        ({"answer": "LDL falls [1].", "documents": [{"text": "One."}], "id": None}, ["document-1"]),
+    ],
+)
+def test_ids_may_be_numbers_or_missing_and_documents_texts(tmp_path: Path, record: object, ids: list[str]):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    [answer] = read(path)
+    assert isinstance(answer, Answer) and [document.id for document in answer.documents] == ids
+    assert answer.claims[0].citations[0].document == ids[-1]
+
+
+# limits
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        (
+            {"answer": "x" * 1_000_001, "documents": []},
+            "an answer of at most 1,000,000 characters; found one of 1,000,001",
+        ),
+        ({"answer": "x [1].", "documents": ["y" * 1_000_001]}, "a document of at most 1,000,000 characters"),
+        (
+            {"response": "It is. " * 2000, "contexts": ["y"] * 100},
+            "at most 100,000 citations of one answer; found 200,000",
+        ),
+        ({"answer": "[" * 100_000 + "]" * 100_000, "documents": []}, None),
+    ],
+)
+def test_what_is_too_long_costs_itself_and_says_so(tmp_path: Path, record: dict[str, object], problem: str | None):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(record) + "\n" + json.dumps({"answer": "LDL falls [1].", "documents": ["One."]}) + "\n")
+    first, second = read(path, "ragas" if "contexts" in record else "vericite")
+    if problem is None:
+        assert isinstance(first, Answer)
+    else:
+        assert isinstance(first, RecordError) and problem in str(first) and "line 1" in str(first)
+    assert isinstance(second, Answer)
+
+
+def test_a_line_that_is_too_long_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("vericite.records.base.LONGEST_LINE", 100)
+    path = tmp_path / "lines"
+    path.write_text("a" * 99 + "\n" + "b" * 300 + "\nc\n")
+    found = list(number_lines(path))
+    assert [(number, isinstance(line, RecordError)) for number, line in found] == [(1, False), (2, True), (3, False)]
+    assert "expected a line of at most 100 bytes" in str(found[1][1])

@@ -1,0 +1,149 @@
+"""A run as a value: its file, its errors, and the same run from the command line and from the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.errors import InputError, UnknownNameError
+from vericite.pipeline.build import build, open_search, protocol_of, settings_of
+from vericite.pipeline.plan import AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.records import Question
+
+ROOT = Path(__file__).parents[2]
+QUESTION = "Which drugs are used for smoking cessation?"
+COMMANDS = {
+    "search": (["search", QUESTION], ["--k", "2", "--rerank", "none", "--by", "bm25"]),
+    "ask": (["ask", QUESTION], ["--k", "3", "--by", "bm25", "--protocol", "vericite", "--no-checks"]),
+    "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["--abstain-below", "0.8"]),
+    "repair": (
+        ["repair", str(ROOT / "examples/answers.jsonl")],
+        ["--protocol", "vericite", "--drop-uncited", "--no-cache"],
+    ),
+}
+
+
+@given(
+    st.builds(
+        Plan,
+        search=st.builds(
+            SearchPlan,
+            k=st.integers(1, 99),
+            by=st.sampled_from([None, "bm25", "hybrid"]),
+            journals=st.lists(st.text(max_size=9), max_size=3).map(tuple),
+            coverage=st.floats(0, 1),
+        ),
+        answer=st.builds(AnswerPlan, llm=st.none() | st.text(max_size=9), seed=st.none() | st.integers(0, 9)),
+        check=st.builds(CheckPlan, abstain_below=st.none() | st.floats(0, 1)),
+        llm=st.builds(ModelPlan, timeout=st.floats(1, 999), cache=st.booleans()),
+    )
+)
+def test_a_plan_comes_back_from_its_values(plan: Plan):
+    assert Plan().changed(json.loads(json.dumps(plan.as_json()))) == plan
+
+
+def test_a_file_says_what_differs_and_the_rest_stays(tmp_path: Path):
+    (tmp_path / "plan.toml").write_text('[search]\nk = 3\nlanguages = ["eng"]\n[check]\nprotocol = "alce"\n')
+    plan = Plan.load(tmp_path / "plan.toml", Plan(search=SearchPlan(rerank="none")))
+    assert plan == Plan(search=SearchPlan(rerank="none", k=3, languages=("eng",)), check=CheckPlan(protocol="alce"))
+    plan.dump(tmp_path / "whole.json")
+    assert Plan.load(tmp_path / "whole.json") == plan
+
+
+def test_yaml_is_read_where_its_package_is(tmp_path: Path):
+    pytest.importorskip("yaml", reason="PyYAML is no dependency")
+    (tmp_path / "plan.yaml").write_text("search: {k: 3}\n")
+    assert Plan.load(tmp_path / "plan.yaml").search.k == 3
+    (tmp_path / "plan.yml").write_text("search: !!python/object:os.system {}\n")
+    with pytest.raises(InputError, match="expected a plan"):
+        Plan.load(tmp_path / "plan.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"search": {"kk": 3}}', "search.kk"),
+        ('{"search": {"k": "three"}}', "search.k"),
+        ('{"search": {"k": 0}}', "search.k"),
+        ('{"search": 3}', "search"),
+        ('{"serach": {}}', "serach"),
+        ('{"llm": {"key": "sk-123"}}', "llm.key"),
+        ("[1]", r"\[1\]"),
+        ("{", "plan.json"),
+    ],
+)
+def test_what_is_no_plan_is_named(tmp_path: Path, text: str, found: str):
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(InputError, match=f"expected a plan .*{found}"):
+        Plan.load(tmp_path / "plan.json")
+
+
+def test_an_unknown_way_is_refused_with_those_there_are():
+    with pytest.raises(UnknownNameError, match="bm25"):
+        SearchPlan(by="magic")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (AnswerPlan(seed=1), "--llm beside --seed"),
+        (AnswerPlan(llm="ollama:x", context=3), "--rationale beside --context"),
+        (AnswerPlan(llm="ollama:x", rationale=True, prompt="biogen"), "without --prompt"),
+        (AnswerPlan(llm="ollama:x", shots=2), "--pool beside --shots"),
+    ],
+)
+def test_settings_that_change_nothing_are_refused(answer: AnswerPlan, expected: str):
+    with pytest.raises(InputError, match=expected):
+        build(Plan(answer=answer))
+
+
+def test_a_plan_is_built_into_the_parts_that_it_names():
+    plan = Plan(search=SearchPlan(by="bm25", rerank="none", k=2), check=CheckPlan(protocol="vericite", judge="lexical"))
+    pipeline = build(plan)
+    run = pipeline.run(Question(id="q", text=QUESTION), plan.search.k)
+    assert len(run.evidence) == 2 and run.evidence[0].retriever == "bm25"
+    assert pipeline.verifier.protocol.name == "vericite" and "lexical" in run.provenance.parts["judge"]
+    assert open_search(plan.search)[0].parts == pipeline.search.parts
+    assert protocol_of(CheckPlan(checks=False)).checks is False
+    assert settings_of(ModelPlan(price="0.15,0.60")).price is not None
+    with pytest.raises(InputError, match="two amounts"):
+        settings_of(ModelPlan(price="cheap"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_from_its_plan_is_the_same_run(run_cli, tmp_path: Path, command: str):
+    words, options = COMMANDS[command]
+    plan = str(tmp_path / "plan.json")
+    first = run_cli(*words, *options, "--plan-out", plan)
+    assert first.code == 0
+    assert run_cli(*words, "--plan", plan) == first
+    assert run_cli(*words) != first
+
+
+def test_options_override_the_plan(run_cli, tmp_path: Path):
+    (tmp_path / "plan.json").write_text('{"search": {"k": 1, "rerank": "none"}}')
+    printed = run_cli("search", QUESTION, "--plan", str(tmp_path / "plan.json"), "--k", "2", "--json")
+    assert len(json.loads(printed.out)["evidence"]) == 2
+
+
+def test_a_plan_can_be_printed_and_holds_only_what_the_command_reads(run_cli):
+    printed = run_cli("search", QUESTION, "--k", "1", "--plan-out", "-", "--json").out
+    plan, end = json.JSONDecoder().raw_decode(printed)
+    assert plan["search"]["k"] == 1 and set(plan) == {"search", "llm"}
+    assert json.loads(printed[end:])["evidence"]
+
+
+def test_a_run_folder_keeps_its_plan(run_cli, tmp_path: Path):
+    assert run_cli("ask", QUESTION, "--k", "2", "--save", str(tmp_path / "run")).code == 0
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert Plan().changed(manifest["plan"]).search.k == 2
+
+
+def test_a_plan_that_cannot_be_used_ends_with_2(run_cli, tmp_path: Path):
+    for plan in ("nowhere", str(tmp_path / "nowhere.json")):
+        printed = run_cli("search", QUESTION, "--plan", plan)
+        assert printed.code == 2 and "expected" in printed.err

@@ -1,0 +1,192 @@
+"""Reports: what is in them, that every text stays text, and what the page may do."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.scoring import System
+from vericite.records import Answer, Change, Document
+from vericite.report.data import Report, make_report, with_verdicts
+from vericite.report.page import Page, make_page, write_page
+from vericite.text.citations import parse_answer
+
+SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def answer(
+    id: str, text: str, source: str = SOURCE, question: str = "Does zelotrine reduce pain?", title: str = "Zelotrine"
+) -> Answer:
+    return parse_answer(id, text, [Document.from_text("d1", source, title)], question)
+
+
+def system(name: str, *answers: Answer, changes: tuple[Change, ...] = ()) -> System:
+    return with_verdicts(
+        System(name, tuple(Item(one.id, one, changes=changes) for one in answers)), "vericite", "lexical"
+    )
+
+
+def report_of(*systems: System) -> Report:
+    return make_report(systems, Bootstrap(100, 0))
+
+
+def page_of(*systems: System) -> str:
+    return make_page(report_of(*systems), "A title").html
+
+
+def data_in(html: str) -> dict[str, object]:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])  # pyright: ignore
+
+
+def test_a_report_has_each_answer_with_its_verdicts_and_each_document_once():
+    first = system("one", answer("a", "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows [4]. It rains."))
+    second = system("two", answer("a", "Zelotrine reduced pain in 40 of 80 adults [1]."))
+    made = report_of(first, second)
+    assert list(made.documents) == ["d1"]
+    assert [[claim["kind"] for claim in row["claims"]] for row in made.answers] == [
+        ["supported", "dangling", "uncited"],
+        ["supported"],
+    ]
+    assert all(row["differs"] for row in made.answers)
+    key, start, end = made.answers[0]["claims"][0]["verdicts"][0]["evidence"][0]
+    assert made.documents[key]["text"][start:end] == "Zelotrine reduced pain in 40 of 80 adults."
+    assert len(made.comparisons) == 1
+    assert made.systems[0].rates["supported"].count == 1
+
+
+def test_two_documents_that_share_an_id_are_both_there():
+    made = report_of(
+        system("one", answer("a", "It works [1].")), system("two", answer("a", "It works [1].", "Another text."))
+    )
+    assert len(made.documents) == 2
+
+
+def test_offsets_are_those_of_scripts():
+    made = report_of(
+        system("one", answer("a", "\U0001f600 Pain fell [1]. Pain fell [1].", "\U0001f600 So. Pain fell."))
+    )
+    text = made.answers[0]["text"].encode("utf-16-le")
+    spans = [(claim["start"], claim["end"]) for claim in made.answers[0]["claims"]]
+    assert [text[2 * start : 2 * end].decode("utf-16-le") for start, end in spans][-1] == "Pain fell [1]."
+
+
+def test_repairs_are_shown():
+    change = Change(
+        sentence=0, action="rewritten", before="It rained [1].", after="It poured [1].", why="not supported", round=1
+    )
+    made = report_of(system("one", answer("a", "It poured [1]."), changes=(change,)))
+    assert made.answers[0]["changes"][0]["after"] == "It poured [1]."
+
+
+HOSTILE = [
+    "<script>document.title='ran'</script>",
+    "</script><script>document.title='ran'</script>",
+    "<!--<script>",
+    "]]><script>document.title='ran'</script>",
+    "<img src=x onerror=\"document.title='ran'\">",
+    "<svg onload=\"document.title='ran'\">",
+    "<iframe srcdoc=\"<script>parent.document.title='ran'</script>\">",
+    "<a href=\"javascript:document.title='ran'\">x</a>",
+    "<style>body{display:none}</style>",
+    "<base href='https://example.org/'>",
+    "<meta http-equiv=refresh content='0;url=https://example.org/'>",
+    "<form action=https://example.org><input autofocus onfocus=\"document.title='ran'\">",
+    "<details open ontoggle=\"document.title='ran'\">",
+    "\"><script>document.title='ran'</script>",
+    "' onmouseover='document.title=1' x='",
+    "{{ 7*7 }} {% raw %} ${7*7} #{7*7} <%= 7*7 %>",
+    "&lt;script&gt;document.title='ran'&lt;/script&gt;",
+    "\\u003cscript\\u003edocument.title='ran'\\u003c/script\\u003e",
+    "\u2028document.title='ran'\u2029",
+    "\u202egnihtyna\u202c \u2066x\u2069",
+    "\x1b[31mred\x1b[0m",
+    "a\x00b\x07c",
+    "`${document.title='ran'}`",
+    "__proto__",
+    "constructor",
+    "<math><mi xlink:href=\"javascript:document.title='ran'\">",
+    "<object data=\"javascript:document.title='ran'\">",
+    "<link rel=stylesheet href=https://example.org/x.css>",
+    "x" * 900_000,
+    "<plaintext>",
+]
+
+
+def hostile() -> list[System]:
+    answers = [
+        answer(
+            f"{number}-{text[:60]}", f"{text} [1]. Zelotrine reduced pain [1].", f"{text} {SOURCE}", f"{text}?", text
+        )
+        for number, text in enumerate(HOSTILE)
+    ]
+    return [system(HOSTILE[1], *answers), system(HOSTILE[13], *answers)]
+
+
+def test_no_text_can_leave_its_place_in_the_page():
+    html = page_of(*hostile())
+    assert html.count("<script") == 2
+    assert html.count("</script>") == 2
+    assert "<img src=x" not in html and "<iframe" not in html and "{{ 7*7 }}" in json.dumps(data_in(html))
+    assert len(html) < 15_000_000
+
+
+def test_the_page_allows_its_own_style_and_script_alone():
+    html = page_of(system("one", answer("a", "It works [1].")))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")  # pyright: ignore
+    script = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)[0]
+    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)[0]
+    for text in (script, style):
+        assert f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy and "http" not in policy
+
+
+def test_data_may_lie_in_a_file_of_their_own(tmp_path: Path):
+    page = make_page(report_of(system("one", answer("a", "It works [1]."))), "A title", external_data=True)
+    write_page(page, tmp_path / "out")
+    assert "It works" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "data.js").read_text(encoding="utf-8").startswith("window.REPORT = {")
+
+
+def dump(html: str, tmp_path: Path) -> str:
+    """The page as it stands in a browser after its script has run."""
+    write_page(Page(html), tmp_path / "page.html")
+    assert CHROMIUM is not None
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    found = subprocess.run(
+        [*command, "--virtual-time-budget=5000", "--dump-dom", f"file://{tmp_path / 'page.html'}"],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return found.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_in_a_browser_answers_are_shown_and_nothing_of_theirs_runs(tmp_path: Path):
+    shown = dump(page_of(*hostile()), tmp_path)
+    assert "<title>A title</title>" in shown
+    assert 'class="row"' in shown and 'class="claim' in shown
+    assert "<iframe" not in shown and "<img src=" not in shown.replace('<img src="data:image/svg', "")
+    assert "<base" not in shown and "<object" not in shown
+
+
+def test_plots_are_pictures_with_words_for_those_who_do_not_see_them():
+    pytest.importorskip("vl_convert")
+    made = report_of(
+        system("one", *(answer(f"q{n}", "Zelotrine reduced pain in 40 of 80 adults [1].") for n in range(12)))
+    )
+    for number, row in enumerate(made.answers):
+        row["type"] = ("yesno", "list")[number % 2]
+    html = make_page(made, "A title").html
+    assert '<img src="data:image/svg+xml;base64,' in html
+    assert "by type of question. one, yesno: 1.000 (n 6); one, list: 1.000 (n 6)" in html
