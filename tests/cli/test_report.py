@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -21,3 +23,21 @@ def test_the_page_never_takes_the_place_of_what_was_read(run_cli, tmp_path: Path
     printed = run_cli("report", str(answers), "--out", str(answers))
     assert printed.code == 2
     assert answers.read_bytes() == (EXAMPLES / "answers.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["ragas.jsonl", "langchain.jsonl", "biogen.json"])
+def test_answers_of_other_programs_become_a_page_as_they_are_checked(run_cli, tmp_path: Path, form: str):
+    out, formats = tmp_path / "report.html", EXAMPLES / "formats"
+    beside = ("--documents", str(formats / "documents.jsonl")) if form == "biogen.json" else ()
+    printed = run_cli("check", str(formats / form), *beside, "--judge", "lexical", "--report", str(out))
+    assert printed.code == 0, printed.err
+    html = out.read_text(encoding="utf-8")
+    assert "<h1>Cited answers</h1>" in html
+    assert '"verdicts":[{"kind"' in html
+
+
+def test_a_page_of_checked_answers_never_takes_the_place_of_what_is_read_or_written(run_cli, tmp_path: Path):
+    out = tmp_path / "same"
+    printed = run_cli("check", str(EXAMPLES / "answers.jsonl"), "--out", str(out), "--report", str(out))
+    assert printed.code == 2
+    assert not out.exists()

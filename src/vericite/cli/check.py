@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
+    from vericite.evaluate.items import Item
     from vericite.evaluate.rates import CitationRates
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
@@ -68,6 +69,10 @@ def check(
     columns: ColumnsOption = None,
     documents: DocumentsOption = None,
     out: Annotated[Path | None, typer.Option(help="Write the verdicts here, a line an answer.")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a page to read here: answers, verdicts, sources.", metavar="FILE"),
+    ] = None,
     protocol: ProtocolOption = "default",
     fail_under: Annotated[
         float | None,
@@ -105,15 +110,19 @@ def check(
     refuse_both(as_json, as_csv)
     refuse_same(out, file, documents)
     refuse_unwritable(out)
+    refuse_same(page, file, documents, what="--report")
+    _refuse_one_file(out, page)
+    refuse_unwritable(page, "--report")
     problems: list[RecordError] = []
     answers = read_answers(file, format, documents, problems, _show_format, columns)
     chosen = plan_of(ctx, "check", plan, plan_out)
     judged_by = judge_of(chosen.check, settings_of(chosen.llm))
     before = ledger_of(judged_by)
     table = _Table(0 if as_json or as_csv else rows, is_kept=out is not None)
+    items: list[Item] | None = None if page is None else []
     try:
         with closing(_checked(answers, protocol_of(chosen.check, judged_by), out, chosen.llm.cache)) as checked:
-            rates = _pooled(checked, table, count_lines(file))
+            rates = _pooled(checked, table, count_lines(file), items)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))
@@ -124,16 +133,26 @@ def check(
         table.end(rates)
         if gate is not None:
             say(gate.line)
+    if page is not None and items is not None:
+        _write_page(items, file, page)
     passed = (gate is None or gate.passed) and _any_judged(rates)
     report(problems)
     if not passed:
         raise typer.Exit(1)
 
 
+def _refuse_one_file(out: Path | None, page: Path | None) -> None:
+    from vericite.errors import InputError
+
+    if out is not None and page is not None and out.resolve() == page.resolve():
+        raise InputError(f"expected --out and --report to be two files; found {out} for both")
+
+
 @dataclass
 class _Ahead:
     """An answer that was checked, and how many the verifier has read by then: they are judged in batches."""
 
+    answer: Answer
     checked: CheckedAnswer
     read: int
 
@@ -144,22 +163,28 @@ def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, ca
     from vericite.pipeline import check_many
 
     read = 0
+    waiting: deque[Answer] = deque()
 
     def counted() -> Iterator[Answer]:
         nonlocal read
         for answer in answers:
             read += 1
+            waiting.append(answer)
             yield answer
 
     with output(out, "stopped; the verdicts on {} answers are in") as written:
         for checked in check_many(counted(), protocol, cache=cache, quote=written is not None):
             if written is not None:
                 written.add([checked])
-            yield _Ahead(checked, read)
+            yield _Ahead(waiting.popleft(), checked, read)
 
 
-def _pooled(found: Iterator[_Ahead], table: _Table, total: int | None) -> CitationRates:
+def _pooled(
+    found: Iterator[_Ahead], table: _Table, total: int | None, items: list[Item] | None = None
+) -> CitationRates:
+    """The rates; where a page is asked for, what it shows is added to ``items``."""
     from vericite.cli.terminal import Progress
+    from vericite.evaluate.items import Item
     from vericite.evaluate.rates import CitationRates
 
     rates = CitationRates()
@@ -167,8 +192,19 @@ def _pooled(found: Iterator[_Ahead], table: _Table, total: int | None) -> Citati
         for one in found:
             rates.add(one.checked.summary)
             table.add(one.checked)
+            if items is not None:
+                items.append(Item(one.answer.id, one.answer, one.checked))
             progress.update(rates.answers, f"{rates.summary.citations:,} citations", one.read)
     return rates
+
+
+def _write_page(items: list[Item], file: Path, page: Path) -> None:
+    from vericite.cli.report import write_report
+    from vericite.evaluate.scoring import System
+    from vericite.evaluate.systems import system_names
+
+    name = "answers" if str(file) == "-" else system_names([file])[0]
+    note(write_report([System(name, tuple(items))], page))
 
 
 class _Table:

@@ -12,7 +12,12 @@ from vericite.cli.options import JudgeOption, ProtocolOption, refuse_same
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vericite.errors import RecordError
+    from vericite.evaluate.scoring import System
+
+TITLE = "Cited answers"
 
 
 def report(
@@ -21,7 +26,7 @@ def report(
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     name: NameOption = None,
-    title: Annotated[str, typer.Option(help="The page's heading.")] = "Cited answers",
+    title: Annotated[str, typer.Option(help="The page's heading.")] = TITLE,
     external_data: Annotated[
         bool, typer.Option("--external-data", help="Write a folder, with the data in a file of their own.")
     ] = False,
@@ -35,8 +40,7 @@ def report(
     from vericite.cli.figures import reported
     from vericite.cli.io import read_library
     from vericite.evaluate.systems import read_systems
-    from vericite.report.data import make_report, with_verdicts
-    from vericite.report.page import LARGEST, make_page, write_page
+    from vericite.report.data import with_verdicts
 
     problems: list[RecordError] = []
     with reported(problems):
@@ -44,8 +48,20 @@ def report(
         read = read_systems(systems, problems, gold, {}, library, name or ())
         refuse_same(out, *read.paths, documents)
         checked = [with_verdicts(system, protocol, judge) for system in read.systems]
-        page = make_page(make_report(checked), title, external_data)
-        write_page(page, out)
-        typer.echo(f"{out}: {sum(len(one.items) for one in checked)} answers, {page.size / 1e6:.1f} MB")
-        if page.size > LARGEST and not external_data:
-            remark("a page of this size opens slowly; --external-data writes a folder instead")
+        typer.echo(write_report(checked, out, title, external_data))
+
+
+def write_report(systems: Sequence[System], out: Path, title: str = TITLE, external_data: bool = False) -> str:
+    """Write the page of systems that were checked; a line that says what is in it.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    from vericite.report.data import make_report
+    from vericite.report.page import LARGEST, make_page, write_page
+
+    page = make_page(make_report(systems), title, external_data)
+    write_page(page, out)
+    if page.size > LARGEST and not external_data:
+        remark("a page of this size opens slowly; `vericite report --external-data` writes a folder instead")
+    return f"{out}: {sum(len(one.items) for one in systems)} answers, {page.size / 1e6:.1f} MB"
