@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from mix.build import build, write
+from mix.folder import DataFolder
 from mix.passages import abstract, declarative_title, finding, sentences, window, without_heading
 from mix.recipe import MixConfig, read_config
-from vericite.datasets.folder import DataFolder
 from vericite.errors import InputError, UnknownNameError
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

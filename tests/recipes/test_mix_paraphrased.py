@@ -10,11 +10,11 @@ import pytest
 
 from mix.build import SOURCES, Mix, build
 from mix.example import Example, Label
+from mix.folder import DataFolder
 from mix.guard import Forbidden
 from mix.passages import text_hash
 from mix.recipe import Harvest, MixConfig, Shelf
 from mix.written import ParaphrasedClaim, Paraphrases
-from vericite.datasets.folder import DataFolder
 from vericite.errors import RecordError
 from vericite.records import read_jsonl
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from mix.example import Example
+from mix.folder import DataFolder
 from mix.guard import Forbidden, Guard, forbidden, normal
 from mix.passages import joined, text_hash
 from mix.recipe import Harvest, MixConfig, Shelf
 from mix.written import InventedClaims, WrittenClaim, written
-from vericite.datasets.folder import DataFolder
 from vericite.errors import RecordError
 from vericite.records import read_jsonl
 

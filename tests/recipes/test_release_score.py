@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from release.classification import macro_f1
 from release.documents import LabelledDocument, document_probabilities
 from release.gate import Verdict
 from release.score import (
@@ -20,7 +21,6 @@ from release.score import (
 )
 from release.teach import FolderScorer
 from vericite.errors import InputError
-from vericite.evaluate.classification import macro_f1
 from vericite.models import ModelFolder, Pair
 from vericite.models.folder import VERIFIER
 from vericite.train.data import LabelledPair, read_pairs, twin_units

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from mix.build import broken_pairs, released, write_released
+from mix.folder import DataFolder
 from mix.recipe import MixConfig
 from release.documents import LabelledDocument, ScorerJudge, verdicts
 from release.evaluate import (
@@ -31,7 +32,6 @@ from release.evaluate import (
     score_release,
     show,
 )
-from vericite.datasets.folder import DataFolder
 from vericite.errors import InputError
 from vericite.models import Encoded, Engine, ModelFolder, Pair
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL

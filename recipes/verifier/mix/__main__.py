@@ -17,8 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/mix
 
 from mix.build import Mix, build, released, write, write_released
+from mix.folder import DataFolder
 from mix.recipe import read_config
-from vericite.datasets.folder import DataFolder
 from vericite.errors import VeriCiteError
 
 

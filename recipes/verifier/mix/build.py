@@ -15,6 +15,7 @@ from typing import Any, Literal
 from mix.corpus import corpus
 from mix.edits import corrupted, harvest_names
 from mix.example import DocumentExample, Example, Label, components, share, write_rows
+from mix.folder import DataFolder
 from mix.guard import Guard, NearTexts, forbidden
 from mix.passages import Nearest, Rarity, clean
 from mix.questions import bioasq, pubmedqa
@@ -35,7 +36,6 @@ from mix.rationales import (
 from mix.recipe import LICENCES, Harvest, MixConfig, Shelf, blank
 from mix.written import KINDS, Paraphrases
 from mix.written import written as written_claims
-from vericite.datasets.folder import DataFolder
 from vericite.errors import UnknownNameError
 from vericite.records import Record, read_jsonl
 from vericite.train.data import UNLABELLED

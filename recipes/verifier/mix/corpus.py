@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mix.example import Example
+from mix.folder import Row
 from mix.passages import (
     Nearest,
     Rarity,
@@ -23,7 +24,6 @@ from mix.passages import (
     window,
 )
 from mix.recipe import Harvest, MixConfig, Shelf, blank
-from vericite.datasets.folder import Row
 
 _TRIAL = re.compile(r"\bNCT\d{8}\b")
 _NUMBER = re.compile(r"\d")

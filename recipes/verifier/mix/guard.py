@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from vericite.datasets.folder import DataFolder
+from mix.folder import DataFolder
 
 NEAR = 0.85
 """Token Jaccard from which two claims count as the same."""

@@ -10,10 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from mix.example import Example
+from mix.folder import Row
 from mix.guard import mirage_bioasq, normal, pmid_of
 from mix.passages import Nearest, Rarity, abstract, clean, finding, joined, result_window, sentences, without_heading
 from mix.recipe import Harvest, Shelf, blank
-from vericite.datasets.folder import Row
 
 _CONTEXT_COVERED = 0.55
 _SNIPPET_COVERED = 0.6

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mix.example import DocumentExample, Example, Label, components
+from mix.folder import Row
 from mix.passages import Rarity, abstract, clean, joined, sentences, window
 from mix.recipe import Harvest, Shelf, blank, sized
-from vericite.datasets.folder import Row
 
 _LABELS: dict[str, Label] = {"SUPPORT": "entails", "CONTRADICT": "contradicts"}
 # A sentence that has nearly all the words of a claim may well entail it, whatever the annotators picked.

@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mix.example import DocumentExample, Example, Label, share
+from mix.folder import DataFolder
 from mix.guard import Guard
 from mix.passages import abstract, clean, joined, window
-from vericite.datasets.folder import DataFolder
 from vericite.errors import InputError
 
 LICENCES: dict[str, tuple[str, bool]] = {

@@ -22,12 +22,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from release.classification import balanced_accuracy, macro_f1
 from release.documents import SUFFIX, LabelledDocument, Verdicts, read_documents, resized, verdicts
 from release.evaluate import AnchorCite, JudgedSet
 from release.score import Score, bootstrapped, plain
 from release.teach import Scorer
 from vericite.errors import InputError, UnknownNameError, VeriCiteError
-from vericite.evaluate.classification import balanced_accuracy, macro_f1
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
 from vericite.train.data import Floats, Integers, LabelledPair, read_pairs

@@ -22,12 +22,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from release.classification import PairMeasure, balanced_accuracy, macro_f1
 from release.documents import SUFFIX, LabelledDocument, ScorerJudge, read_documents, verdicts
 from release.score import Score, bootstrapped, plain, score_twins
 from release.teach import Scorer, open_scorer
 from vericite.errors import InputError, VeriCiteError
 from vericite.evaluate.calibration import brier, ece_of_labels
-from vericite.evaluate.classification import PairMeasure, balanced_accuracy, macro_f1
 from vericite.models.contracts import COLUMNS, ENTAILS, Judge, Pair
 from vericite.models.folder import ModelFolder
 from vericite.train.data import Floats, Integers, LabelledPair, read_pairs

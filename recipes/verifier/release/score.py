@@ -22,10 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from release.documents import SUFFIX, document_probabilities, read_documents
-from release.teach import Scorer, open_scorer
-from vericite.errors import InputError, VeriCiteError
-from vericite.evaluate.classification import (
+from release.classification import (
     PairMeasure,
     auc,
     balanced_accuracy,
@@ -33,6 +30,9 @@ from vericite.evaluate.classification import (
     estimate_pairs,
     macro_f1,
 )
+from release.documents import SUFFIX, document_probabilities, read_documents
+from release.teach import Scorer, open_scorer
+from vericite.errors import InputError, VeriCiteError
 from vericite.evaluate.rates import Rate, RateTally
 from vericite.evaluate.resampling import Bootstrap, members
 from vericite.models.contracts import ENTAILS

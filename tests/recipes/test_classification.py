@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vericite.evaluate.classification import auc, balanced_accuracy, macro_f1
+from release.classification import auc, balanced_accuracy, macro_f1
 
 
 def test_measures_agree_with_scikit_learn() -> None:
