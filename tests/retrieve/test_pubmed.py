@@ -280,6 +280,23 @@ def test_any_text_gives_searches_or_a_clear_error(text: str):
     assert raw.strip()
 
 
+def test_the_papers_cleaning_leaves_out_the_interrogative_alone():
+    asked = "What is the role of AND gates in jet lag?"
+    assert searches(asked, "interrogative")[0] == (
+        "tiab",
+        "is[tiab] AND the[tiab] AND role[tiab] AND of[tiab] AND and[tiab] AND gates[tiab] AND in[tiab] AND jet[tiab] "
+        "AND lag[tiab] AND hasabstract",
+    )
+    assert searches(asked, "interrogative")[1][1] == "(is the role of and gates in jet lag) AND hasabstract"
+    assert searches(asked, "interrogative")[2] == searches(asked)[2]
+    assert searches(asked)[0][1] == "role[tiab] AND gates[tiab] AND jet[tiab] AND lag[tiab] AND hasabstract"
+
+
+def test_the_cleaning_is_part_of_the_signature(entrez: Entrez):
+    assert "cleaning=interrogative" in PubMedRetriever(entrez, cleaning="interrogative").signature
+    assert "cleaning" not in PubMedRetriever(entrez).signature
+
+
 def test_a_question_of_ten_thousand_characters_is_cut_with_the_reason(
     server: EntrezServer, entrez: Entrez, caplog: pytest.LogCaptureFixture
 ):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import is_quiet, remark, remark_leakage, say, show_embedding
+from vericite.cli.io import is_quiet, note, remark, remark_leakage, say, show_embedding
 from vericite.cli.options import (
     BATCH,
     AbstainOption,
@@ -21,8 +21,10 @@ from vericite.cli.options import (
     CacheOption,
     CandidatesOption,
     ChecksOption,
+    CleaningOption,
     ConcurrencyOption,
     ContextOption,
+    ControlledOption,
     CorpusOption,
     CoverageOption,
     EvidenceOption,
@@ -73,7 +75,10 @@ _STAGES = {
 def ask(
     ctx: typer.Context,
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
-    k: Annotated[int, typer.Option("--k", help="Documents to answer from.")] = 5,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="Documents to answer from; 5 if not said, and of an oracle all."),
+    ] = None,
     llm: LLMOption = None,
     prompt: PromptOption = "default",
     grammar: GrammarOption = "auto",
@@ -92,6 +97,8 @@ def ask(
     checks: ChecksOption = None,
     aids: AidsOption = None,
     corpus: CorpusOption = "demo",
+    controlled: ControlledOption = None,
+    cleaning: CleaningOption = None,
     plan: PlanOption = None,
     plan_out: PlanOutOption = None,
     by: ByOption = None,
@@ -139,7 +146,7 @@ def ask(
         if save is not None:
             outcomes = _ask_into(save, made, questions, chosen, as_json, batch)
         else:
-            outcomes = _ask_here(made, questions, chosen.search.k, as_json)
+            outcomes = _ask_here(made, questions, chosen.search.depth(), as_json)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(made.ledger)
@@ -149,10 +156,10 @@ def ask(
         raise typer.Exit(1)
 
 
-def _expect_some(k: int) -> None:
+def _expect_some(k: int | None) -> None:
     from vericite.errors import InputError
 
-    if k < 1:
+    if k is not None and k < 1:
         raise InputError(f"expected --k, the number of documents to answer from, to be 1 or more; found {k}")
 
 
@@ -217,7 +224,7 @@ def _ask_into(
     outcomes = _Outcomes()
     with kept.open(questions) as left, Progress("asking", "questions", len(left)).running() as progress:
         done = len(questions) - len(left)
-        for number, run in enumerate(made.run_many(left, plan.search.k), start=1):
+        for number, run in enumerate(made.run_many(left, plan.search.depth()), start=1):
             kept.add(run)
             outcomes.add(run)
             progress.update(number, f"{len(outcomes.failed)} failed" if outcomes.failed else "")
@@ -227,10 +234,24 @@ def _ask_into(
         for run in kept.runs():
             if run.question.id in asked:
                 typer.echo(to_json(run))
+    _show_retrieval(kept.retrieval)
     before = f", {done} of them before" if done else ""
     answered = f"{len(questions) - len(outcomes.failed)} of {len(questions)} questions answered{before}"
     say(f"{folder}: {answered}", err=as_json)
     return outcomes
+
+
+def _show_retrieval(counts: dict[str, int]) -> None:
+    """The retrieval yield where it is not whole, and what an oracle had."""
+    asked, yielded = counts.get("questions", 0), counts.get("with_evidence", 0)
+    if yielded < asked:
+        remark(f"retrieval yield: {yielded} of {asked} questions have a document")
+    if "gold" in counts:
+        line = f"oracle: {counts['gold']} gold documents"
+        if "standard" in counts:
+            line = f"controlled {line} and {counts['padding']} retrieved, {counts['standard']} in the standard cell"
+        missing = counts["gold_missing"]
+        note(line + (f"; {missing} gold documents were not to be had" if missing else ""))
 
 
 class _Outcomes:

@@ -214,7 +214,28 @@ CorpusOption = Annotated[
     str,
     typer.Option(
         help='"demo", "pubmed" (asks NCBI), a store that `corpus build` made, or a file of documents: JSONL '
-        '{"id", "title"?, "text"}.'
+        '{"id", "title"?, "text"}. With "oracle:" before it, each question gets its own gold documents from there, all of '
+        "them or --k."
+    ),
+]
+ControlledOption = Annotated[
+    str | None,
+    typer.Option(
+        "--controlled",
+        help="With --corpus oracle:...: give each question as many documents as its standard cell has, gold ones first. "
+        "The cell: a corpus that is searched, or a folder of runs (--save).",
+        metavar="CORPUS|RUNS",
+        rich_help_panel=_SEARCH,
+    ),
+]
+CleaningOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cleaning",
+        help="With --corpus pubmed, what is left out of a question: its stopwords (the default), or its leading "
+        "interrogative alone, as in the VeriCite paper.",
+        metavar="stopwords|interrogative",
+        rich_help_panel=_SEARCH,
     ),
 ]
 PlanOption = Annotated[
@@ -452,7 +473,7 @@ PlanFileOption = Annotated[
 
 _SEARCH_FIELDS = {
     **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
-    **{name: name for name in ("keep", "mesh", "retracted")},
+    **{name: name for name in ("keep", "mesh", "retracted", "controlled", "cleaning")},
     "from_year": "year_from",
     "to_year": "year_to",
     "journal": "journals",
@@ -498,7 +519,6 @@ FIELDS: dict[str, dict[str, dict[str, str]]] = {
 
 _USUAL: dict[str, dict[str, dict[str, Any]]] = {
     "ask": {"llm": {"timeout": 300, "reply_tokens": 512}},
-    "search": {"search": {"k": 10}},
     "repair": {"repair": {"enabled": True}},
 }
 """What a command has otherwise than a plan without a command."""

@@ -14,6 +14,8 @@ from vericite.cli.options import (
     BatchOption,
     ByOption,
     CandidatesOption,
+    CleaningOption,
+    ControlledOption,
     CorpusOption,
     CoverageOption,
     FromYear,
@@ -44,7 +46,12 @@ def search(
     ctx: typer.Context,
     question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
     corpus: CorpusOption = "demo",
-    k: Annotated[int, typer.Option("--k", min=1, max=10_000, help="Documents to find.")] = 10,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", min=1, max=10_000, help="Documents to find; 10 if not said, and of an oracle all."),
+    ] = None,
+    controlled: ControlledOption = None,
+    cleaning: CleaningOption = None,
     plan: PlanOption = None,
     plan_out: PlanOutOption = None,
     by: ByOption = None,
@@ -89,7 +96,7 @@ def search(
     opened, problems = open_search(chosen.search, settings_of(chosen.llm), show_embedding)
     numbered, refused = _questions(question, batch)
     wrong = [*problems, *refused]
-    _carry_out(opened, numbered, chosen.search.k, _Shown(explain, as_json, batch, run, tag), wrong)
+    _carry_out(opened, numbered, chosen.search.depth(10), _Shown(explain, as_json, batch, run, tag), wrong)
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 

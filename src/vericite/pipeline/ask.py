@@ -221,6 +221,7 @@ class Pipeline:
             rationale=rationale,
             changes=changes,
             seconds=clock.seconds,
+            cell=found.cell,
         )
 
     def _rationale(

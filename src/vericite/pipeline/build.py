@@ -15,10 +15,13 @@ from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
 from vericite.pipeline.check import verifier_for
-from vericite.pipeline.plan import AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.cells import OracleSearch, SavedCell
+from vericite.pipeline.plan import ALL_GOLD, ORACLE, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import Rewrite, Search
 from vericite.records import Document, Question
 from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.oracle import Oracle
 from vericite.retrieve.rerank import PRIOR, Rerank
 from vericite.retrieve.retriever import Fused, Retriever, Way
 from vericite.retrieve.rewrite import Rewriter, Trigger
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from vericite.llm import LLM, Price, Settings
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.pipeline.repair.repairer import Repairer
+    from vericite.retrieve.pubmed import Cleaning
 
 MEDRAG_CONSTANT = 100
 _MEDRAG = {"rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
@@ -84,12 +88,15 @@ def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
     """What makes the results of a run: the corpus with its content, and the signature of each part."""
     verifier = pipeline.verifier
     parts = {**pipeline.parts, "protocol": verifier.protocol.signature, "judge": verifier.judge.signature}
-    corpus = plan.search.corpus
-    return {"corpus": corpus, **_content_of(corpus), "k": plan.search.k, "parts": parts}
+    search = plan.search
+    controlled = {} if search.controlled is None else {"controlled": search.controlled}
+    k = "all" if search.depth() == ALL_GOLD else search.depth()
+    return {"corpus": search.corpus, **_content_of(search.corpus), **controlled, "k": k, "parts": parts}
 
 
 def _content_of(corpus: str) -> dict[str, str]:
     """Of a corpus that is a file, which may hold other documents the next time."""
+    corpus = corpus.removeprefix(ORACLE)
     path = Path(corpus)
     if corpus in ("demo", "pubmed") or not path.is_file():
         return {}
@@ -214,7 +221,9 @@ def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> R
     from vericite.pipeline.repair.repairer import Rewriter as SentenceRewriter
 
     rewriter = None if model is None else SentenceRewriter(model)
-    return Repairer(verifier, search=replace(search, rewrite=None), rewriter=rewriter)
+    # An oracle knows no documents for a sentence: another source of the answer's own has to do.
+    looked_in = None if isinstance(search, OracleSearch) else replace(search, rewrite=None)
+    return Repairer(verifier, search=looked_in, rewriter=rewriter)
 
 
 def build_repairer(plan: Plan, problems: list[RecordError]) -> Repairer:
@@ -257,6 +266,10 @@ def open_search(
         MissingExtraError: A part of it needs an extra.
     """
     chosen = plan or SearchPlan()
+    if chosen.gold_source is not None:
+        return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
+    if chosen.controlled is not None:
+        raise InputError(f"expected --corpus {ORACLE}... beside --controlled; found the corpus {chosen.corpus!r}")
     rewriter = _rewriter(chosen, settings)
     retriever, problems = _retriever(chosen, on_embedding)
     reranker = load_reranker(chosen.rerank)
@@ -265,6 +278,55 @@ def open_search(
     keep = "new" if chosen.keep == "new" else "better"
     rewrite = None if rewriter is None else Rewrite(rewriter, _usable(chosen.trigger, rerank), keep)
     return Search(retriever, rerank, rewrite), problems
+
+
+def _oracle_search(
+    plan: SearchPlan, source: str, settings: Settings | None, on_embedding: OnEmbedding | None
+) -> tuple[Search, Sequence[RecordError]]:
+    if plan.controlled is None:
+        idle = {"--by": plan.by is not None, "--rewrite": plan.rewrite != "none", "filters": plan.filters.predicate()}
+        if given := [name for name, is_given in idle.items() if is_given]:
+            raise InputError(
+                f"expected no {', '.join(given)} beside --corpus {plan.corpus}, which searches for nothing; found some. "
+                "Leave them out, or name the cell that they are for: --controlled CORPUS"
+            )
+    oracle, problems = _oracle(source)
+    if plan.controlled is None:
+        return OracleSearch(oracle), problems
+    folder = Path(plan.controlled)
+    if (folder / RUNS).is_file():
+        return OracleSearch(oracle, standard=SavedCell(folder)), problems
+    of_standard = plan.model_copy(update={"corpus": plan.controlled, "controlled": None})
+    standard, wrong = open_search(of_standard, settings, on_embedding)
+    return OracleSearch(oracle, standard=standard), [*problems, *wrong]
+
+
+def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
+    """What gives questions their gold documents, out of a corpus of any kind."""
+    from vericite.corpus import demo_documents, load_documents
+
+    if source == "pubmed":
+        from vericite.corpus.entrez.client import Entrez
+
+        return Oracle(Entrez()), ()
+    if source == "demo":
+        return Oracle(documents=demo_documents()), ()
+    if not _is_store(source):
+        documents, problems = load_documents(Path(source))
+        return Oracle(documents=documents), problems
+    from vericite.corpus.store import open_store
+
+    store = open_store(source)
+
+    def look_up(names: Sequence[str]) -> list[Document]:
+        # A document's own id goes before a PMID that versions and parts of it share.
+        return [*store.get(names).documents, *store.of_pmids([name for name in names if name.isdecimal()])]
+
+    return Oracle(lookup=look_up, source=f"store {Path(source).name}"), ()
+
+
+def _is_store(corpus: str) -> bool:
+    return corpus not in ("demo", "pubmed") and (corpus.startswith("s3://") or Path(corpus).is_dir())
 
 
 def load_reranker(name: str) -> Reranks | None:
@@ -292,11 +354,13 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
     from vericite.corpus import demo_documents, demo_vectors, load_documents
 
     corpus = plan.corpus
-    is_store = corpus not in ("demo", "pubmed") and (corpus.startswith("s3://") or Path(corpus).is_dir())
+    is_store = _is_store(corpus)
     if plan.filters.predicate() and not is_store:
         raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")
+    if plan.cleaning != "stopwords" and corpus != "pubmed":
+        raise InputError(f"expected --corpus pubmed beside --cleaning; found the corpus {corpus!r}")
     if corpus == "pubmed":
-        return _pubmed(plan.by), ()
+        return _pubmed(plan.by, plan.cleaning), ()
     if is_store:
         return _store(plan), ()
     if corpus == "demo":
@@ -308,13 +372,13 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
     return _in_memory(documents, plan.by, vectors), problems
 
 
-def _pubmed(by: str | None) -> Retriever:
+def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
     from vericite.corpus.entrez.client import Entrez
     from vericite.retrieve.pubmed import PubMedRetriever
 
     if by is not None:
         raise InputError(f"expected PubMed, which ranks by its own rules, without a way to rank; found {by!r}")
-    return PubMedRetriever(Entrez())
+    return PubMedRetriever(Entrez(), cleaning=cleaning)
 
 
 def _store(plan: SearchPlan) -> Retriever:

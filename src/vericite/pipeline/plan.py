@@ -27,12 +27,22 @@ By = Literal["bm25", "dense", "hybrid", "rrf-2", "rrf-4"]
 """Ways to rank; the last two are MedRAG's fusions, of BM25 with MedCPT, and of both with Contriever and SPECTER."""
 
 
+ORACLE = "oracle:"
+"""Begins the name of a corpus that only gives gold documents."""
+
+ALL_GOLD = 10_000
+"""More gold documents than any question has."""
+
+
 class SearchPlan(Record):
     """How to search, in names.
 
     Attributes:
-        corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents.
-        k: Documents to find.
+        corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:`` before
+            it, each question's gold documents are taken from there and nothing is searched for.
+        controlled: With an oracle: the standard cell, whose number of documents each question gets. A corpus to be
+            searched, or a folder of runs.
+        k: Documents to find; None for the usual number, and of an oracle for all gold documents.
         by: What documents are ranked by; None for words and meaning where there are vectors, else words.
         rerank: ``bundled``, ``medcpt``, ``bge``, ``hf:CHECKPOINT`` or ``none``.
         candidates: Documents that are reranked.
@@ -42,10 +52,13 @@ class SearchPlan(Record):
         best: Documents that this mean is of. By default the best one alone: one article answers most questions.
         keep: Which evidence is kept after rewriting: the ``better`` one, or the ``new`` one.
         year_from, year_to, journals, mesh, publication_types, languages, retracted: Filters on documents of a store.
+        cleaning: Which words of a question PubMed is not asked for: its ``stopwords`` and the leading interrogative, or
+            the ``interrogative`` alone, as in the VeriCite paper.
     """
 
     corpus: str = "demo"
-    k: int = Field(default=5, ge=1)
+    controlled: str | None = None
+    k: int | None = Field(default=None, ge=1)
     by: str | None = None
     rerank: str = "bundled"
     candidates: int = Field(default=CANDIDATES, ge=1)
@@ -61,6 +74,7 @@ class SearchPlan(Record):
     publication_types: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     retracted: bool | None = None
+    cleaning: Literal["stopwords", "interrogative"] = "stopwords"
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -68,6 +82,17 @@ class SearchPlan(Record):
             if value is not None and value not in known:
                 raise UnknownNameError(f"value of {option}", value, known)
         return self
+
+    @property
+    def gold_source(self) -> str | None:
+        """Where an oracle takes gold documents from; None where documents are searched for."""
+        return self.corpus.removeprefix(ORACLE) if self.corpus.startswith(ORACLE) else None
+
+    def depth(self, usual: int = 5) -> int:
+        """How many documents to find: ``k``, else all gold ones of an oracle, else the usual number."""
+        if self.k is not None:
+            return self.k
+        return ALL_GOLD if self.gold_source is not None and self.controlled is None else usual
 
     @property
     def trigger(self) -> Trigger:

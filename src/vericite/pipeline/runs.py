@@ -81,6 +81,11 @@ class RunFolder:
         if path.exists():
             yield from (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
 
+    @property
+    def retrieval(self) -> dict[str, int]:
+        """How many questions have evidence, and of gold documents how many there are, as the manifest has it."""
+        return self._totals.retrieval
+
     def _answered(self, questions: Sequence[Question]) -> set[str]:
         """The ids that have an answer. The runs that failed leave the file: they are asked again."""
         found = self._runs.read()
@@ -118,12 +123,14 @@ class Totals:
         self._seconds: Counter[str] = Counter()
         self._spent: Counter[str] = Counter()
         self._cost: float | None = 0.0
+        self._retrieval: Counter[str] = Counter()
 
     def add(self, run: Run) -> None:
         """Count a run."""
         self._answers += 1
         self._failed += run.answer.failed is not None
         self._cut_off += run.answer.cut_off
+        self._add_evidence(run)
         self.add_failed_before(run)
 
     def add_failed_before(self, run: Run) -> None:
@@ -134,6 +141,22 @@ class Totals:
             unknown = self._cost is None or (spent.cost is None and spent.calls > 0)
             self._cost = None if unknown else (self._cost or 0.0) + (spent.cost or 0.0)
 
+    def _add_evidence(self, run: Run) -> None:
+        found = sum(not hit.document.retracted for hit in run.evidence)
+        if not found and run.answer.failed is not None:
+            # A search that failed is no search that found nothing.
+            return
+        self._retrieval.update(questions=1, with_evidence=int(found > 0), documents=found)
+        if (cell := run.cell) is not None:
+            self._retrieval.update({f"cell_{cell.kind}": 1}, gold=cell.gold, gold_missing=len(cell.missing))
+            if cell.standard is not None:
+                self._retrieval.update(padding=cell.retrieved, standard=cell.standard)
+
+    @property
+    def retrieval(self) -> dict[str, int]:
+        """Questions with evidence (the retrieval yield), and documents: found, gold, padding, of the standard cell."""
+        return dict(self._retrieval)
+
     @property
     def record(self) -> dict[str, Any]:
         """As the manifest has it; a cost that is not known is null, never 0."""
@@ -142,6 +165,7 @@ class Totals:
             "answers": self._answers,
             "failed": self._failed,
             "cut_off": self._cut_off,
+            "retrieval": self.retrieval,
             "seconds": dict(self._seconds),
             "seconds_an_answer": {stage: seconds / each for stage, seconds in self._seconds.items()},
             "spent": dict(self._spent) if self._spent else None,

@@ -10,7 +10,7 @@ from typing import Literal
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
-from vericite.records import Evidence, Question, Rewriting
+from vericite.records import Cell, Evidence, Question, Rewriting
 from vericite.retrieve.rerank import Rerank
 from vericite.retrieve.retriever import Retriever
 from vericite.retrieve.rewrite import Fallible, Rewriter, Sufficiency, Trigger
@@ -162,11 +162,13 @@ class FoundEvidence:
         evidence: The documents, the best first.
         rewriting: Whether it was searched again, and why; None where the search never does.
         seconds: What each stage took.
+        cell: How many of them are gold; None where nobody looked.
     """
 
     evidence: tuple[Evidence, ...]
     rewriting: Rewriting | None
     seconds: dict[str, float]
+    cell: Cell | None = None
 
     @property
     def usable_first(self) -> tuple[Evidence, ...]:

@@ -33,6 +33,7 @@ from vericite.records.gold import (
 )
 from vericite.records.values import (
     Answer,
+    Cell,
     Change,
     CheckedAnswer,
     CheckedRationale,
@@ -71,6 +72,7 @@ __all__ = [
     "STANDARD_INPUT",
     "STDIN",
     "Answer",
+    "Cell",
     "Change",
     "CheckedAnswer",
     "CheckedRationale",

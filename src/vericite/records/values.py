@@ -569,10 +569,27 @@ class CheckedRationale(Record):
         return self.checked.summary.holding, self.checked.summary.statements
 
 
+class Cell(Record):
+    """How evidence came to be that holds a question's gold documents by design.
+
+    ``oracle`` has all of them, or the first k. ``controlled`` has as many documents as the question's standard cell:
+    gold ones as far as they go, and where they are short, those that were retrieved. ``gold`` and ``retrieved`` count
+    the two, ``standard`` the documents of the standard cell. ``missing`` are gold documents that were not to be had,
+    each with the reason.
+    """
+
+    kind: Literal["oracle", "controlled"]
+    gold: int = Field(ge=0)
+    retrieved: int = Field(default=0, ge=0)
+    standard: int | None = Field(default=None, ge=0)
+    missing: Names = FrozenDict()
+
+
 class Run(Record):
     """A question's way through the pipeline: what was found, answered and judged.
 
-    ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name.
+    ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name; ``cell`` is there
+    where the evidence is of gold documents.
     """
 
     question: Question
@@ -584,6 +601,7 @@ class Run(Record):
     rationale: CheckedRationale | None = None
     changes: tuple[Change, ...] = ()
     seconds: FloatMap = FrozenDict()
+    cell: Cell | None = None
 
 
 _SEVERITY: tuple[RepairAction, ...] = ("dropped citation", "re-cited", "rewritten", "dropped")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vericite.corpus.sources.entry import pmid_of
@@ -13,41 +13,52 @@ from vericite.records import Document, Evidence, Question
 if TYPE_CHECKING:
     from vericite.corpus.entrez.client import Entrez
 
+Lookup = Callable[[Sequence[str]], Iterable[Document]]
+"""The documents that have one of these ids or PMIDs, in any order."""
+
 _LOG = logging.getLogger(__name__)
 
 
 class Oracle:
     """Gives a question its gold documents, in their order.
 
-    A gold document that is not to be had is left out, with a warning, and told in ``missing``; where none of a
-    question's is to be had there is an error, because an answer from nothing would count against the generator.
+    A gold document that is not to be had, or has no abstract, is left out, with a warning, and told in ``missing``;
+    where none of a question's is to be had there is an error, because an answer from nothing would count against the
+    generator.
 
     Args:
         entrez: Fetches by PMID what is not among ``documents``; None to take those only.
         documents: Documents by their ids or PMIDs.
+        lookup: Finds others, as in a store.
+        source: What ``lookup`` looks into, for the signature.
 
     Attributes:
         missing: By question id, the gold documents that were not to be had, each with the reason.
     """
 
-    def __init__(self, entrez: Entrez | None = None, documents: Iterable[Document] = ()) -> None:
+    def __init__(
+        self,
+        entrez: Entrez | None = None,
+        documents: Iterable[Document] = (),
+        lookup: Lookup | None = None,
+        source: str = "store",
+    ) -> None:
         self._entrez = entrez
+        self._lookup = lookup
+        self._source = source
         self._documents: dict[str, Document] = {}
         self._count = 0
         for document in documents:
             self._count += 1
-            # An id is the document's own; a PMID two versions of an article may share.
-            self._documents[document.id] = document
-            if document.pmid:
-                self._documents.setdefault(document.pmid, document)
+            _keep(self._documents, document)
         self.missing: dict[str, Mapping[str, str]] = {}
 
     @property
     def signature(self) -> str:
         """Where the documents come from."""
-        parts = ([f"{self._count} documents"] if self._count else []) + (
-            [self._entrez.signature] if self._entrez else []
-        )
+        parts = [f"{self._count} documents"] if self._count else []
+        parts += [self._source] if self._lookup else []
+        parts += [self._entrez.signature] if self._entrez else []
         return f"oracle({', '.join(parts)})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
@@ -77,14 +88,24 @@ class Oracle:
     def _gold(self, question: Question) -> tuple[list[Document], dict[str, str]]:
         """The documents, each once, and why others are missing."""
         pmids = {gold: pmid_of(gold) or gold for gold in dict.fromkeys(question.gold_documents)}
-        known = {gold: self._documents.get(gold) or self._documents.get(pmid) for gold, pmid in pmids.items()}
+        given = self._looked_up(pmids) if self._lookup else self._documents
+        known = {gold: given.get(gold) or given.get(pmid) for gold, pmid in pmids.items()}
         reasons: dict[str, str] = {}
         if rest := [gold for gold, document in known.items() if document is None]:
             fetched, reasons = self._fetched([pmids[gold] for gold in rest])
             known |= {gold: fetched.get(pmids[gold]) for gold in rest}
-        found = {document.id: document for document in known.values() if document is not None}
+        found = {it.id: it for it in known.values() if it is not None and it.text.strip()}
         missing = {gold: reasons[pmids[gold]] for gold, document in known.items() if document is None}
+        # What has a title alone cannot be cited and checked.
+        missing |= {gold: "it has no abstract" for gold, it in known.items() if it is not None and it.id not in found}
         return list(found.values()), missing
+
+    def _looked_up(self, pmids: Mapping[str, str]) -> Mapping[str, Document]:
+        found = dict(self._documents)
+        assert self._lookup is not None
+        for document in self._lookup(list(dict.fromkeys([*pmids, *pmids.values()]))):
+            _keep(found, document)
+        return found
 
     def _fetched(self, pmids: list[str]) -> tuple[dict[str, Document], dict[str, str]]:
         if self._entrez is None:
@@ -92,3 +113,10 @@ class Oracle:
         fetched = self._entrez.fetch(pmids)
         reasons = dict.fromkeys(fetched.missing, "PubMed has no such record") | dict(fetched.problems)
         return {document.id: document for document in fetched.documents}, reasons
+
+
+def _keep(documents: dict[str, Document], document: Document) -> None:
+    # An id is the document's own; a PMID two versions of an article may share.
+    documents[document.id] = document
+    if document.pmid:
+        documents.setdefault(document.pmid, document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from vericite.corpus.entrez.results import (
     acronyms,
@@ -25,6 +25,9 @@ CANDIDATES = 200
 
 MOST_WORDS = 40
 """Of a question: the longest of BioASQ's has about half as many, and no abstract has all words of a longer one."""
+
+Cleaning = Literal["stopwords", "interrogative"]
+"""What is left out of a question: words that PubMed does not look up and the leading interrogative, or that alone."""
 
 _INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
 _AUXILIARIES = frozenset("is are was were do does did can could should would will has have".split())
@@ -50,18 +53,22 @@ class PubMedRetriever:
     Args:
         entrez: The client.
         candidates: Articles of each search that are looked at.
+        cleaning: What is left out of a question. The paper leaves out its leading interrogative and nothing else, and
+            so finds nothing where a stopword stands in no title or abstract beside the rest.
     """
 
-    def __init__(self, entrez: Entrez, candidates: int = CANDIDATES) -> None:
+    def __init__(self, entrez: Entrez, candidates: int = CANDIDATES, cleaning: Cleaning = "stopwords") -> None:
         if candidates < 1:
             raise InputError(f"expected candidates of at least 1; found {candidates}. Raise it.")
         self._entrez = entrez
         self._candidates = candidates
+        self._cleaning: Cleaning = cleaning
 
     @property
     def signature(self) -> str:
         """Which searches, over how many candidates, of whom."""
-        return f"pubmed(tiab>atm>raw, candidates={self._candidates}, {self._entrez.signature})"
+        cleaning = "" if self._cleaning == "stopwords" else f"cleaning={self._cleaning}, "
+        return f"pubmed(tiab>atm>raw, {cleaning}candidates={self._candidates}, {self._entrez.signature})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` articles, the best first.
@@ -72,7 +79,7 @@ class PubMedRetriever:
         """
         found: list[Evidence] = []
         seen: set[str] = set()
-        for stage, query in searches(question.text):
+        for stage, query in searches(question.text, self._cleaning):
             if len(found) >= k:
                 break
             for position, document in self._articles(query, k - len(found), seen):
@@ -114,7 +121,7 @@ def is_complete(document: Document) -> bool:
     return all(known) and not document.retracted
 
 
-def searches(question: str) -> tuple[tuple[str, str], ...]:
+def searches(question: str, cleaning: Cleaning = "stopwords") -> tuple[tuple[str, str], ...]:
     """The searches of a question in their order, each with its name. No part of the question is read as syntax.
 
     Raises:
@@ -128,6 +135,9 @@ def searches(question: str) -> tuple[tuple[str, str], ...]:
         )
     leads = words[0] not in kept and _is_interrogative(words[0], words[1:], question)
     # A question that is an interrogative only ("Why?") is about it.
+    if cleaning == "interrogative":
+        every = tuple(dict.fromkeys(word.lower() for word in words[leads:])) or plain
+        return ("tiab", all_in_title_or_abstract(every)), ("atm", mapped(every)), ("raw", as_asked(words))
     asked = content_words(words[leads:], kept) or plain
     return ("tiab", all_in_title_or_abstract(asked)), ("atm", mapped(asked)), ("raw", as_asked(words))
 

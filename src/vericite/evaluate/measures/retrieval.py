@@ -149,6 +149,23 @@ class MRR(AtOptionalCutoff):
 
 
 @dataclass(frozen=True, repr=False)
+class RetrievalYield(Measure):
+    """Questions for which any document was found.
+
+    Studies that leave out the others, as VeriCite does, report on fewer questions than they asked.
+    """
+
+    name = "RetrievalYield"
+    family: ClassVar[Family] = "retrieval"
+    needs: ClassVar[tuple[Need, ...]] = ("evidence",)
+    whole: ClassVar[bool] = True
+
+    def parts(self, item: Item) -> Parts | None:
+        """Whether there is one."""
+        return None if item.ranked is None else one(float(bool(item.ranked)))
+
+
+@dataclass(frozen=True, repr=False)
 class BioASQMAP(Measure):
     """Precision at the rank of each relevant document among the first ten, over ten or the relevant ones if fewer.
 
