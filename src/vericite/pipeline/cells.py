@@ -22,6 +22,7 @@ from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
 from vericite.records import Cell, Evidence, Question, Run, read_jsonl
 from vericite.retrieve.oracle import Oracle
 
+
 class StandardCell(Protocol):
     """What a question gets without an oracle."""
 
