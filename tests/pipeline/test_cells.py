@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_a_retracted_gold_document_takes_no_place_under_control(corpus: str):
     gone = Document.from_text("5", TEXTS["5"]).model_copy(update={"retracted": True})
 
     class Standard:
-        parts = {"retriever": "fixed"}
+        parts: ClassVar = {"retriever": "fixed"}
 
         def find(self, question: Question, k: int):
             return OracleSearch(Oracle(documents=[Document.from_text("1", TEXTS["1"])])).find(

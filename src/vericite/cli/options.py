@@ -214,15 +214,15 @@ CorpusOption = Annotated[
     str,
     typer.Option(
         help='"demo", "pubmed" (asks NCBI), a store that `corpus build` made, or a file of documents: JSONL '
-        '{"id", "title"?, "text"}. With "oracle:" before it, each question gets its own gold documents from there, all of '
-        "them or --k."
+        '{"id", "title"?, "text"}. With "oracle:" before it, each question gets its own gold documents from there, all '
+        "or --k."
     ),
 ]
 ControlledOption = Annotated[
     str | None,
     typer.Option(
         "--controlled",
-        help="With --corpus oracle:...: give each question as many documents as its standard cell has, gold ones first. "
+        help="With --corpus oracle:...: give a question as many documents as its standard cell has, gold ones first. "
         "The cell: a corpus that is searched, or a folder of runs (--save).",
         metavar="CORPUS|RUNS",
         rich_help_panel=_SEARCH,

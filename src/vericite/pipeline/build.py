@@ -14,8 +14,8 @@ from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
-from vericite.pipeline.check import verifier_for
 from vericite.pipeline.cells import OracleSearch, SavedCell
+from vericite.pipeline.check import verifier_for
 from vericite.pipeline.plan import ALL_GOLD, ORACLE, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import Rewrite, Search
@@ -287,7 +287,7 @@ def _oracle_search(
         idle = {"--by": plan.by is not None, "--rewrite": plan.rewrite != "none", "filters": plan.filters.predicate()}
         if given := [name for name, is_given in idle.items() if is_given]:
             raise InputError(
-                f"expected no {', '.join(given)} beside --corpus {plan.corpus}, which searches for nothing; found some. "
+                f"expected no {', '.join(given)} beside --corpus {plan.corpus}, which does not search; found some. "
                 "Leave them out, or name the cell that they are for: --controlled CORPUS"
             )
     oracle, problems = _oracle(source)

@@ -38,8 +38,8 @@ class SearchPlan(Record):
     """How to search, in names.
 
     Attributes:
-        corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:`` before
-            it, each question's gold documents are taken from there and nothing is searched for.
+        corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:``
+            before it, each question's gold documents are taken from there and nothing is searched for.
         controlled: With an oracle: the standard cell, whose number of documents each question gets. A corpus to be
             searched, or a folder of runs.
         k: Documents to find; None for the usual number, and of an oracle for all gold documents.
