@@ -85,7 +85,7 @@ class OracleSearch(Search):
     @property
     def parts(self) -> dict[str, str]:
         """The oracle, and the stages of the standard cell behind their names."""
-        standard = {} if self.standard is None else self.standard.parts
+        standard: Mapping[str, str] = {} if self.standard is None else self.standard.parts
         return {"retriever": self.retriever.signature, **{f"standard {name}": it for name, it in standard.items()}}
 
     def find(self, question: Question, k: int, on_stage: OnStage | None = None) -> FoundEvidence:
