@@ -14,6 +14,7 @@ from vericite.generate.grammar import GRAMMAR, answer_grammar
 from vericite.generate.prompt import (
     AnswerPrompt,
     Demonstration,
+    Shown,
     TruncatedEvidence,
     load_prompt,
     message_tokens,
@@ -21,6 +22,7 @@ from vericite.generate.prompt import (
 )
 from vericite.generate.reply import failed, insufficient, read_reply
 from vericite.generate.selection import Excerpts
+from vericite.generate.verbatim import VerbatimAnswerPrompt, read_as_it_stands
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
 from vericite.llm.chat import canonical
 from vericite.records import Answer, Document, Evidence, Question, Spent
@@ -161,6 +163,8 @@ class AskingGenerator(ABC):
 
     def _task(self, question: Question, evidence: Sequence[Evidence]) -> Task:
         prompt, shown_as = self.prompt, self._typed_question(question)
+        if isinstance(prompt, VerbatimAnswerPrompt):
+            return self._verbatim_task(prompt, question, evidence)
         documents = tuple(hit.document for hit in evidence)
         try:
             examples = _examples_for(self._demonstrations, question, documents)
@@ -187,6 +191,25 @@ class AskingGenerator(ABC):
             grammar=self._grammar(question, seen),
         )
         return Task(question, documents, seen, request)
+
+    def _verbatim_task(self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]) -> Task:
+        """The question as the file asks it: whole documents, or no answer where they do not fit."""
+        documents, seen = tuple(hit.document for hit in evidence), TruncatedEvidence(())
+        try:
+            examples = _examples_for(self._demonstrations, question, documents)
+        except InputError as error:
+            return Task(question, documents, seen, failed(question, documents, str(error)))
+        if not self._asked_without_evidence() and all(document.retracted for document in documents):
+            return Task(question, documents, seen, insufficient(prompt, question, documents))
+        messages = prompt.conversation(question, evidence, examples)
+        # What a service takes it says itself; a model in this process takes so much.
+        needed = prompt.max_tokens + message_tokens(messages)
+        if self.llm.spec.path is not None and needed > self.budget:
+            reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
+            return Task(question, documents, seen, failed(question, documents, f"{reason}; lower --k"))
+        request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
+        shown = tuple(Shown(n, it.title, (it.text,)) for n, it in enumerate(documents, start=1) if not it.retracted)
+        return Task(question, documents, TruncatedEvidence(shown), request)
 
     async def _generate_one(self, task: Task) -> Generation:
         fields: dict[str, object] = {"generator": self.signature, "trimmed": task.seen.trimmed}
@@ -276,6 +299,7 @@ class LanguageModelGenerator(AskingGenerator):
         budget: Tokens of prompt and reply together; None is the context of models that run in this process.
         seed: Of sampling, for services that can repeat themselves.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
+        reasoned: With a verbatim prompt: the reply is a rationale too, a step a sentence.
 
     Raises:
         InputError: The prompt cannot be used, takes no demonstrations, or the model reads no grammar.
@@ -291,6 +315,7 @@ class LanguageModelGenerator(AskingGenerator):
         budget: int | None = None,
         seed: int | None = None,
         excerpts: Excerpts | None = None,
+        reasoned: bool = False,
     ) -> None:
         read = prompt if isinstance(prompt, AnswerPrompt) else load_prompt(prompt)
         super().__init__(llm, read, demonstrations, budget, seed, excerpts)
@@ -299,8 +324,20 @@ class LanguageModelGenerator(AskingGenerator):
                 f"expected a model that llama.cpp runs, as a grammar is asked for; found {llm.signature}. "
                 "Use gguf:/file.gguf or the address of its server, or leave the grammar out."
             )
+        self._reasoned = reasoned
+        if self._is_verbatim and (grammar == "on" or excerpts is not None):
+            raise InputError(
+                f"expected prompt {self.prompt.name}, which is verbatim, without a grammar or excerpts; found one of "
+                "them. Leave it out."
+            )
         formed = self.prompt.citing == "every" or self.prompt.final_answer
-        self._constrained = grammar == "on" or (grammar == "auto" and formed and llm.spec.path is not None)
+        self._constrained = grammar == "on" or (
+            grammar == "auto" and formed and llm.spec.path is not None and not self._is_verbatim
+        )
+
+    @property
+    def _is_verbatim(self) -> bool:
+        return isinstance(self.prompt, VerbatimAnswerPrompt)
 
     @property
     def signature(self) -> str:
@@ -321,6 +358,16 @@ class LanguageModelGenerator(AskingGenerator):
         reply = await complete(request)
         if isinstance(reply, CallFailure):
             return reply
+        if self._is_verbatim:
+            as_it_stands = read_as_it_stands(
+                self.prompt,
+                task.question,
+                task.documents,
+                reply.text,
+                cut_off=reply.cut_off,
+                reasoned=self._reasoned,
+            )
+            return Generation(as_it_stands.answer, reply, (*as_it_stands.notes, *temperature_notes(reply)))
         read = read_reply(
             self.prompt,
             task.question,

@@ -21,6 +21,7 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Message
 from vericite.llm.chat import as_block, as_data, canonical, estimated_tokens
 from vericite.llm.prompts import Prompt, fill, read_prompt, signed, slots
+from vericite.llm.verbatim import is_verbatim
 from vericite.records import Document, Evidence, Question, Trimmed
 from vericite.text.instructions import instructing, instructs
 from vericite.text.references import parse_markers
@@ -232,7 +233,12 @@ def load_prompt(name: str | Path) -> AnswerPrompt:
         InputError: The file is not there, or no prompt: what is wrong with it.
     """
     if str(name).endswith(".toml"):
-        return read_prompt(Path(name).expanduser(), AnswerPrompt, _prepared)
+        path = Path(name).expanduser()
+        if is_verbatim(path):
+            from vericite.generate.verbatim import read_answer_prompt
+
+            return read_answer_prompt(path, _own_demonstrations)
+        return read_prompt(path, AnswerPrompt, _prepared)
     if str(name) not in PROMPTS:
         raise UnknownNameError("prompt", str(name), PROMPTS)
     return _bundled(str(name))

@@ -48,7 +48,7 @@ class Prompt:
         return Message("system", fill(self.system, given)), Message("user", fill(self.user, given))
 
 
-_Kind = TypeVar("_Kind", bound=Prompt)
+_Kind = TypeVar("_Kind")
 
 
 def read_prompt(
@@ -64,12 +64,7 @@ def read_prompt(
     Raises:
         InputError: The file is not there, or no prompt: what is wrong with it.
     """
-    try:
-        found = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"expected a prompt in {path}; found none: {error.strerror}. Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"expected TOML in {path}; found something else: {error}. Correct it.") from None
+    found = read_toml(path)
     version = found.pop("version", None)
     if not isinstance(version, int) or isinstance(version, bool):
         raise InputError(
@@ -85,6 +80,20 @@ def read_prompt(
         raise InputError(f"expected a prompt in {path}; found a problem with {where}: {first['msg']}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The fields of a prompt's file.
+
+    Raises:
+        InputError: It is not there, or no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"expected a prompt in {path}; found none: {error.strerror}. Check the path.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"expected TOML in {path}; found something else: {error}. Correct it.") from None
 
 
 def slots(text: str) -> set[str]:

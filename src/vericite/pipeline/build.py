@@ -158,6 +158,8 @@ def generator_of(
         return extractive(plan.answer_at)
     from vericite.generate.prompt import load_prompt
 
+    if plan.rationale and plan.prompt.endswith(".toml"):
+        return _reasoned_verbatim(plan, model, questions, problems)
     if plan.rationale:
         from vericite.generate.rationale import PROMPT, RationaleGenerator
 
@@ -176,6 +178,23 @@ def generator_of(
     return LanguageModelGenerator(
         model, prompt, demonstrations=shown, grammar=plan.grammar, seed=plan.seed, excerpts=excerpts
     )
+
+
+def _reasoned_verbatim(
+    plan: AnswerPlan, model: LLM, questions: Sequence[Question], problems: list[RecordError]
+) -> Generator:
+    from vericite.generate.language_model import LanguageModelGenerator
+    from vericite.generate.prompt import load_prompt
+    from vericite.generate.verbatim import VerbatimAnswerPrompt
+
+    prompt = load_prompt(plan.prompt)
+    if not isinstance(prompt, VerbatimAnswerPrompt):
+        raise InputError(
+            f"expected --rationale, which has a prompt of its own, without --prompt, or a verbatim one; found "
+            f"{plan.prompt!r}. Leave one of them out, or write verbatim = true."
+        )
+    shown = _demonstrations(plan, prompt, questions, problems)
+    return LanguageModelGenerator(model, prompt, demonstrations=shown, seed=plan.seed, reasoned=True)
 
 
 def _model(name: str | None, settings: Settings) -> LLM | None:

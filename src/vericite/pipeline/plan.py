@@ -126,7 +126,7 @@ class AnswerPlan(Record):
 
     Attributes:
         llm: A language model such as ``openai:gpt-4o-mini``; without one the answer is made of the sources' sentences.
-        prompt: A name, or a ``.toml`` file.
+        prompt: A name, or a ``.toml`` file, which may be verbatim.
         grammar: Whether a grammar holds the model to cited sentences.
         rationale: Let the model reason step by step, and judge each step.
         context: Documents that steps of a rationale are judged against; 5 if None.
@@ -166,7 +166,9 @@ class AnswerPlan(Record):
         if self.context is not None and not self.rationale:
             raise InputError("expected --rationale beside --context; found none. Add it, or leave --context out.")
         for has, name in (("a prompt", "prompt"), ("a form", "grammar")):
-            if self.rationale and self._is_changed(name):
+            # A verbatim prompt's reply is its own rationale; whether a file is one is seen when it is read.
+            is_file = name == "prompt" and self.prompt.endswith(".toml")
+            if self.rationale and self._is_changed(name) and not is_file:
                 raise InputError(
                     f"expected --rationale, which has {has} of its own, without --{name}; "
                     f"found {getattr(self, name)!r}. Leave one of them out."

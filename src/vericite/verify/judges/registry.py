@@ -81,9 +81,14 @@ def _attrscore(checkpoint: str, _: Settings) -> Judge:
 def _llm(prompt: str) -> Make:
     def make(model: str, settings: Settings) -> Judge:
         from vericite.llm import LLM
-        from vericite.verify.judges.llm import PROMPTS, LlmJudge
+        from vericite.verify.judges.llm import PROMPTS, LlmJudge, load_judge_prompt
 
-        return LlmJudge(LLM(model, settings), PROMPTS[prompt])
+        named, asked, file = model.rpartition("?prompt=")
+        if not asked:
+            return LlmJudge(LLM(model, settings), PROMPTS[prompt])
+        if not file:
+            raise InputError("expected a prompt's file after ?prompt=, as in llm:MODEL?prompt=FILE.toml; found nothing")
+        return LlmJudge(LLM(named, settings), load_judge_prompt(Path(file).expanduser()))
 
     return make
 
@@ -130,7 +135,8 @@ JUDGES: dict[str, JudgeKind] = {
         ("hf",),
     ),
     "llm": JudgeKind(
-        "a language model asked whether the source supports, contradicts or neither (BioACE, three labels)",
+        "a language model asked whether the source supports, contradicts or neither (BioACE, three labels); "
+        "with ?prompt=FILE.toml behind the model, by a prompt of your own",
         _llm("ternary"),
         "MODEL",
         keep=False,

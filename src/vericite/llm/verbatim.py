@@ -1,0 +1,146 @@
+"""Prompts word for word: what is sent is a file's text with its slots filled, and nothing else.
+
+    name = "a-paper"
+    version = 1
+    about = "Its appendix, as printed."
+    verbatim = true
+    temperature = 0.4
+
+    [[turns]]
+    role = "system"
+    text = \"\"\"...\"\"\"
+
+    [[turns]]
+    role = "user"
+    text = \"\"\"... {documents} ... {question} ...\"\"\"
+
+``system`` and ``user`` may stand in place of turns. Braces around any other word are text like all the rest, and no
+space or line end is taken off a text. None of the defences of our own prompts is there: no notice that documents are
+data, no tags around them, no marks taken out of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from vericite.errors import InputError
+from vericite.llm.chat import ChatRequest, Message, canonical
+from vericite.llm.prompts import read_prompt, read_toml, signed
+
+_SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one side of the conversation says, with slots."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+def is_verbatim(path: Path) -> bool:
+    """Whether a prompt file is to be sent word for word.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    return read_toml(path).get("verbatim") is True
+
+
+def with_turns(found: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a file with its turns, where it has ``system`` and ``user`` instead.
+
+    Raises:
+        InputError: It has both, or none that ends with the user.
+    """
+    plain = [{"role": role, "text": found[role]} for role in ("system", "user") if role in found]
+    turns = found.get("turns", [])
+    if bool(plain) == bool(turns):
+        raise InputError(
+            f"expected turns ([[turns]] with role and text), or system and user; found {'both' if plain else 'neither'}"
+        )
+    rest = {name: value for name, value in found.items() if name not in ("system", "user", "turns")}
+    return {**rest, "turns": plain or turns}
+
+
+def fill_turns(turns: Sequence[Turn], given: Mapping[str, str]) -> tuple[Message, ...]:
+    """The conversation with these texts in its slots; braces around other words stay as they are."""
+    return tuple(Message(turn.role, fill_verbatim(turn.text, given)) for turn in turns)
+
+
+def fill_verbatim(text: str, given: Mapping[str, str]) -> str:
+    """A text with these in its slots, in one pass, and not a space less."""
+    return _SLOT.sub(lambda slot: given.get(slot[1], slot[0]), text)
+
+
+def expect_slots(name: str, turns: Sequence[Turn], wanted: Sequence[str]) -> None:
+    """Refuse turns that would not show what they are about.
+
+    Raises:
+        InputError: One of these slots is in none of them, or the last one is not the user's.
+    """
+    found = {slot for turn in turns for slot in _SLOT.findall(turn.text)}
+    for slot in wanted:
+        if slot not in found:
+            raise InputError(
+                f"expected prompt {name} to have the slot {{{slot}}}; found none. Put it where it belongs."
+            )
+    if turns[-1].role == "system":
+        raise InputError(f"expected prompt {name} to end with a turn of the user; found one of the system. Add it.")
+
+
+def sign_verbatim(name: str, fixed: object) -> str:
+    """A name that says so, with the hash of all that is fixed."""
+    return signed(f"{name}[verbatim]", canonical(fixed))
+
+
+@dataclass(frozen=True)
+class VerbatimPrompt:
+    """A prompt for any use: whoever asks says what its slots hold.
+
+    Attributes:
+        name: Name and version.
+        about: What it is.
+        turns: The conversation.
+        source: Where it comes from.
+        temperature: Of sampling.
+        top_p: Of nucleus sampling, None for the service's own.
+        max_tokens: Where the reply has to stop.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: str
+    about: str
+    turns: tuple[Turn, ...]
+    source: str = ""
+    verbatim: Literal[True] = True
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    max_tokens: int = 512
+
+    @classmethod
+    def read(cls, path: Path) -> VerbatimPrompt:
+        """The prompt in a file.
+
+        Raises:
+            InputError: It is not there, or no such prompt.
+        """
+        return read_prompt(path, cls, with_turns)
+
+    @property
+    def signature(self) -> str:
+        """Name, version, that it is verbatim, and the hash of its turns."""
+        return sign_verbatim(self.name, [[turn.role, turn.text] for turn in self.turns])
+
+    def request(self, given: Mapping[str, str]) -> ChatRequest:
+        """What is sent with these texts in its slots."""
+        return ChatRequest(fill_turns(self.turns, given), self.max_tokens, self.temperature, self.top_p)
