@@ -337,6 +337,7 @@ EXTRAS = {
     "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
     "report": Extra("plots of reports", ("vl_convert",)),
     "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
+    "documents": Extra("PDF files as documents", ("pypdfium2",)),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
     "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
 }

@@ -309,6 +309,7 @@ def _label(verdict: Verdict) -> Text:
 
 def _place(span: EvidenceSpan) -> str:
     where = "" if span.sentence is None else f", sentence {span.sentence + 1}"
+    where = where if span.page is None else f"{where}, page {span.page}"
     return f"{clean(span.document)}{where}"
 
 

@@ -76,7 +76,7 @@ def find_quotation(words: str, document: Document) -> EvidenceSpan | None:
         return None
     start, end = place
     sentences = [sentence.index for sentence in document_sentences(document) if sentence.span.start <= start]
-    return EvidenceSpan(document=document.id, sentence=sentences[-1] if sentences else None, start=start, end=end)
+    return document.passage(start, end, sentences[-1] if sentences else None)
 
 
 def bare_quotation(words: str) -> str:

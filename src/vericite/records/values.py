@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Literal, Self
 
@@ -17,7 +18,8 @@ class EvidenceSpan(Record):
     """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
 
     ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the whole text. ``text`` is
-    the passage itself, where the document does not lie beside: ``check --out`` writes it.
+    the passage itself, where the document does not lie beside: ``check --out`` writes it. ``page`` is the one on which
+    it begins, of a document that has pages.
     """
 
     document: str
@@ -25,6 +27,7 @@ class EvidenceSpan(Record):
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     text: str | None = None
+    page: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -139,6 +142,7 @@ class Document(Record):
     ``date`` is as exact as is known, in ISO form: ``2019``, ``2019-05`` or ``2019-05-03``; ``languages`` are codes of
     three letters as PubMed has them (``eng``). ``version`` is that of a PMID's record, which only a few journals count;
     ``revised`` is when the record was last changed, in ISO form, and tells two states of one record apart.
+    ``pages`` says of a document with pages where in ``text`` each begins.
     """
 
     id: str = Field(min_length=1)
@@ -158,6 +162,7 @@ class Document(Record):
     publication_types: tuple[str, ...] = ()
     retracted: bool = False
     source: str | None = None
+    pages: tuple[int, ...] = ()
 
     @classmethod
     def from_text(cls, id: str, text: str, title: str = "") -> Self:
@@ -174,6 +179,14 @@ class Document(Record):
     def titled_text(self) -> str:
         """The title and the abstract, as they are indexed."""
         return f"{self.title} {self.text}".strip()
+
+    def page_at(self, offset: int) -> int | None:
+        """The page, counted from 1, that a character of ``text`` is on; None where there are no pages."""
+        return max(1, bisect_right(self.pages, offset)) if self.pages else None
+
+    def passage(self, start: int, end: int, sentence: int | None = None) -> EvidenceSpan:
+        """A passage of ``text``, with its page where there are pages."""
+        return EvidenceSpan(document=self.id, sentence=sentence, start=start, end=end, page=self.page_at(start))
 
     @property
     def section_spans(self) -> tuple[Span, ...]:

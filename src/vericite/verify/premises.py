@@ -349,7 +349,7 @@ def _text_of(case: Case, chosen: Sequence[int]) -> str:
 
 def _window(document: Document, sentences: Sequence[Sentence]) -> Premise:
     start, end = sentences[0].span.start, sentences[-1].span.end
-    span = EvidenceSpan(document=document.id, sentence=sentences[0].index, start=start, end=end)
+    span = document.passage(start, end, sentences[0].index)
     return Premise(document.text[start:end], (span,))
 
 
@@ -360,7 +360,7 @@ def _passages(document: Document, sources: Sources) -> tuple[EvidenceSpan, ...]:
     ends = [(0, len(document.text))]
     if sources.instruct(document):
         ends = [(run[0].span.start, run[-1].span.end) for run in sources.runs(document)]
-    return tuple(EvidenceSpan(document=document.id, sentence=None, start=start, end=end) for start, end in ends)
+    return tuple(document.passage(start, end) for start, end in ends)
 
 
 def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) -> tuple[Premise, ...]:
@@ -378,7 +378,7 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
         passages += read
         for sentence in sources.sentences(document):
             start, end = sentence.span.start, sentence.span.end
-            span = EvidenceSpan(document=document.id, sentence=sentence.index, start=start, end=end)
+            span = document.passage(start, end, sentence.index)
             parts.append(Part(document.text[start:end], span))
     return (Premise("\n".join(texts), tuple(passages), tuple(parts)),) if texts else ()
 

@@ -23,10 +23,9 @@ _LONGEST_LINE = 1 << 26  # characters; a packed file of nothing but spaces must 
 _LONGEST_TEXT = 1 << 26  # bytes of a file that is one document
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _KINDS = {
-    b"%PDF": "a PDF. Save its text as .txt or .md",
-    b"PK\x03\x04": "a ZIP archive, as .docx, .xlsx and .epub are. Unpack it, or save its text as .txt, .md or .csv",
-    b"\xd0\xcf\x11\xe0": "an old Office file. Save its text as .txt, .md or .csv",
-    b"{\\rtf": "rich text. Save it as plain text",
+    b"PK\x03\x04": "a ZIP archive, as .xlsx and .epub are. Unpack it, or save its text as .txt, .md or .csv",
+    b"\xd0\xcf\x11\xe0": "an old Office file. Save it as .docx, .txt or .csv",
+    b"{\\rtf": "rich text. Save it as .docx or plain text",
     b"SQLite format 3": "an SQLite file",
     b"PAR1": "a Parquet file. Write its rows as JSON Lines",
     b"BZh": "a file packed with bzip2. Unpack it, or pack it with gzip",
@@ -99,12 +98,12 @@ class SourceFile:
                 raise RecordError(self.path, number, None, problem)
             yield number, line.removesuffix("\n")
 
-    def text(self) -> str:
-        r"""All of it as one text, its lines ended by ``\n``.
+    def content(self) -> bytes:
+        """All its bytes.
 
         Raises:
             OSError: The file breaks off.
-            InputError: It is no text, or too long for one document.
+            InputError: It is too long for one document.
         """
         raw = bytearray()
         while len(raw) <= _LONGEST_TEXT and (part := self.stream.read(_LOOKED_AT)):
@@ -113,6 +112,16 @@ class SourceFile:
             raise InputError(
                 f"expected a document of at most {_LONGEST_TEXT:,} bytes; found {self.path}, which is longer. Split it"
             )
+        return bytes(raw)
+
+    def text(self) -> str:
+        r"""All of it as one text, its lines ended by ``\n``.
+
+        Raises:
+            OSError: The file breaks off.
+            InputError: It is no text, or too long for one document.
+        """
+        raw = self.content()
         try:
             text = raw.decode(self._encoding)
         except UnicodeDecodeError as error:

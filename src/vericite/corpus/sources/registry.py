@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vericite.corpus.pubmed import PubMedRecord
+from vericite.corpus.sources.docx import DOCX
 from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceForm, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
 from vericite.corpus.sources.json_lines import JSON_LINES
+from vericite.corpus.sources.pdf import PDF
 from vericite.corpus.sources.table import CSV, TSV, lists_pmids
 from vericite.corpus.sources.tagged import NBIB, RIS
 from vericite.corpus.sources.texts import MARKDOWN, TEXT
@@ -46,6 +48,9 @@ PMIDS = "pmids"
 """What ``form_of`` says of a list of PMIDs; it holds no documents."""
 
 SOURCES: dict[str, SourceForm] = {
+    # First, because nothing in them is text.
+    "pdf": PDF,
+    "docx": DOCX,
     "pubmed": PUBMED,
     "jats": JATS,
     "nbib": NBIB,
@@ -63,6 +68,7 @@ READERS = 2
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
 _ANY_TEXT = ("markdown", "text")
+_NO_TEXTS = ("pdf", "docx")
 
 
 def documents_in(
@@ -173,6 +179,9 @@ def _each_id_once(path: Path, items: Iterator[Numbered]) -> Iterator[Numbered]:
 def _recognised(file: SourceFile) -> str:
     if file.is_empty:
         raise InputError(f"expected documents; found {file.path}, which is empty")
+    for name in _NO_TEXTS:
+        if SOURCES[name].matches(file):
+            return name
     if kind := file.known_kind:
         raise InputError(f"expected a text; found {file.path}, {kind}")
     if lists_pmids(file):

@@ -105,10 +105,11 @@ def _unquoted(written: str) -> str:
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else bare
 
 
-_REFERENCES = re.compile(
+REFERENCES = re.compile(
     r"[\W\d]*(?:references?|bibliography|reference list|list of references|literature(?: cited)?|works cited)\W*",
     re.IGNORECASE,
 )
+"""Headings of lists of other works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
                 path.pop()
             path.append(block)
             found.append((" > ".join(part.title for part in path if part.title) or None, []))
-        elif block and not any(_REFERENCES.fullmatch(part.title) for part in path):
+        elif block and not any(REFERENCES.fullmatch(part.title) for part in path):
             if not found:
                 found.append((None, []))
             found[-1][1].append(block)
@@ -165,7 +166,7 @@ def _read_text(file: SourceFile) -> Iterator[Numbered]:
     title = ""
     if len(paragraphs) > 1 and _is_title(paragraphs[0]):
         title = " ".join(line.strip() for line in paragraphs.pop(0))
-    words = Counter(word.lower() for word in _WORD.findall(text))
+    words = words_in(text)
     sections = sections_of(_blocks(paragraphs, words))
     if not sections:
         raise InputError(f"expected a text; found {file.path} without any words")
@@ -210,9 +211,9 @@ def _blocks(paragraphs: list[list[str]], words: Counter[str]) -> Iterator[Block]
             yield heading
         elif _is_shouted(lines[0]) and len(lines) > 1 and not _is_shouted(lines[1]):
             yield Heading(1, lines[0].strip())
-            yield from _joined(lines[1:], words)
+            yield from joined_lines(lines[1:], words)
         else:
-            yield from _joined(lines, words)
+            yield from joined_lines(lines, words)
 
 
 def _numbered(lines: list[str]) -> Heading | None:
@@ -238,7 +239,12 @@ def _is_shouted(line: str) -> bool:
     return len(letters) >= 4 and bare.isupper() and len(bare) <= _LONGEST_HEADING and not bare.endswith((".", ",", ";"))
 
 
-def _joined(lines: list[str], words: Counter[str]) -> Iterator[str]:
+def words_in(text: str) -> Counter[str]:
+    """How often each word is in a text, by which ``joined_lines`` tells cut words from those with a hyphen."""
+    return Counter(word.lower() for word in _WORD.findall(text))
+
+
+def joined_lines(lines: list[str], words: Counter[str]) -> Iterator[str]:
     """The lines of a paragraph as one; the items of a list each on its own."""
     text = ""
     for line in lines:

@@ -1,0 +1,161 @@
+"""Word documents (.docx): the XML in the zip, its headings as sections, its tables row by row."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from vericite.corpus.pubmed.read import SAFE
+from vericite.corpus.sources.entry import plain, without_controls
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.texts import Block, Heading, sections_of
+from vericite.errors import InputError
+from vericite.records import Document
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+_BODY, _STYLES = "word/document.xml", "word/styles.xml"
+_MOST = 1 << 26
+"""Bytes of XML, unpacked: a small zip may hold very many."""
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
+# What was deleted, and what stands elsewhere: notes, fields' codes, comments.
+_LEFT_OUT = frozenset(
+    f"{_W}{name}"
+    for name in "del moveFrom instrText delText footnoteReference endnoteReference commentReference".split()
+)
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    body, styles = _parts(file)
+    levels = _levels(styles)
+    blocks = list(_blocks(body, levels))
+    title = ""
+    if blocks and isinstance(first := blocks[0], Heading) and _is_title(blocks):
+        title, blocks = first.title, blocks[1:]
+    sections = sections_of(blocks)
+    if not sections:
+        raise InputError(f"expected a text; found {file.path} without any words")
+    yield 1, Document(id=file.name, title=title, sections=sections)
+
+
+def _is_title(blocks: list[Block]) -> bool:
+    """Whether the first heading stands over all others."""
+    first, *others = (block for block in blocks if isinstance(block, Heading))
+    return all(other.level > first.level for other in others)
+
+
+def _parts(file: SourceFile) -> tuple[_Element, _Element | None]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(file.content())) as archive:
+            names = set(archive.namelist())
+            if _BODY not in names:
+                raise InputError(f"expected a Word document; found {file.path}, a ZIP archive without {_BODY}")
+            styles = _parsed(file, archive, _STYLES) if _STYLES in names else None
+            return _parsed(file, archive, _BODY), styles
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as error:
+        # RuntimeError: it is encrypted. NotImplementedError: it is packed in an uncommon way.
+        raise InputError(f"expected a Word document; found {file.path}, which cannot be unpacked: {error}") from None
+
+
+def _parsed(file: SourceFile, archive: zipfile.ZipFile, name: str) -> _Element:
+    from lxml import etree
+
+    with archive.open(name) as part:
+        content = part.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise InputError(f"expected a Word document of at most {_MOST:,} bytes of text; found more in {file.path}")
+    try:
+        # Comments and instructions are left out; entities are not resolved.
+        return etree.fromstring(content, etree.XMLParser(**SAFE))
+    except etree.XMLSyntaxError as error:
+        raise InputError(f"expected a Word document; found {file.path} with broken XML: {error.msg}") from None
+
+
+def _levels(styles: _Element | None) -> dict[str, int]:
+    """The headings among the styles by their ids, which are in the language of whoever wrote; 0 is the title."""
+    found: dict[str, int] = {}
+    for style in styles.iter(f"{_W}style") if styles is not None else ():
+        id = style.get(f"{_W}styleId") or ""
+        name = style.find(f"{_W}name")
+        called = (name.get(f"{_W}val") or "" if name is not None else "").lower()
+        outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+        if called == "title":
+            found[id] = 0
+        elif heading := _HEADING.fullmatch(called):
+            found[id] = int(heading[1])
+        elif outline is not None and (level := outline.get(f"{_W}val") or "").isdigit() and int(level) < 9:
+            found[id] = int(level) + 1
+    return found
+
+
+def _blocks(element: _Element, levels: dict[str, int]) -> Iterator[Block]:
+    for child in element:
+        if child.tag == f"{_W}p":
+            text = plain(without_controls(_text(child)).replace("<", "&lt;"))
+            level = _level(child, levels)
+            if not text:
+                continue
+            if level is not None and len(text) < 300:
+                yield Heading(level, text.replace("\n", " "))
+            else:
+                yield text
+        elif child.tag == f"{_W}tbl":
+            for row in child.iter(f"{_W}tr"):
+                cells = (" ".join(_text(cell).split()) for cell in row.iterchildren(f"{_W}tc"))
+                if words := ", ".join(without_controls(cell) for cell in cells if cell):
+                    yield words if words.endswith((".", "!", "?")) else f"{words}."
+        elif child.tag not in _LEFT_OUT:
+            # Parts that wrap paragraphs: the body itself, content controls, inserted passages.
+            yield from _blocks(child, levels)
+
+
+def _level(paragraph: _Element, levels: dict[str, int]) -> int | None:
+    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+    if style is None:
+        return None
+    id = style.get(f"{_W}val") or ""
+    known = _HEADING.fullmatch(id)
+    return levels.get(id, int(known[1]) if known else 0 if id == "Title" else None)
+
+
+def _text(element: _Element) -> str:
+    words = ""
+    for part, raised in _runs(element, ""):
+        if raised and words[-1:].isdigit() and part[:1].strip() and (part[0].isdigit() or part[0] in "-−+"):
+            words += f"{raised}{part} "
+        else:
+            words += part
+    return words
+
+
+def _runs(element: _Element, raised: str) -> Iterator[tuple[str, str]]:
+    """The words within an element, each with ``^`` or ``_`` where they are raised or lowered."""
+    for child in element:
+        if child.tag in _LEFT_OUT:
+            continue
+        if child.tag == f"{_W}t":
+            yield child.text or "", raised
+        elif child.tag in (f"{_W}tab", f"{_W}br", f"{_W}cr"):
+            yield " ", raised
+        elif child.tag == f"{_W}noBreakHyphen":
+            yield "-", raised
+        elif child.tag == f"{_W}p":
+            yield from _runs(child, raised)
+            yield " ", ""
+        elif child.tag not in (f"{_W}pPr", f"{_W}rPr"):
+            mark = child.find(f"{_W}rPr/{_W}vertAlign") if child.tag == f"{_W}r" else None
+            value = "" if mark is None else mark.get(f"{_W}val")
+            yield from _runs(child, {"superscript": "^", "subscript": "_"}.get(value or "", raised))
+
+
+def _matches(file: SourceFile) -> bool:
+    return file.head.startswith(b"PK\x03\x04") and (file.suffix in (".docx", ".docm") or b"word/" in file.head)
+
+
+DOCX = SourceForm("a Word document (.docx), one document", _read, _matches)

@@ -1,0 +1,568 @@
+"""PDF files as documents: read in the order in which people read them, each page known.
+
+``pdf_process`` gives pieces of lines. Here pieces become lines, columns are read one after the other, what stands on
+every page (running heads, page numbers) is left out, words cut by hyphens are put together, headings are told by their
+letters, and lists of references are cut off. What cannot be told is not guessed: a page that is a picture is named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from vericite.corpus.sources import pdf_process
+from vericite.corpus.sources.entry import without_controls
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
+from vericite.errors import InputError, MissingExtraError, RecordError
+from vericite.records import Document, Section, storable
+
+MOST_PAGES = 5_000
+MOST_CHARACTERS = 10_000_000
+SECONDS = 120
+"""What reading one file may take."""
+MEMORY = 3 << 30
+"""Bytes that the process which reads it may map; PDFium itself and Python take less than one of these."""
+
+_PAGE_MARK = 0xF0000
+"""Character ``_PAGE_MARK + n`` stands where page n begins until its offset is known; no text has it."""
+_MARKS = re.compile("[\U000f0000-\U000fffff]")
+
+
+@dataclass(slots=True)
+class Piece:
+    """Words that stand together on a line: where, how high, and whether they are bold."""
+
+    text: str
+    left: float
+    right: float
+    baseline: float
+    height: float
+    bold: bool
+
+
+@dataclass(slots=True)
+class Line:
+    """The pieces on one height of a column, from left to right; several are cells of a table."""
+
+    pieces: list[Piece]
+    page: int
+
+    @property
+    def left(self) -> float:
+        """Where it begins."""
+        return self.pieces[0].left
+
+    @property
+    def right(self) -> float:
+        """Where it ends."""
+        return max(piece.right for piece in self.pieces)
+
+    @property
+    def baseline(self) -> float:
+        """How high it stands."""
+        return median(piece.baseline for piece in self.pieces)
+
+    @property
+    def height(self) -> float:
+        """The height of its largest letters."""
+        return max(piece.height for piece in self.pieces)
+
+    @property
+    def bold(self) -> bool:
+        """Whether most of it is bold."""
+        letters = sum(len(piece.text) for piece in self.pieces)
+        return 2 * sum(len(piece.text) for piece in self.pieces if piece.bold) > letters
+
+    @property
+    def text(self) -> str:
+        """Its words; cells of a table with commas between them."""
+        return ", ".join(piece.text.strip() for piece in self.pieces)
+
+
+@dataclass(slots=True)
+class PdfPages:
+    """What the process said of a file."""
+
+    title: str = ""
+    lines: list[list[Line]] = field(default_factory=list[list[Line]])
+    pictures: list[int] = field(default_factory=list[int])
+    broken: dict[int, str] = field(default_factory=dict[int, str])
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    if not _matches(file):
+        raise InputError(f"expected a PDF; found {file.path}, which does not begin as one")
+    pages = _pages_of(file)
+    if not any(pages.lines):
+        raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
+    lines = _without_margins(pages.lines)
+    paragraphs = _paragraphs(lines)
+    title = _own_title(paragraphs, pages.title)
+    yield 1, _document(file.name, title, paragraphs, len(pages.lines))
+    for number, problem in pages.broken.items():
+        yield number, RecordError(file.path, 0, f"page {number}", f"expected a readable page; found: {problem}")
+    if pages.pictures:
+        named = ", ".join(map(str, pages.pictures[:20])) + (" ..." if len(pages.pictures) > 20 else "")
+        yield (
+            1,
+            RecordError(
+                file.path, 0, None, f"expected text on every page; found only a picture on page {named}. {_RECOGNISE}"
+            ),
+        )
+
+
+_RECOGNISE = "Have its text recognised first, as with ocrmypdf, to have it read"
+
+
+def _without_text(pages: PdfPages) -> str:
+    if pages.broken:
+        return f"of which no page can be read: {next(iter(pages.broken.values()))}"
+    if pages.pictures:
+        return f"a scan: {len(pages.lines)} pages of pictures. {_RECOGNISE}"
+    return "which has none"
+
+
+def _pages_of(file: SourceFile) -> PdfPages:
+    limits = [str(limit) for limit in (MOST_PAGES, MOST_CHARACTERS, MEMORY)]
+    # The file alone, not as a module: a package's imports would take longer than most PDFs.
+    command = [sys.executable, "-P", pdf_process.__file__, *limits]
+    try:
+        ran = subprocess.run(command, input=file.content(), capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"expected a PDF that is read within {SECONDS} s; found {file.path}, which is not") from None
+    said: list[dict[str, Any]] = [json.loads(line) for line in ran.stdout.splitlines() if line.endswith(b"}")]
+    _refuse(file.path, next((line for line in said if "error" in line), None), bool(said), ran.returncode)
+    found = PdfPages(str(said[0].get("title", "")))
+    for number, page in enumerate(said[1:], start=1):
+        found.lines.append(_lines(page.get("pieces", ()), number))
+        if "broken" in page:
+            found.broken[number] = str(page["broken"])
+        elif page.get("image") and not found.lines[-1]:
+            found.pictures.append(number)
+    for number in range(len(said), int(said[0]["pages"]) + 1):
+        found.lines.append([])
+        found.broken[number] = "that reading it needs too much memory, or crashes"
+    return found
+
+
+def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: int) -> None:
+    if error is None and has_answer:
+        return
+    kind, found = (error or {}).get("error"), (error or {}).get("found")
+    if kind == pdf_process.ABSENT:
+        raise MissingExtraError("documents", "Reading PDF")
+    if kind == pdf_process.PASSWORD:
+        raise InputError(f"expected a PDF that opens; found {path}, encrypted with a password. Save it without one")
+    if kind == pdf_process.TOO_LONG:
+        limits = f"at most {MOST_PAGES:,} pages and {MOST_CHARACTERS:,} characters"
+        raise InputError(f"expected a PDF of {limits}; found {path} with {found}. Split it")
+    reason = found or f"reading it needs too much memory, or crashes (exit {code})"
+    raise InputError(f"expected a PDF that can be read; found {path}: {reason}. Save it anew, or as text")
+
+
+# Lines and columns.
+
+
+def _lines(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
+    """The lines of a page in the order in which they are read."""
+    pieces = [
+        Piece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
+        for text, left, right, baseline, height, bold in given
+    ]
+    pieces = [piece for piece in pieces if _MARKS.sub("", piece.text).strip()]
+    for piece in pieces:
+        piece.text = _MARKS.sub("", without_controls(piece.text))
+    pieces = _merged(pieces)
+    return [line for column in _columns(pieces) for line in _in_rows(column, page)]
+
+
+def _merged(pieces: list[Piece]) -> list[Piece]:
+    """Pieces that follow each other on a line as one, raised and lowered numbers as they are read."""
+    merged: list[Piece] = []
+    for piece in sorted(pieces, key=lambda it: (it.left, -it.baseline)):
+        before = _before(merged, piece)
+        if before is None:
+            merged.append(piece)
+            continue
+        gap = piece.left - before.right
+        before.text += _attached(before, piece, gap)
+        before.right = max(before.right, piece.right)
+        if piece.height > before.height:
+            before.height, before.baseline = piece.height, piece.baseline
+        before.bold = before.bold and piece.bold
+    return merged
+
+
+def _before(merged: list[Piece], piece: Piece) -> Piece | None:
+    """The piece that this one goes on with, on the same line and close behind."""
+    for other in reversed(merged[-400:]):
+        height = max(other.height, piece.height)
+        small = min(other.height, piece.height) < 0.85 * height
+        off = abs(other.baseline - piece.baseline)
+        if off > (0.55 if small else 0.15) * height:
+            continue
+        if -0.4 * height < piece.left - other.right < 0.9 * height:
+            return other
+    return None
+
+
+_NUMBERS = re.compile(r"\s*[\[(]?\d{1,3}(?:\s*[,–-]\s*\d{1,3})*[\])]?[,\s]*")
+_UNIT = re.compile(r"(?:\b|/)[kcm]?m\Z")
+
+
+def _attached(before: Piece, piece: Piece, gap: float) -> str:
+    """What a piece adds to the text before it."""
+    space = " " if gap > 0.15 * piece.height and not before.text.endswith(" ") else ""
+    raised = piece.height < 0.85 * before.height and piece.baseline > before.baseline + 0.15 * before.height
+    if not raised:
+        lowered = piece.height < 0.85 * before.height and piece.baseline < before.baseline - 0.05 * before.height
+        mark = "_" if lowered and before.text[-1:].isdigit() and piece.text[:1].isdigit() else ""
+        return space + mark + piece.text
+    stem = before.text.rstrip()
+    if stem[-1:].isdigit():
+        return f"^{piece.text.strip()} " if re.match(r"\s*[-+−–]?\d", piece.text) else piece.text
+    if _NUMBERS.fullmatch(piece.text) and not (_UNIT.search(stem) and piece.text.strip() in ("2", "3")):
+        # A citation of another work, which is no word of this one.
+        return " " if piece.text.endswith(" ") else ""
+    return piece.text
+
+
+def _columns(pieces: list[Piece], depth: int = 0) -> Iterator[list[Piece]]:
+    """The pieces in the order of reading: columns one after the other, between what goes across them."""
+    gutter = _gutter(pieces) if depth < 3 else None
+    if gutter is None:
+        yield pieces
+        return
+    across = [piece for piece in pieces if piece.left < gutter < piece.right]
+    heights = sorted((piece.baseline for piece in across), reverse=True)
+    within = [piece for piece in pieces if not piece.left < gutter < piece.right]
+    for above, below in pairwise([float("inf"), *heights, float("-inf")]):
+        band = [piece for piece in within if below < piece.baseline < above or piece.baseline == above]
+        for side in ([p for p in band if p.right <= gutter], [p for p in band if p.left >= gutter]):
+            if side:
+                yield from _columns(side, depth + 1)
+        crossing = [piece for piece in across if piece.baseline == below]
+        if crossing:
+            yield crossing
+
+
+_FEWEST = 3
+"""Lines beside each other from which on they are columns."""
+
+
+def _gutter(pieces: list[Piece]) -> float | None:
+    """Where a column ends and the next begins, if most lines end before it or begin behind it."""
+    if len(pieces) < 2 * _FEWEST:
+        return None
+    low, high = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    best: tuple[float, float] | None = None
+    for right in sorted({round(piece.right, 0) for piece in pieces}):
+        place = right + 2
+        if not low + 0.2 * (high - low) < place < low + 0.8 * (high - low):
+            continue
+        lefts = [piece for piece in pieces if piece.right <= place]
+        rights = [piece for piece in pieces if piece.left >= place]
+        crossing = len(pieces) - len(lefts) - len(rights)
+        if _are_columns(lefts, rights, place, low, high) and crossing <= 0.5 * (len(lefts) + len(rights)):
+            score = crossing - 0.01 * min(len(lefts), len(rights))
+            best = min(best or (score, place), (score, place))
+    return best[1] if best else None
+
+
+def _are_columns(lefts: list[Piece], rights: list[Piece], place: float, low: float, high: float) -> bool:
+    if min(len(lefts), len(rights)) < _FEWEST:
+        return False
+    # Cells of a table are short, lines of a column are nearly as wide as it.
+    wide_left = median(piece.right - piece.left for piece in lefts) / max(place - low, 1)
+    begin = min(piece.left for piece in rights)
+    wide_right = median(piece.right - piece.left for piece in rights) / max(high - begin, 1)
+    return min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45
+
+
+def _in_rows(pieces: list[Piece], page: int) -> Iterator[Line]:
+    row: list[Piece] = []
+    for piece in sorted(pieces, key=lambda it: -it.baseline):
+        if row and row[0].baseline - piece.baseline > 0.5 * max(row[0].height, piece.height) * 0.7:
+            yield Line(sorted(row, key=lambda it: it.left), page)
+            row = []
+        row.append(piece)
+    if row:
+        yield Line(sorted(row, key=lambda it: it.left), page)
+
+
+# What stands on every page.
+
+_NUMBER_ALONE = re.compile(r"\W*(?:page\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d{1,4})?\W*", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+_AT_THE_EDGE = 3
+
+
+def _without_margins(pages: list[list[Line]]) -> list[list[Line]]:
+    """The pages without running heads and feet: what is nearly the same at the edge of several, and page numbers."""
+    edges = [side for lines in pages for side in _edges(lines)]
+    counts = Counter(place for lines in pages for place in {_place(line) for side in _edges(lines) for line in side})
+    written = sum(1 for lines in pages if lines)
+    enough = 2 if written < 6 else max(3, written // 5)
+    usual = _usual_height([line for lines in pages for line in lines])
+    margin = {id(line) for side in edges for line in _outer(side, counts, enough, usual)}
+    return [[line for line in lines if id(line) not in margin] for lines in pages]
+
+
+def _outer(side: list[Line], counts: Counter[tuple[str, int]], enough: int, usual: float) -> Iterator[Line]:
+    """The lines of an edge, from the outside in, that stand apart from the page's own."""
+    apart = 0
+    for number, (line, inner) in enumerate(pairwise(side), start=1):
+        if abs(line.baseline - inner.baseline) > 1.6 * max(line.height, inner.height):
+            apart = number
+    for line in side[:apart]:
+        small = line.height < 0.93 * usual and len(line.text) < 120
+        if _NUMBER_ALONE.fullmatch(line.text) or counts[_place(line)] >= enough or small:
+            yield line
+
+
+def _place(line: Line) -> tuple[str, int]:
+    return _DIGITS.sub("#", line.text).casefold(), round(line.baseline / 3)
+
+
+def _edges(lines: list[Line]) -> list[list[Line]]:
+    """The lines that are the highest and the lowest of a page, from the outside in."""
+    ordered = sorted(lines, key=lambda line: -line.baseline)
+    return [ordered[: _AT_THE_EDGE + 1], ordered[::-1][: _AT_THE_EDGE + 1]]
+
+
+# Paragraphs, headings, sections.
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Lines that belong together, all of one kind of letters."""
+
+    lines: list[Line]
+    heading: int | None = None
+    is_row: bool = False
+
+    @property
+    def first(self) -> Line:
+        """Its first line."""
+        return self.lines[0]
+
+    @property
+    def text(self) -> str:
+        """Its words on one line."""
+        return " ".join(line.text.strip() for line in self.lines)
+
+
+_LONGEST_HEADING = 160
+_SECTION = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+)?(?:abstract|summary|background|introduction|objectives?|aims?|"
+    r"(?:materials? and |patients and )?methods?|results?|discussion|results and discussion|conclusions?|"
+    r"limitations|acknowledge?ments?|funding|appendix|references?|bibliography|literature cited|works cited)\s*:?",
+    re.IGNORECASE,
+)
+_CAPTION = re.compile(r"(?:fig(?:ure|\.)?|table|box|supplementary (?:figure|table))\s*\.?\s*[\dIVX]+\b", re.IGNORECASE)
+_ENTRY = re.compile(r"\s*(?:\[?\d{1,3}[\].)]|[•▪◦*–-]\s)\s*")
+_ENDED = re.compile(r"[.!?:;][\"'”’)\]]*\s*(?:\[[\d,\s–-]{1,20}\])?\Z")
+
+
+def _paragraphs(pages: list[list[Line]]) -> list[Paragraph]:
+    lines = [line for page in pages for line in page]
+    usual = _usual_height(lines)
+    found: list[Paragraph] = []
+    for page in pages:
+        leading = _leading(page)
+        before: Line | None = None
+        for line in page:
+            if before is None or _begins(before, line, leading):
+                found.append(Paragraph([line], is_row=len(line.pieces) > 2))
+            else:
+                found[-1].lines.append(line)
+            before = line
+    for paragraph in found:
+        paragraph.heading = _heading_level(paragraph, usual)
+    return _joined(found)
+
+
+def _usual_height(lines: Sequence[Line]) -> float:
+    heights = Counter[float]()
+    for line in lines:
+        heights[round(line.height, 1)] += len(line.text)
+    return heights.most_common(1)[0][0] if heights else 1.0
+
+
+def _leading(lines: Sequence[Line]) -> float:
+    gaps = Counter(
+        round(one.baseline - two.baseline, 0)
+        for one, two in pairwise(lines)
+        if 0 < one.baseline - two.baseline < 3 * one.height
+    )
+    return float(gaps.most_common(1)[0][0]) if gaps else 0.0
+
+
+def _begins(before: Line, line: Line, leading: float) -> bool:
+    """Whether a line begins a paragraph."""
+    gap = before.baseline - line.baseline
+    height = max(before.height, line.height)
+    if gap <= 0 or gap > max(1.45 * leading, 1.1 * height) or min(len(before.pieces), 2) != min(len(line.pieces), 2):
+        return True
+    if len(line.pieces) > 1 or abs(before.height - line.height) > 0.08 * height or before.bold != line.bold:
+        return True
+    if _SECTION.fullmatch(line.text.strip()) or _SECTION.fullmatch(before.text.strip()):
+        return True
+    if _ENTRY.match(line.text) and _ENDED.search(before.text):
+        return True
+    indent = line.left - before.left
+    ended = bool(_ENDED.search(before.text))
+    return (indent > 0.6 * height and ended) or (ended and before.right < line.right - 3 * height and indent >= 0)
+
+
+def _heading_level(paragraph: Paragraph, usual: float) -> int | None:
+    """How high a heading is by its letters, the highest 1; None for a paragraph that is none."""
+    text, line = paragraph.text.strip(), paragraph.first
+    if len(text) > _LONGEST_HEADING or len(paragraph.lines) > 4 or paragraph.is_row or len(line.pieces) > 2:
+        return None
+    if _CAPTION.match(text) or not any(char.isalpha() for char in text):
+        return None
+    larger = line.height > 1.12 * usual
+    known = bool(_SECTION.fullmatch(text))
+    if _ENDED.search(text) and not (known or (larger and text.endswith("?"))):
+        return None
+    shouted = text.isupper() and sum(char.isalpha() for char in text) >= 5
+    if not (larger or known or ((line.bold or shouted) and len(text) <= 100 and line.height > 0.9 * usual)):
+        return None
+    # By its number where it has one, else by its letters.
+    if number := re.match(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s", text):
+        return 2 + number[1].count(".")
+    return 1 if line.height > 1.5 * usual else 2 if larger or known or shouted else 3
+
+
+def _joined(paragraphs: list[Paragraph]) -> list[Paragraph]:
+    """With paragraphs that a column's or a page's end cut in two as one, what floats between them behind."""
+    result: list[Paragraph] = []
+    open_: Paragraph | None = None
+    for paragraph in paragraphs:
+        if open_ is not None and _continues(open_, paragraph):
+            open_.lines += paragraph.lines
+            if _ENDED.search(open_.text):
+                open_ = None
+            continue
+        result.append(paragraph)
+        if paragraph.heading is not None:
+            open_ = None
+        elif _floats(paragraph):
+            continue
+        else:
+            open_ = None if _ENDED.search(paragraph.text) else paragraph
+    return result
+
+
+def _floats(paragraph: Paragraph) -> bool:
+    return paragraph.is_row or len(paragraph.first.pieces) > 1 or bool(_CAPTION.match(paragraph.text.strip()))
+
+
+def _continues(open_: Paragraph, paragraph: Paragraph) -> bool:
+    if paragraph.heading is not None or _floats(paragraph):
+        return False
+    last, first = open_.lines[-1], paragraph.first
+    alike = abs(last.height - first.height) < 0.08 * max(last.height, first.height)
+    begins = paragraph.text.lstrip()[:1]
+    goes_on = begins.islower() or begins.isdigit() or begins in "([" or last.text.rstrip().endswith("-")
+    return alike and bool(begins) and (goes_on or last.text.rstrip()[-1:] == ",")
+
+
+def _own_title(paragraphs: list[Paragraph], named: str) -> str:
+    """The largest words at the top of the first page, which are taken out; else the one that the file names."""
+    first = [it for it in paragraphs[:8] if it.first.page == paragraphs[0].first.page]
+    largest = max(first, key=lambda it: it.first.height, default=None)
+    if largest is not None and largest.heading is not None and not _SECTION.fullmatch(largest.text.strip()):
+        others = [it.first.height for it in paragraphs if it is not largest]
+        if not others or largest.first.height > 1.1 * median(others):
+            paragraphs.remove(largest)
+            return " ".join(joined_lines([line.text for line in largest.lines], Counter()))
+    shown = " ".join(named.split())
+    beginning = " ".join(it.text for it in first[:3]).casefold()
+    return shown if len(shown) > 8 and shown.casefold() in beginning else ""
+
+
+def _document(name: str, title: str, paragraphs: list[Paragraph], pages: int) -> Document:
+    words = words_in("\n".join(line.text for paragraph in paragraphs for line in paragraph.lines))
+    marked = sections_of(_blocks(paragraphs, words))
+    sections: list[Section] = []
+    begins: dict[int, int] = {}
+    at = 0
+    for section in marked:
+        text = ""
+        for part in re.split(f"({_MARKS.pattern})", section.text):
+            if len(part) == 1 and _MARKS.match(part):
+                begins.setdefault(ord(part) - _PAGE_MARK, at + len(text))
+            else:
+                text += part
+        sections.append(section.model_copy(update={"text": text}))
+        at += len(text) + 1
+    starts: list[int] = []
+    following = max(at - 1, 0)
+    for page in range(pages, 0, -1):
+        following = begins.get(page, following)
+        starts.append(following)
+    return Document(id=name, title=title, sections=tuple(sections), pages=tuple(reversed(starts)))
+
+
+def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]:
+    """The headings and paragraphs, a mark before the first word of every page."""
+    page = 0
+    after_references: Line | None = None
+    for paragraph in paragraphs:
+        line = paragraph.first
+        if paragraph.heading is not None:
+            text = " ".join(it.text.strip() for it in paragraph.lines)
+            if after_references is not None and not _is_like(after_references, line):
+                continue
+            level = 1 if _SECTION.fullmatch(text) else paragraph.heading
+            after_references = line if REFERENCES.fullmatch(text) else None
+            yield Heading(level, _unnumbered(text))
+            continue
+        if after_references is not None:
+            continue
+        texts: list[str] = []
+        for line in paragraph.lines:
+            text = line.text.strip()
+            if line.page != page:
+                page = line.page
+                # Behind the rest of a word that was cut, which is put together with its beginning.
+                cut = re.match(r"\w*", text) if texts and texts[-1].endswith("-") else None
+                at = cut.end() if cut else 0
+                text = f"{text[:at]}{chr(_PAGE_MARK + page)}{text[at:]}"
+            texts.append(text)
+        if paragraph.is_row or len(paragraph.first.pieces) > 1:
+            yield from (row if _ENDED.search(row) else f"{row}." for row in texts)
+        else:
+            yield from joined_lines(texts, words)
+
+
+def _is_like(one: Line, other: Line) -> bool:
+    """Whether two headings are of the same letters, or the second of larger ones."""
+    return (
+        other.height > 0.95 * one.height
+        and (other.bold or not one.bold)
+        and (other.text.isupper() or not one.text.isupper())
+    )
+
+
+def _unnumbered(text: str) -> str:
+    return re.sub(r"\A\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+", "", text).rstrip(":")
+
+
+def _matches(file: SourceFile) -> bool:
+    return file.head.lstrip()[:5] == b"%PDF-"
+
+
+PDF = SourceForm("a PDF with text, one document", _read, _matches)
