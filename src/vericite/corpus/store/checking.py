@@ -14,6 +14,7 @@ import numpy as np
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
 from vericite.corpus.store.contract import in_parts, is_in
+from vericite.corpus.store.digests import Digests
 from vericite.corpus.store.place import Place, is_out_of_reach, reason_of
 from vericite.corpus.store.tables import PmidFacts
 from vericite.errors import InputError
@@ -27,6 +28,8 @@ _NAMED = 5
 def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
     """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
     yield from _readable("documents", place, lambda: _in_documents(table, embedder))
+    for name in Digests(place, tables.DOCUMENTS).changed_data():
+        yield f"expected the documents in {name} as they were written; found other bytes. {_RESTORE}"
     yield from _readable("indexes", place, lambda: _in_indexes(table, place, facts))
 
 
@@ -36,7 +39,8 @@ def _readable(what: str, place: Place, problems: Callable[[], Iterator[str]]) ->
         yield from problems()
     except InputError as error:
         yield f"{error} {_RESTORE}"
-    except (OSError, RuntimeError, ValueError) as error:
+    # Also LanceDB's RustPanic, which cannot be imported to name it here.
+    except Exception as error:
         if is_out_of_reach(error, place):
             raise
         yield f"expected to read all {what}; found: {reason_of(error)}. {_RESTORE}"

@@ -30,6 +30,7 @@ from vericite.corpus.store.columns import (
     row_of,
 )
 from vericite.corpus.store.contract import LONGEST_QUERY, Filters, Found, Hit, SourceState, StoreInfo, in_parts, is_in
+from vericite.corpus.store.digests import Digests, without_panics
 from vericite.corpus.store.place import Place, store_errors
 from vericite.corpus.store.tables import PMIDS, PmidFacts
 from vericite.errors import InputError
@@ -378,6 +379,7 @@ class LanceStore:
             # The documents last: without them a journal that is left would have the next build skip what it names.
             for name in (JOURNAL, PMIDS, tables.DOCUMENTS):
                 self.database.drop_table(name, ignore_missing=True)
+            Digests(self.place, tables.DOCUMENTS).forget()
         return True
 
     def info(self) -> StoreInfo:
@@ -400,7 +402,7 @@ class LanceStore:
         """See ``Store.verify``."""
         from vericite.corpus.store.checking import problems_of
 
-        with store_errors("read", self.place):
+        with store_errors("read", self.place), without_panics():
             return tuple(problems_of(self._latest(), self.place, self.embedder, self.facts))
 
 

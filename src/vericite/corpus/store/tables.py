@@ -14,6 +14,7 @@ from lancedb.query import MatchQuery
 
 from vericite.corpus.store.columns import PRIMARY, REPLACES
 from vericite.corpus.store.contract import has_any, in_parts, is_in
+from vericite.corpus.store.digests import Digests, without_panics
 from vericite.corpus.store.place import Place, is_out_of_reach, reason_of, store_errors
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -77,6 +78,7 @@ def make_indexes(table: Any, place: Place) -> None:
         for column, config in wanted.items():
             if column not in there:
                 table.create_index(column, config=config)
+    Digests(place, DOCUMENTS).learn()
 
 
 def mend_indexes(table: Any, place: Place) -> None:
@@ -113,17 +115,23 @@ def broken_indexes(table: Any, place: Place) -> dict[str, str]:
     if not table.count_rows():
         # No value to try them with, and nothing to be found through them.
         return {}
+    digests = Digests(place, DOCUMENTS)
     found: dict[str, str] = {}
-    for index in table.list_indices():
-        (column,) = index.columns
-        try:
-            _try_index(table, column)
-        # A damaged file may also make LanceDB's Rust panic, and the RustPanic raised for it is an Exception of a module
-        # that cannot be imported to name it here.
-        except Exception as error:
-            if is_out_of_reach(error, place):
-                raise
-            found[column] = reason_of(error)
+    with without_panics():
+        for index in table.list_indices():
+            (column,) = index.columns
+            # Not opened as well: of changed bytes LanceDB may make anything.
+            if name := digests.changed_index(index.index_uuid):
+                found[column] = f"other bytes in {name} than were written"
+                continue
+            try:
+                _try_index(table, column)
+            # A damaged file may also make LanceDB's Rust panic, and the RustPanic raised for it is an Exception of a
+            # module that cannot be imported to name it here.
+            except Exception as error:
+                if is_out_of_reach(error, place):
+                    raise
+                found[column] = reason_of(error)
     return found
 
 
