@@ -51,6 +51,7 @@ from vericite.cli.options import (
     TokensOption,
     expect_either,
     plan_of,
+    refuse_two_inputs,
     report,
 )
 
@@ -133,6 +134,7 @@ def ask(
     days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
     """
     _expect_some(k)
+    refuse_two_inputs(str(batch), corpus)
     questions, refused = _questions(question, batch, kept=save is not None)
     remark_leakage(batch)
     chosen = plan_of(ctx, "ask", plan, plan_out)

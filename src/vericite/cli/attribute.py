@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from vericite.cli.io import clean, count_lines
 from vericite.cli.options import (
     CacheOption,
+    ColumnsOption,
     ConcurrencyOption,
     FormatOption,
     JudgeOption,
@@ -59,6 +60,7 @@ def attribute(
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
     format: FormatOption = "auto",
+    columns: ColumnsOption = None,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     concurrency: ConcurrencyOption = 8,
@@ -91,7 +93,7 @@ def attribute(
     try:
         progress = Progress("attributing", "answers", count_lines(file))
         with progress.running(), output(out, "stopped; {} cited answers are in") as written:
-            answers = _answers(file, format, documents, problems)
+            answers = _answers(_Given(file, format, columns, documents), problems)
             for number, found in enumerate(attributor.attributions(answers, keep=keep), start=1):
                 progress.update(number)
                 _show(found, as_json)
@@ -104,48 +106,57 @@ def attribute(
     report(problems)
 
 
-def _answers(file: Path, format: str, documents: Path | None, problems: list[RecordError]) -> Iterator[Answer]:
+class _Given(NamedTuple):
+    """Where the answers are, and the sources that they may cite."""
+
+    file: Path
+    format: str
+    columns: str | None
+    documents: Path | None
+
+
+def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
     """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
     from vericite.cli.io import usable, watched
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
 
-    items = watched(_records(file, format, documents, problems), file, documents is not None)
+    items = watched(_records(given, problems), given.file, given.documents is not None)
     sourced = (
-        item if isinstance(item, RecordError) else _unusable(item, file, number) or item
+        item if isinstance(item, RecordError) else _unusable(item, given.file, number) or item
         for number, item in enumerate(items, start=1)
     )
     return map(known_retractions().flagged_answer, usable(sourced, problems))
 
 
-def _records(
-    file: Path, format: str, documents: Path | None, problems: list[RecordError]
-) -> Iterator[Answer | RecordError]:
+def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
     from vericite.cli.io import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
-    from vericite.formats.files import TEXT_FILES
+    from vericite.formats.files import TEXT_FILES, suffix_of
 
-    library = read_library(documents, problems)
-    if file.suffix.lower() in TEXT_FILES and format == "auto":
-        yield _text(file, library)
+    library = read_library(given.documents, problems)
+    if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
+        yield _text(given.file, library)
         return
-    for item in answers_in(file, format, library):
+    for item in answers_in(given.file, given.format, library, columns=given.columns):
         yield item if isinstance(item, RecordError) else _sourced(item, library)
 
 
 def _text(file: Path, documents: Sequence[Document]) -> Answer:
     from vericite.errors import InputError
+    from vericite.records import LONGEST_LINE, open_bytes
     from vericite.text.citations import parse_answer
 
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"expected a readable text; found {file}: {reason}") from None
+        with open_bytes(file) as stream:
+            raw = stream.read(LONGEST_LINE)
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"expected a readable text; found {file}: it is not UTF-8") from None
     if not documents:
         raise InputError(f"expected the sources of the answer in {file}; found none. Give them with --documents FILE")
-    return parse_answer(file.stem or "answer", text, documents)
+    return parse_answer(file.name.split(".", 1)[0] or "answer", text, documents)
 
 
 def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:

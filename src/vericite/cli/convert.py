@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vericite.cli.io import output, read_answers
-from vericite.cli.options import DocumentsOption, FormatOption, refuse_same, refuse_unwritable, report
+from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -32,6 +32,7 @@ def convert(
     to: Annotated[Form, typer.Option(help="The form to write.")],
     out: Annotated[Path | None, typer.Option(help="Write here; else on the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
+    columns: ColumnsOption = None,
     documents: DocumentsOption = None,
     run: Annotated[str, typer.Option(help="The name of a BioGen run.", metavar="NAME")] = "vericite",
     topics: Annotated[
@@ -50,7 +51,9 @@ def convert(
     if to is Form.CSV:
         text = _table(file, problems)
     else:
-        text = _converted(read_answers(file, format, documents, problems), to, _Run(file, run, topics), problems)
+        text = _converted(
+            read_answers(file, format, documents, problems, columns=columns), to, _Run(file, run, topics), problems
+        )
     with output(out) as written:
         if written is not None:
             written.write([text])

@@ -226,6 +226,8 @@ _MANY = 2_000
 
 def show_embedding(done: int, all: int) -> None:
     """How many documents of a file have their vectors, on stderr; those are kept for the next time."""
+    if is_quiet():
+        return
     last = done == all
     if sys.stderr.isatty():
         typer.echo(f"\rvericite: vectors of {done:,} of {all:,} documents", err=True, nl=last)

@@ -142,16 +142,29 @@ def refuse_both(as_json: bool, as_csv: bool) -> None:
 
 
 def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> None:
-    """Before a file that is read is written over.
+    """Before a file that is read is written over, or the standard input taken for two files.
 
     Raises:
-        InputError: ``out`` is one of them, by whatever name.
+        InputError: ``out`` is one of them, by whatever name, or two of them are the standard input.
     """
     from vericite.errors import InputError
 
+    refuse_two_inputs(*map(str, filter(None, read)))
     for file in read:
         if out is not None and file is not None and _is_same(out, file):
             raise InputError(f"expected {what} to be another file than the input; found {out} for both")
+
+
+def refuse_two_inputs(*names: str) -> None:
+    """Before anything is read.
+
+    Raises:
+        InputError: The standard input is named for two files.
+    """
+    from vericite.errors import InputError
+
+    if names.count("-") > 1:
+        raise InputError("expected - for one file, because the standard input can be read once; found it twice")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import remark
-from vericite.cli.options import JudgeOption, ProtocolOption, refuse_same
+from vericite.cli.options import ColumnsOption, JudgeOption, ProtocolOption, refuse_same
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def report(
     out: Annotated[Path, typer.Option(help="The page; with --external-data a folder.", metavar="FILE")],
     gold: GoldOption = None,
     documents: DocumentsOption = None,
+    columns: ColumnsOption = None,
     name: NameOption = None,
     title: Annotated[str, typer.Option(help="The page's heading.")] = TITLE,
     external_data: Annotated[
@@ -45,7 +46,7 @@ def report(
     problems: list[RecordError] = []
     with reported(problems):
         library = read_library(documents, problems)
-        read = read_systems(systems, problems, gold, {}, library, name or ())
+        read = read_systems(systems, problems, gold, {}, library, name or (), columns)
         refuse_same(out, *read.paths, documents)
         checked = [with_verdicts(system, protocol, judge) for system in read.systems]
         typer.echo(write_report(checked, out, title, external_data))

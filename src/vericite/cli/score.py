@@ -11,6 +11,7 @@ import typer
 
 from vericite.cli.io import note
 from vericite.cli.options import (
+    ColumnsOption,
     CsvOption,
     DrawSeedOption,
     DrawsOption,
@@ -118,6 +119,7 @@ def score(
     outputs: OutputsOption = None,
     features: FeaturesOption = None,
     documents: DocumentsOption = None,
+    columns: ColumnsOption = None,
     name: NameOption = None,
     draws: DrawsOption = 1000,
     seed: DrawSeedOption = 0,
@@ -149,7 +151,7 @@ def score(
     _refuse(systems, beside, out)
     problems: list[RecordError] = []
     with reported(problems):
-        read = _read(systems, problems, gold, beside, documents, name)
+        read = _read(systems, problems, gold, beside, documents, columns, name)
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)
@@ -173,6 +175,7 @@ def compare(
     gold: GoldOption = None,
     measures: ComparedOption = None,
     documents: DocumentsOption = None,
+    columns: ColumnsOption = None,
     name: NameOption = None,
     draws: DrawsOption = 1000,
     seed: DrawSeedOption = 0,
@@ -194,7 +197,7 @@ def compare(
     refuse_both(as_json, as_csv)
     problems: list[RecordError] = []
     with reported(problems):
-        read = _read([first, second], problems, gold, {}, documents, name)
+        read = _read([first, second], problems, gold, {}, documents, columns, name)
         one, other = read.systems
         chosen = _chosen(read, measures) if measures else _telling(read)
         drawn = Bootstrap(draws, seed)
@@ -242,6 +245,7 @@ def _read(
     gold: Path | None,
     beside: Mapping[str, Path],
     documents: Path | None,
+    columns: str | None,
     names: Sequence[str] | None,
 ) -> LoadedSystems:
     from vericite.cli.io import read_library, remark_leakage
@@ -249,7 +253,7 @@ def _read(
 
     remark_leakage(gold, *places)
 
-    return read_systems(places, problems, gold, beside, read_library(documents, problems), names or ())
+    return read_systems(places, problems, gold, beside, read_library(documents, problems), names or (), columns)
 
 
 def _expect_group(by: str | None, read: LoadedSystems) -> None:

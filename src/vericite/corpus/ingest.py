@@ -15,6 +15,7 @@ from vericite.corpus.sources.registry import Source as FileSource
 from vericite.corpus.sources.table import pmids_in
 from vericite.corpus.store.contract import Item, Missing, Source
 from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
+from vericite.records import STANDARD_INPUT, STDIN
 
 if TYPE_CHECKING:
     from vericite.corpus.entrez.client import Fetched
@@ -87,8 +88,8 @@ def collect_sources(
     A file that cannot be read to its end costs itself: its source yields the error.
 
     Args:
-        places: Files and folders of documents, and lists of PMIDs to fetch, ``pmids:FILE``. A file of bare numbers in a
-            folder is passed over.
+        places: Files and folders of documents, and lists of PMIDs to fetch, ``pmids:FILE``; ``-`` is the standard
+            input. A file of bare numbers in a folder is passed over.
         pubmed: Who is asked for what is not in files; needed for queries and PMIDs.
         queries: Queries to PubMed, in its own syntax.
         pmids: PMIDs to fetch.
@@ -147,13 +148,13 @@ class _Collector:
                 if not place.is_dir():
                     raise InputError(f"expected documents; found {problem}")
                 self._passed.append(problem)
-            elif (name := str(file.path.resolve())) not in self._sources:
+            elif (name := _where(file.path)) not in self._sources:
                 self._sources[name] = _of_file(name, file)
-                self._sizes[name] = file.path.stat().st_size
+                self._sizes[name] = _on_disk(file.path).stat().st_size
                 self._files[name] = file
 
     def _take_list(self, path: Path) -> None:
-        name = f"pmids in {path.resolve()}"
+        name = f"pmids in {_where(path)}"
         try:
             pmids = pmids_in(path)
             if pmids is None:
@@ -178,6 +179,15 @@ class _Collector:
         self._sources.setdefault(name, _fetched(name, pmids, shown, _client(self._pubmed), self._period))
 
 
+def _where(path: Path) -> str:
+    return "the standard input" if path == STDIN else str(path.resolve())
+
+
+def _on_disk(path: Path) -> Path:
+    """The file itself; of the standard input what was kept of it."""
+    return STANDARD_INPUT.keep() if path == STDIN else path
+
+
 def _each_once(places: Sequence[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for place in places:
@@ -191,7 +201,7 @@ def _each_once(places: Sequence[Path]) -> Iterator[Path]:
 def _as_named(place: Path, format: str) -> FileSource:
     if place.is_dir():
         raise InputError(f"expected a file with --format {format}; found {place}, a folder. Name its files instead.")
-    if not place.exists():
+    if place != STDIN and not place.exists():
         raise InputError(f"expected a readable file; found {place}, which is not there")
     return FileSource(place, format, name_of(place))
 
@@ -292,7 +302,7 @@ def _remarks(result: SearchResult) -> list[str]:
 def _fingerprint(path: Path) -> str:
     digest = hashlib.blake2b(digest_size=16)
     try:
-        with path.open("rb") as file:
+        with _on_disk(path).open("rb") as file:
             while block := file.read(_AT_ONCE):
                 digest.update(block)
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from vericite.datasets import attributed, claims, questions
 from vericite.datasets.entry import Counts, DataSet, Entry, Gives
 from vericite.errors import InputError, RecordError, UnknownNameError
-from vericite.records import Answer, Document, Gold, LabelledCitation, Labels, Question, Record
+from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
 
 SETS: dict[str, DataSet] = {it.name: it for it in (*questions.SETS, *attributed.SETS, *claims.SETS)}
 """Every data set by its name."""
@@ -163,7 +163,7 @@ def source_named(text: str) -> Source:
         raise UnknownNameError(f"part of {name}", part, known.parts)
     paths = (Path(rest).expanduser(),) if rest else tuple(_usual(known))
     for path in paths:
-        if not path.exists():
+        if path != STDIN and not path.exists():
             raise InputError(f"expected a file of {known.title} in {path}; found none. Get it at {known.where}")
     return Source(known, part, paths)
 

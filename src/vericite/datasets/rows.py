@@ -7,7 +7,6 @@ files are read, in the order of their names.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import re
@@ -18,7 +17,7 @@ from typing import Any, cast
 from zlib import error as ZlibError
 
 from vericite.errors import InputError, RecordError
-from vericite.records import storable
+from vericite.records import open_bytes, storable
 
 SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 _TABLES = {".csv": ",", ".tsv": "\t"}
@@ -206,11 +205,14 @@ def read_text(path: Path) -> str:
         InputError: It cannot be read, or is no UTF-8.
     """
     try:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        with open_bytes(path) as file:
+            raw = file.read()
         return raw.decode("utf-8-sig")
-    except (OSError, EOFError, ZlibError) as error:
-        reason = getattr(error, "strerror", None) or error
+    except InputError as error:
+        raise InputError(
+            f"expected a file of a data set{str(error).removeprefix('expected a readable file')}"
+        ) from None
+    except (EOFError, ZlibError) as reason:
         raise InputError(f"expected a file of a data set in {path}; found none that can be read: {reason}") from None
     except UnicodeDecodeError:
         raise InputError(f"expected UTF-8 in {path}; found other bytes. Convert it.") from None

@@ -21,6 +21,8 @@ from vericite.formats import answers_in
 from vericite.formats.files import first_fields
 from vericite.formats.registry import AnswerToCheck
 from vericite.records import (
+    STANDARD_INPUT,
+    STDIN,
     Answer,
     CheckedAnswer,
     Document,
@@ -198,6 +200,7 @@ class SystemFiles:
 
     Attributes:
         paths: The files that were read.
+        columns: Which columns of a table of answers hold what.
         where: Where the verdicts, labels, scores and features of a question stand, by what they are and its id.
     """
 
@@ -211,6 +214,7 @@ class SystemFiles:
     problems: list[RecordError] = field(default_factory=list[RecordError])
     paths: list[Path] = field(default_factory=list[Path])
     where: dict[str, dict[str, _FileLine]] = field(default_factory=dict[str, dict[str, _FileLine]])
+    columns: str | None = None
 
     @property
     def ids(self) -> frozenset[str]:
@@ -319,6 +323,7 @@ def read_systems(
     beside: Mapping[str, Path] | None = None,
     documents: Iterable[Document] = (),
     names: Sequence[str] = (),
+    columns: str | None = None,
 ) -> LoadedSystems:
     """Systems, with their gold.
 
@@ -329,6 +334,7 @@ def read_systems(
         beside: Files beside the one system.
         documents: Documents that answers cite by PMID, DOI or address.
         names: What to call the systems; by default ``system_names`` does.
+        columns: Which columns of tables of answers hold what, as for ``answers_in``.
 
     Raises:
         InputError: A file cannot be read, or the gold is of other questions.
@@ -341,7 +347,7 @@ def read_systems(
     library = tuple(documents)
     systems: list[System] = []
     for location, name in zip(locations, names or system_names(locations), strict=True):
-        given = read_system(location, dict(beside or {}), library, problems)
+        given = read_system(location, dict(beside or {}), library, problems, columns)
         problems += given.strays(known)
         if known is not None and gold is not None:
             _expect_shared(given.ids, known, location, gold)
@@ -367,6 +373,7 @@ def read_system(
     beside: dict[str, Path],
     documents: Iterable[Document] = (),
     problems: list[RecordError] | None = None,
+    columns: str | None = None,
 ) -> SystemFiles:
     """What a system made of its questions.
 
@@ -377,11 +384,15 @@ def read_system(
         beside: Files that lie elsewhere, by these names.
         documents: Documents that answers cite by PMID, DOI or address.
         problems: Where lines that cannot be used are added, so that they are known also where an error follows.
+        columns: Which columns of a table of answers hold what.
 
     Raises:
         InputError: A file cannot be read, the folder has none of these, or there is nothing in them.
     """
-    given = SystemFiles(problems=[] if problems is None else problems)
+    if location == STDIN:
+        # It is looked into before it is read.
+        STANDARD_INPUT.keep()
+    given = SystemFiles(problems=[] if problems is None else problems, columns=columns)
     before = len(given.problems)
     files = dict(beside)
     if is_named(str(location)):
@@ -415,6 +426,8 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
         InputError: The file cannot be read, or holds nothing of the kind.
     """
     problems: list[RecordError] = []
+    if path == STDIN:
+        STANDARD_INPUT.keep()
     if is_named(str(path)):
         return source_named(str(path)).gold(problems), problems
     if is_qrels(path):
@@ -437,13 +450,13 @@ def _read_data_set(source: Source, given: SystemFiles) -> None:
 
 
 def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document]) -> None:
-    if is_run(path):
+    if not given.columns and is_run(path):
         found = read_run(path, given.problems)
         given.outputs |= {
             id: SystemOutput(id=id, retrieved=tuple(scores), retrieval_scores=scores) for id, scores in found.items()
         }
         return
-    fields = first_fields(path)
+    fields = frozenset[str]() if given.columns else first_fields(path)
     if {"verdicts", "summary"} <= fields:
         _read_verdicts(path, given, documents)
     elif {"checked", "evidence"} <= fields:
@@ -455,7 +468,7 @@ def _read_answers(path: Path, given: SystemFiles, documents: Iterable[Document])
         lines = _keep(number_jsonl(_PlainAnswer, path), path, lambda line: line.id, given.problems)
         given.answers |= {id: line.parsed(library) for id, line in lines.items()}
     else:
-        numbered = enumerate(answers_in(path, documents=documents), start=1)
+        numbered = enumerate(answers_in(path, documents=documents, columns=given.columns), start=1)
         given.answers |= _keep(numbered, path, lambda answer: answer.id, given.problems)
 
 

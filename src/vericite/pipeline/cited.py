@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vericite.formats import answers_in
 from vericite.network.access import offline_by_environment
-from vericite.records import Document
+from vericite.records import STANDARD_INPUT, STDIN, Document
 from vericite.text.references import Library, reference_key
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def cited_documents(
         InputError: The file cannot be read, or there is no such store.
         EntrezError: NCBI cannot be asked, or gave no usable reply.
     """
+    if file == STDIN:
+        STANDARD_INPUT.keep()
     names = _Names()
     for _ in answers_in(file, format, names, columns=columns):
         pass
@@ -189,7 +191,12 @@ def _of_store(place: str, names: list[str]) -> list[Document]:
     keys = [reference_key(name) for name in names]
     pmids = [key[5:] for key in keys if key.startswith("pmid:")]
     named = store.get(dict.fromkeys([*names, *pmids, *keys, *map(_name_of, keys)])).documents
-    return [*named, *store.of_pmids(pmids)]
+    found = [*named, *store.of_pmids(pmids)]
+    there = Library(tuple(found))
+    left = [key for key in keys if there.find(_name_of(key)) is None]
+    dois = [key[4:] for key in left if key.startswith("doi:")]
+    pmcids = [_name_of(key) for key in left if key.startswith("pmc:")]
+    return [*found, *store.of_names(dois, pmcids)]
 
 
 def _parts(values: Iterable[str]) -> Iterator[list[str]]:

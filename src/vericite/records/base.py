@@ -8,10 +8,12 @@ import sys
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
 from typing import IO, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
@@ -28,6 +30,7 @@ LONGEST_LINE = 1 << 26
 STDIN = Path("-")
 """The path that means the standard input."""
 
+_GZIP = b"\x1f\x8b"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -189,7 +192,8 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
     """
     try:
         if path == STDIN:
-            yield STANDARD_INPUT.stream()
+            with STANDARD_INPUT.opened() as stream:
+                yield stream
             return
         with path.open("rb") as file:
             yield cast(BinaryIO, unpacked(file))
@@ -205,34 +209,60 @@ def unpacked(file: BinaryIO) -> GzipFile | BufferedReader[RawIOBase]:
     """The bytes that gzip packed, or the file itself where it did not."""
     raw = cast(RawIOBase, file)
     stream = cast("BufferedReader[RawIOBase]", file) if isinstance(file, BufferedReader) else BufferedReader(raw)
-    return GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream
+    return GzipFile(fileobj=stream) if stream.peek(2)[:2] == _GZIP else stream
 
 
 class _StandardInput:
-    """The standard input, unpacked. It can be read once, but for what was kept of it."""
+    """The standard input. It can be read once, unless it was kept."""
 
     def __init__(self) -> None:
         self._source: object = None
-        self._stream: GzipFile | BufferedReader[RawIOBase] = unpacked(BytesIO())
-        self._kept: bytes | None = None
+        self._raw: BufferedReader[Any] = BufferedReader(BytesIO())
+        self._stream: GzipFile | BufferedReader[Any] = self._raw
+        self._kept: IO[bytes] | None = None
 
-    def stream(self) -> BinaryIO:
-        """Its bytes."""
-        if self._source is not sys.stdin.buffer:
-            self._source, self._kept = sys.stdin.buffer, None
-            self._stream = unpacked(sys.stdin.buffer)
-        return cast(BinaryIO, self._stream) if self._kept is None else BytesIO(self._kept)
+    @contextmanager
+    def opened(self, packed: bool = False) -> Generator[BinaryIO]:
+        """Its bytes, unpacked, or ``packed`` as they came."""
+        self._begin()
+        if self._kept is None:
+            yield cast(BinaryIO, self._raw if packed else self._stream)
+            return
+        with open(self._kept.name, "rb") as file:
+            yield cast(BinaryIO, file if packed else unpacked(file))
 
     def head(self) -> bytes:
-        """Its first bytes, which stay to be read."""
-        self.stream()
-        return self._stream.peek(4)[:4]
+        """Its first bytes, unpacked, which stay to be read."""
+        self._begin()
+        if self._kept is not None:
+            with self.opened() as file:
+                return file.read(4)
+        start = self._raw.peek(2)
+        if not start.startswith(_GZIP):
+            return start[:4]
+        # Not through the unpacked stream, which would take more of the packed one than can be given back.
+        with suppress(zlib.error):
+            return zlib.decompressobj(wbits=31).decompress(start, 4)
+        return b""
 
-    def keep(self) -> None:
-        """Read all of it into memory, so that it can be read again."""
-        stream = self.stream()
+    def keep(self) -> Path:
+        """Write all of it to a file, so that it can be read again; the file goes when the process ends."""
+        self._begin()
         if self._kept is None:
-            self._kept = stream.read()
+            self._kept = NamedTemporaryFile(prefix="vericite-")
+            copyfileobj(self._raw, self._kept)
+            self._kept.flush()
+        return Path(self._kept.name)
+
+    def _begin(self) -> None:
+        if self._source is sys.stdin.buffer:
+            return
+        if self._kept is not None:
+            self._kept.close()
+        self._source, self._kept = sys.stdin.buffer, None
+        raw = cast(RawIOBase, sys.stdin.buffer)
+        self._raw = cast("BufferedReader[Any]", raw) if isinstance(raw, BufferedReader) else BufferedReader(raw)
+        self._stream = unpacked(cast(BinaryIO, self._raw))
 
 
 STANDARD_INPUT = _StandardInput()

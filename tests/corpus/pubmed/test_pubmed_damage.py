@@ -183,13 +183,24 @@ def test_entities_are_not_expanded_nor_fetched(tmp_path: Path):
     secret.write_text("the secret")
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     kind = f'<!DOCTYPE S [<!ENTITY l0 "lol">{laughs}<!ENTITY s SYSTEM "{secret.as_uri()}">]>'
-    record = article(1, "&l11; &s;")
+    # A name of HTML's that the file gives another meaning keeps HTML's.
+    record = article(1, "&l11; &s;") + article(2, "&alpha; &beta;")
     data = f'<?xml version="1.0"?>{kind}<PubmedArticleSet>'.encode() + record + TAIL
     tracemalloc.start()
-    (item,) = read_pubmed(io.BytesIO(data))
+    bomb, harmless = read_pubmed(io.BytesIO(data))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert item.document.text == "&l11; &s;" and peak < 5_000_000
+    assert isinstance(bomb, RecordError) and "found &l11;. It is lost" in str(bomb)
+    assert harmless.document.text == "\u03b1 \u03b2" and peak < 5_000_000
+
+
+def test_a_record_with_an_entity_that_nothing_defines_is_told_by_its_line_and_pmid_and_costs_itself():
+    pmids, errors = read(file_of(article(1), article(2, "a &unknown; risk"), article(3, "x &alpha; &amp; &#181;g")))
+    assert pmids == ["1", "3"]
+    (error,) = errors
+    assert error.line == 8 and "PMID 2: expected names of characters that XML or HTML knows; found &unknown;" in str(
+        error
+    )
 
 
 def test_memory_does_not_grow_with_the_file():

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from pydantic import ValidationError
 
 from vericite.corpus.pubmed.record import Deletion, PubMedRecord
+from vericite.corpus.pubmed.text import UndefinedEntityError
 from vericite.errors import InputError, RecordError
 from vericite.records import first_problem
 
@@ -414,11 +415,13 @@ class _Reading:
         """The record in an element, the one of that number in its block."""
         try:
             return self._parser.record(element)
+        except UndefinedEntityError as error:
+            field, problem = None, f"{error}. It is lost: write the character itself"
         except ValidationError as error:
-            records = (piece.block for piece in pieces_of(block, self._kinds) if piece.record)
-            own = next(islice(records, number, None), block)
             field, problem = first_problem(error)
-            return RecordError(self._name, own.line, field, own.named + problem)
+        records = (piece.block for piece in pieces_of(block, self._kinds) if piece.record)
+        own = next(islice(records, number, None), block)
+        return RecordError(self._name, own.line, field, own.named + problem)
 
     def _by_tags(self, block: Block) -> Iterator[Item]:
         """The block's records, each parsed on its own."""

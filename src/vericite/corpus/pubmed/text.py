@@ -80,9 +80,16 @@ def _set_apart(text: str, script: str, mark: str) -> str:
     return text + mark + script if text[-1:].isdigit() and _SIGNED_DIGIT.match(script) else text + script
 
 
+class UndefinedEntityError(ValueError):
+    """A name such as ``&unknown;`` stands for a character or a word, and nothing says which."""
+
+
 def _entity(reference: str) -> str:
-    """An entity that the file did not resolve: the character where HTML knows it, else as it was written."""
-    return html5.get(reference.removeprefix("&"), reference)
+    """The character of an entity that the file did not resolve, by HTML's names."""
+    found = html5.get(reference.removeprefix("&"))
+    if found is None:
+        raise UndefinedEntityError(f"expected names of characters that XML or HTML knows; found {reference[:60]}")
+    return found
 
 
 def _formula(element: _Element, kind: str) -> str:

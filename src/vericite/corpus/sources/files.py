@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.pubmed.read import ByteStream
 from vericite.errors import InputError, RecordError
-from vericite.records import Document
+from vericite.records import STANDARD_INPUT, STDIN, Document
 
 _LOOKED_AT = 65_536
 _LONGEST_LINE = 1 << 26  # characters; a packed file of nothing but spaces must not fill the memory
@@ -153,7 +153,7 @@ def suffix_of(path: Path) -> str:
 
 def stem_of(path: Path) -> str:
     """A file's name without its endings: ``a.txt.gz`` is ``a``."""
-    return Path(_unpacked(path.name)).stem
+    return "stdin" if path == STDIN else Path(_unpacked(path.name)).stem
 
 
 def name_of(path: Path) -> str:
@@ -161,6 +161,8 @@ def name_of(path: Path) -> str:
 
     Every time the same, until the file is moved.
     """
+    if path == STDIN:
+        return "stdin"
     where = blake2b(os.fsencode(path.resolve()), digest_size=5).hexdigest()
     return f"{stem_of(path) or path.name}-{where}"
 
@@ -170,14 +172,15 @@ def opened(path: Path, name: str | None = None) -> Generator[SourceFile]:
     """A file, unpacked if it is packed with gzip.
 
     Args:
-        path: The file.
+        path: The file; ``-`` is the standard input.
         name: What a document is named by that has no id of its own, if not by the file's name.
 
     Raises:
         InputError: It cannot be read.
     """
     try:
-        file = path.open("rb")
+        # The standard input is kept, because a file is looked into before it is read.
+        file = (STANDARD_INPUT.keep() if path == STDIN else path).open("rb")
     except (OSError, ValueError) as error:
         # ValueError: a path with a zero byte in it.
         reason = error.strerror if isinstance(error, OSError) else error

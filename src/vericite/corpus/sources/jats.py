@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from vericite.corpus.pubmed import Retraction
 from vericite.corpus.pubmed.read import SAFE
-from vericite.corpus.pubmed.text import iso_date, plain_text
+from vericite.corpus.pubmed.text import UndefinedEntityError, iso_date, plain_text
 from vericite.corpus.sources.entry import Entry, abstract_sections, initials, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, root_of
 from vericite.corpus.sources.texts import Block, Heading, sections_of
@@ -42,8 +42,11 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
 
 
 def _items(file: SourceFile, article: _Element, line: int) -> Iterator[Document | Retraction | RecordError]:
-
-    document = document_of(article, file.name)
+    try:
+        document = document_of(article, file.name)
+    except UndefinedEntityError as error:
+        yield RecordError(file.path, line, None, f"{error}. The article is lost: write the character itself")
+        return
     if document.sections:
         yield document
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -74,6 +75,12 @@ def in_parts(values: Iterable[str], size: int) -> Iterator[list[str]]:
 def has_any(column: str, values: Sequence[str]) -> str | None:
     """The condition that a list of a column has one of these; None for none of them."""
     return f"array_has_any({column}, [{', '.join(_quoted(value) for value in values)}])" if values else None
+
+
+def names_one(names: Iterable[tuple[str, str]]) -> str:
+    """The condition that a document has one of these ids, each with its field; ``about`` has them in JSON."""
+    parts = (f'"{field}":{json.dumps(name.lower(), ensure_ascii=False)}' for field, name in names)
+    return " OR ".join(f"contains(lower(about), {_quoted(part)})" for part in parts)
 
 
 def _years(first: int | None, last: int | None) -> str | None:
@@ -280,6 +287,10 @@ class Store(Protocol):
 
     def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
         """The documents with one of these PMIDs, whatever their ids are: records, full texts, parts of them."""
+        ...
+
+    def of_names(self, dois: Iterable[str], pmcids: Iterable[str]) -> tuple[Document, ...]:
+        """The documents with one of these DOIs or PMC ids, in small or capital letters. Every row is looked at."""
         ...
 
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""What the files of a store held when they were written. LanceDB writes each once, and keeps no checksums of its own."""
+"""What the files of a store held when they were written. LanceDB writes each once, and keeps no checksums."""
 
 from __future__ import annotations
 

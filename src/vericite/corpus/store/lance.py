@@ -29,7 +29,17 @@ from vericite.corpus.store.columns import (
     latest_of,
     row_of,
 )
-from vericite.corpus.store.contract import LONGEST_QUERY, Filters, Found, Hit, SourceState, StoreInfo, in_parts, is_in
+from vericite.corpus.store.contract import (
+    LONGEST_QUERY,
+    Filters,
+    Found,
+    Hit,
+    SourceState,
+    StoreInfo,
+    in_parts,
+    is_in,
+    names_one,
+)
 from vericite.corpus.store.digests import Digests, without_panics
 from vericite.corpus.store.place import Place, store_errors
 from vericite.corpus.store.tables import PMIDS, PmidFacts
@@ -147,6 +157,9 @@ FRESH = 5.0
 
 _SPARE = 16
 """Rows asked for beyond those wanted, so that equal scores at the cut are seen."""
+
+_NAMES_AT_ONCE = 200
+"""In one pass over all rows, which are compared with each of them."""
 
 _IDS_AT_ONCE, _DELETED_AT_ONCE = 1000, 5000
 """In one condition. Every part of a deletion is a commit."""
@@ -311,6 +324,13 @@ class LanceStore:
         table = self.snapshot()
         parts = in_parts(pmids, _IDS_AT_ONCE)
         return tuple(document for some in parts for document in self._stream(table, is_in("pmid", some)))
+
+    def of_names(self, dois: Iterable[str], pmcids: Iterable[str]) -> tuple[Document, ...]:
+        """See ``Store.of_names``."""
+        table = self.snapshot()
+        names = [*(("doi", doi) for doi in dois), *(("pmcid", pmcid) for pmcid in pmcids)]
+        parts = (names[start : start + _NAMES_AT_ONCE] for start in range(0, len(names), _NAMES_AT_ONCE))
+        return tuple(document for some in parts for document in self._stream(table, names_one(some)))
 
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:
         """See ``Store.scan``."""
