@@ -20,6 +20,7 @@ from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
 from vericite.cli.repair import repair
 from vericite.cli.report import report
+from vericite.cli.run import run
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
 from vericite.cli.train import train
@@ -65,6 +66,7 @@ for command in (
     score,
     compare,
     report,
+    run,
     agree,
     rankings,
     judge,

@@ -53,6 +53,8 @@ def build(
     questions: Sequence[Question] = (),
     problems: list[RecordError] | None = None,
     on_embedding: OnEmbedding | None = None,
+    search: Search | None = None,
+    model: LLM | None = None,
 ) -> Pipeline:
     """The pipeline of a plan.
 
@@ -61,6 +63,8 @@ def build(
         questions: What will be asked, so that no demonstration gives an answer away.
         problems: Where what is wrong with lines of the corpus or the pool goes.
         on_embedding: Called while documents of a file get their vectors.
+        search: The plan's search, where it was opened before.
+        model: The language model that answers, where there is one already.
 
     Raises:
         InputError: A part that the plan names cannot be had, or parts do not go together.
@@ -69,9 +73,10 @@ def build(
     wrong = [] if problems is None else problems
     plan.answer.expect_coherent()
     settings = settings_of(plan.llm)
-    search, lines = open_search(plan.search, settings, on_embedding)
-    wrong.extend(lines)
-    model = _model(plan.answer.llm, settings)
+    if search is None:
+        search, lines = open_search(plan.search, settings, on_embedding)
+        wrong.extend(lines)
+    model = model or _model(plan.answer.llm, settings)
     generator = generator_of(plan.answer, model, questions, wrong)
     judge = judge_of(plan.check, settings)
     verifier = verifier_for(protocol_of(plan.check, judge))

@@ -263,7 +263,7 @@ class Plan(Record):
         Raises:
             InputError: The file cannot be read, or holds no plan. The field is named.
         """
-        return (base or cls()).changed(_parsed(path), f"in {path}")
+        return (base or cls()).changed(read_settings(path), f"in {path}")
 
     def changed(self, fields: Mapping[str, Any], where: str = "") -> Plan:
         """A copy with some fields of some sections changed, as in ``{"search": {"k": 3}}``.
@@ -321,14 +321,18 @@ def project_settings(path: Path) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: The file cannot be read, or sets what there is not. The field is named.
     """
-    found = _parsed(path)
+    found = read_settings(path)
     # All of it, also what this command does not read: a wrong word is to be seen at once.
     Plan().changed(found, f"in {path}")
     return {section: dict(values) for section, values in found.items()}
 
 
-def _parsed(path: Path) -> Mapping[str, Any]:
-    """A plan file as plain values: TOML by its ending, YAML by its ending, else JSON."""
+def read_settings(path: Path) -> Mapping[str, Any]:
+    """A file of settings as plain values: TOML by its ending, YAML by its ending, else JSON.
+
+    Raises:
+        InputError: The file cannot be read, or holds none.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         found = (

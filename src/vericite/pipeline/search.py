@@ -116,7 +116,7 @@ class Search:
             with clock("rerank"):
                 # Other words find documents; how well these answer is a matter of the question itself.
                 found = self.rerank(question.text, found)
-        return _until(found, k)
+        return first_usable(found, k)
 
     def _retrieved(self, question: Question, wanted: int) -> tuple[Evidence, ...]:
         """Until so many are usable, or there are no more."""
@@ -195,7 +195,7 @@ def _is_better(new: Sufficiency, old: Sufficiency) -> bool:
     return new.relevance > old.relevance
 
 
-def _until(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
+def first_usable(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
     """Down to the ``k``-th usable document; where none is, as where retracted ones are asked for, the first ``k``."""
     usable = [place for place, hit in enumerate(found) if not hit.document.retracted]
     if not usable:

@@ -1,0 +1,154 @@
+"""``vericite run``: an experiment from a file, cell by cell, so that it can be stopped at any time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
+from vericite.cli.options import report
+
+if TYPE_CHECKING:
+    from vericite.errors import RecordError
+    from vericite.experiment.estimate import Estimated
+    from vericite.experiment.grid import Changes, Grid, Outcome, Progress
+
+
+def run(
+    experiment: Annotated[
+        Path, typer.Argument(help="A file that says what is run: YAML, TOML or JSON.", metavar="EXPERIMENT")
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Keep the runs here; else in a folder named as the experiment is.", metavar="FOLDER"),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A value of a $name in the file, as in corpus=FILE; may be repeated.", metavar="N=V"
+        ),
+    ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ask only so many questions of each cell, to try it; the rest another time."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask nobody, and say what calls, tokens and dollars the cells would take.")
+    ] = False,
+) -> None:
+    """Run an experiment: the same questions in many cells, each a run of its own.
+
+    Cells share what they have in common: evidence, answers and judgements are made once. A run that was stopped, by
+    Ctrl-C or harder, goes on when the same command is typed again. After the file has changed, cells that are the same
+    are kept, and it is said which are not. `vericite table FOLDER` makes the table.
+    """
+    from vericite.experiment.config import Experiment
+    from vericite.experiment.grid import Grid
+
+    problems: list[RecordError] = []
+    named = Experiment.load(experiment, _values(set_))
+    grid = Grid(named, to or Path(named.name), problems, show_embedding, first)
+    remark_leakage(*dict.fromkeys(Path(plan.source) for plan in named.questions.values()))
+    _show_changes(grid.changes)
+    if dry_run:
+        _show_estimates(grid)
+        report(problems)
+        return
+    outcomes = _run(grid)
+    failed = sum(outcome.failed for outcome in outcomes)
+    say(f"{grid.folder}: {len(outcomes)} cells; vericite table {grid.folder}")
+    report(problems)
+    if failed:
+        remark(f"{failed} questions failed; type the command again to ask them again")
+        raise typer.Exit(1)
+
+
+def _values(given: list[str] | None) -> dict[str, str]:
+    from vericite.errors import InputError
+
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, mark, value = text.partition("=")
+        if not (name and mark):
+            raise InputError(f"expected --set to be a name and a value, as in corpus=FILE; found {text!r}")
+        found[name] = value
+    return found
+
+
+def _run(grid: Grid) -> list[Outcome]:
+    from vericite.cli.terminal import Progress as Shown
+
+    outcomes: list[Outcome] = []
+    with Shown("running", "questions").running() as shown:
+        for outcome in grid.run(lambda progress: shown.show(_line(progress))):
+            outcomes.append(outcome)
+            say(_outcome(outcome))
+    return outcomes
+
+
+def _line(progress: Progress) -> str:
+    from vericite.cli.terminal import in_words
+
+    parts = [f"cell {progress.cell} of {progress.cells} ({progress.name}): {progress.done:,} of {progress.total:,}"]
+    parts += [f"{progress.failed} failed"] if progress.failed else []
+    parts += [f"{progress.rate:.1f} a minute"] if progress.rate else []
+    parts += ["cost not known"] if progress.cost is None else [f"${progress.cost:,.4f}"] if progress.cost else []
+    parts += [f"about {in_words(progress.left)} left"] if progress.left else []
+    return ", ".join(parts)
+
+
+def _outcome(outcome: Outcome) -> str:
+    from vericite.cli.terminal import in_words
+
+    counts = outcome.counts
+    before = f", {outcome.before} of them before" if outcome.before else ""
+    shared = [
+        f"{shared} of {made + shared} {what}"
+        for made, shared, what in (
+            (counts.searched, counts.search_shared, "searches"),
+            (counts.answered, counts.answer_shared, "answers"),
+            (counts.judged, counts.pairs - counts.judged, "judgements"),
+        )
+        if shared
+    ]
+    done = f"{outcome.cell.name}: {outcome.questions} questions{before}, {in_words(outcome.seconds)}"
+    return done + (f"; shared: {', '.join(shared)}" if shared else "")
+
+
+def _show_changes(changes: Changes) -> None:
+    if not changes.any:
+        return
+    remark(f"the experiment is another than before: {len(changes.kept)} cells are kept as they are")
+    for name, fields in changes.touched.items():
+        remark(f"changed: {name} ({', '.join(fields)}); what it had before stays in the folder")
+    for words, names in (("new", changes.new), ("no part of it any more", changes.dropped)):
+        if names:
+            remark(f"{words}: {'; '.join(names)}")
+    if changes.questions:
+        remark("the questions are others; answers to those that are still asked are kept")
+
+
+def _show_estimates(grid: Grid) -> None:
+    from rich.table import Table
+
+    from vericite.cli.terminal import Terminal
+    from vericite.experiment.estimate import estimate
+
+    found = estimate(grid)
+    table = Table(box=None, pad_edge=False, header_style="")
+    for number, name in enumerate(("cell", "questions", "there", "calls", "tokens in", "tokens out", "dollars")):
+        table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    for one in found.cells:
+        table.add_row(*_row(one))
+    table.add_row(*_row(found.total))
+    Terminal().print(table)
+    for line in found.notes:
+        note(line)
+
+
+def _row(one: Estimated) -> list[str]:
+    dollars = "not known" if one.dollars is None else f"{one.dollars:,.4f}"
+    counts = (one.questions, one.there, one.calls, round(one.prompt_tokens), round(one.completion_tokens))
+    return [one.name, *(f"{count:,}" for count in counts), dollars]

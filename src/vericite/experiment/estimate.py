@@ -1,0 +1,222 @@
+"""What an experiment would take, before anybody is asked.
+
+Prompts are built as they would be sent, from evidence that is really searched for. How many tokens a model makes of
+them, and how long its replies are, is measured on the answers that the folder has, or else guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from vericite.errors import EntrezError, InputError
+from vericite.experiment.sharing import answer_key
+from vericite.llm.chat import estimated_tokens
+from vericite.pipeline.build import settings_of
+from vericite.pipeline.runs import RUNS
+from vericite.records import Evidence, Question, Run, number_jsonl
+
+if TYPE_CHECKING:
+    from vericite.experiment.config import Cell
+    from vericite.experiment.grid import Grid
+    from vericite.llm import ChatRequest
+    from vericite.pipeline.search import Search
+
+SEARCHED = 60
+"""Questions of a cell whose prompts are built; the others are taken to be as long."""
+
+TOKENS_A_SENTENCE = 40
+"""Of a reply, while none was seen."""
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """What a cell would take."""
+
+    name: str
+    questions: int
+    there: int = 0
+    calls: int = 0
+    prompt_tokens: float = 0.0
+    completion_tokens: float = 0.0
+    dollars: float | None = 0.0
+
+    def __add__(self, other: Estimated) -> Estimated:
+        dollars = None if self.dollars is None or other.dollars is None else self.dollars + other.dollars
+        return Estimated(
+            self.name,
+            self.questions + other.questions,
+            self.there + other.there,
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            dollars,
+        )
+
+
+@dataclass
+class Estimates:
+    """What all cells would take, and what of it is a guess."""
+
+    cells: list[Estimated] = field(default_factory=list[Estimated])
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def total(self) -> Estimated:
+        """All cells together."""
+        found = Estimated("all cells", 0)
+        for cell in self.cells:
+            found += cell
+        return found
+
+    def note(self, line: str) -> None:
+        """Tell something once."""
+        if line not in self.notes:
+            self.notes.append(line)
+
+
+@dataclass
+class Measured:
+    """How long replies of a generator were, and how many tokens its model makes of one that we count."""
+
+    counted: float = 0.0
+    prompt: int = 0
+    completion: int = 0
+    calls: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """Tokens of the model, over ours."""
+        return self.prompt / self.counted if self.counted and self.prompt else 1.0
+
+
+def estimate(grid: Grid) -> Estimates:
+    """What the cells of an experiment would take. Answers that several cells share are counted in the first.
+
+    Raises:
+        InputError: A plan cannot be carried out.
+    """
+    found = Estimates()
+    asked: set[tuple[str, str]] = set()
+    for cell in grid.cells:
+        if cell.plan.answer.llm is None:
+            found.cells.append(Estimated(cell.name, len(grid.asked(cell)), len(_there(grid, cell))))
+        else:
+            found.cells.append(_of_cell(grid, cell, asked, found))
+        if (cell.plan.check.judge or "").startswith("llm"):
+            found.note("calls of judges that are language models are not counted: they depend on the answers")
+        if cell.plan.search.rewrite != "none":
+            found.note("calls of language models that rewrite questions are not counted: they depend on the evidence")
+    return found
+
+
+def _of_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimates) -> Estimated:
+    from vericite.generate.language_model import AskingGenerator
+
+    generator = grid.pipeline(cell).generator
+    there = _there(grid, cell)
+    questions = [question for question in grid.asked(cell) if question.id not in there]
+    if not isinstance(generator, AskingGenerator) or not questions:
+        return Estimated(cell.name, len(grid.asked(cell)), len(there))
+    tried = _spread(questions, SEARCHED)
+    search = _quiet(grid.search(cell))
+    requests: list[ChatRequest] = []
+    shared = 0
+    for question in tried:
+        evidence = _evidence(search, question, cell.plan.search.k or 1)
+        key = answer_key(generator.signature, question, evidence)
+        if key in asked:
+            shared += 1
+            continue
+        asked.add(key)
+        if (request := generator.request(question, evidence)) is not None:
+            requests.append(request)
+    measured = _measured(grid, cell)
+    share = len(questions) / len(tried)
+    calls = round(len(requests) * share)
+    prompt = sum(map(_counted, requests)) * share * measured.ratio
+    if measured.calls:
+        completion = calls * measured.completion / measured.calls
+        notes.note("lengths are measured on answers that are there")
+    else:
+        prompt_of = generator.prompt
+        most = prompt_of.sentences[1] if prompt_of.sentences else 5
+        completion = calls * min(prompt_of.max_tokens, most * TOKENS_A_SENTENCE)
+        notes.note(
+            "lengths of replies are a guess until some were seen: run some questions of each cell with --first 3"
+        )
+    if len(tried) < len(questions):
+        notes.note(f"prompts of {SEARCHED} questions a cell were built; the others are taken to be as long")
+    price = settings_of(cell.plan.llm).price
+    dollars = None
+    if price is not None:
+        dollars = (prompt * price.prompt + completion * price.completion) / 1_000_000
+    elif not calls or (cell.plan.answer.llm or "").startswith("gguf:"):
+        dollars = 0.0
+    else:
+        notes.note("dollars are not known without a price of a million tokens: llm.price in the plan, as in 0.15,0.60")
+    return Estimated(cell.name, len(grid.asked(cell)), len(there), calls, prompt, completion, dollars)
+
+
+def _counted(request: ChatRequest) -> float:
+    return float(sum(estimated_tokens(message.text) for message in request.messages))
+
+
+def _there(grid: Grid, cell: Cell) -> dict[str, Run]:
+    """The answers that a cell has, by question."""
+    path = grid.cell_folder(cell) / RUNS
+    if not path.exists():
+        return {}
+    runs = (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
+    return {run.question.id: run for run in runs if run.answer.failed is None}
+
+
+def _measured(grid: Grid, cell: Cell) -> Measured:
+    """From the answers of this cell, or of others with its model and prompt."""
+    from vericite.generate.language_model import AskingGenerator
+
+    alike = [
+        other
+        for other in grid.cells
+        if (other.plan.answer.llm, other.plan.answer.prompt, other.plan.answer.rationale)
+        == (cell.plan.answer.llm, cell.plan.answer.prompt, cell.plan.answer.rationale)
+    ]
+    own = [other for other in alike if other is cell]
+    for cells in (own, alike):
+        found = Measured()
+        for other in cells:
+            generator = grid.pipeline(other).generator
+            assert isinstance(generator, AskingGenerator)
+            for run in _there(grid, other).values():
+                spent = run.answer.spent
+                if spent is None or spent.calls != 1:
+                    continue
+                request = generator.request(run.question, run.evidence)
+                if request is not None:
+                    found.counted += _counted(request)
+                    found.prompt += spent.prompt_tokens
+                    found.completion += spent.completion_tokens
+                    found.calls += 1
+        if found.calls:
+            return found
+    return Measured()
+
+
+def _evidence(search: Search, question: Question, k: int) -> Sequence[Evidence]:
+    try:
+        return search.find(question, k).usable_first
+    except (InputError, EntrezError):
+        return ()
+
+
+def _quiet(search: Search) -> Search:
+    """The search without a language model that would be asked."""
+    return search if search.rewrite is None else replace(search, rewrite=None)
+
+
+def _spread(questions: Sequence[Question], most: int) -> Sequence[Question]:
+    """So many of them, from all over the list."""
+    if len(questions) <= most:
+        return questions
+    return [questions[place * len(questions) // most] for place in range(most)]

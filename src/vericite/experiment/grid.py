@@ -1,0 +1,396 @@
+"""An experiment at work: its folder, its cells one after the other, and what was done when it stops and goes on.
+
+FOLDER/experiment.json   what the experiment is, its questions by hash, packages, machine, and what it took
+FOLDER/shared/           judgements that the cells share
+FOLDER/cells/NAME/       a run each, as ``vericite ask --save`` keeps it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vericite.datasets.registry import data_of
+from vericite.disk.files import only_one, write_whole
+from vericite.disk.jobs import LOCK, MANIFEST
+from vericite.errors import InputError, RecordError
+from vericite.experiment.config import Cell, Experiment, digest_of, read_chosen
+from vericite.experiment.sharing import Counts, Sharing
+from vericite.pipeline.build import build, fingerprint, open_search, settings_of
+from vericite.pipeline.runs import RunFolder
+from vericite.version import __version__
+
+if TYPE_CHECKING:
+    from vericite.llm import LLM, Ledger
+    from vericite.pipeline.ask import Pipeline
+    from vericite.pipeline.plan import Plan
+    from vericite.pipeline.search import Search
+    from vericite.records import Question
+    from vericite.retrieve.vectors import OnEmbedding
+
+EXPERIMENT, CELLS, SHARED = "experiment.json", "cells", "shared"
+JUDGEMENTS = "judgements.sqlite"
+
+
+@dataclass
+class Progress:
+    """How far an experiment is.
+
+    Attributes:
+        cells: Cells there are.
+        cell: Which of them is at work, from 1.
+        name: Its name.
+        done: Questions answered, in all cells.
+        total: Questions there are, in all cells.
+        made: Questions answered in this process.
+        failed: Questions that failed in this process.
+        cost: Dollars that this process was charged; None where nobody knows.
+    """
+
+    cells: int
+    total: int
+    cell: int = 0
+    name: str = ""
+    done: int = 0
+    made: int = 0
+    failed: int = 0
+    cost: float | None = 0.0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def rate(self) -> float | None:
+        """Questions a minute in this process."""
+        passed = time.monotonic() - self.began
+        return self.made / passed * 60 if self.made and passed else None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the rest takes at this rate."""
+        return None if not self.rate else (self.total - self.done) / self.rate * 60
+
+
+@dataclass
+class Changes:
+    """What another configuration does to what a folder has.
+
+    Attributes:
+        kept: Cells that are there and stay as they are.
+        new: Cells that are made now.
+        touched: Cells of the same name whose plan is another now; what they had stays in the folder.
+        dropped: Cells that are no part of the experiment any more; they stay in the folder.
+        questions: Whether the questions are others.
+    """
+
+    kept: list[str] = field(default_factory=list[str])
+    new: list[str] = field(default_factory=list[str])
+    touched: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    dropped: list[str] = field(default_factory=list[str])
+    questions: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether it is another experiment than before."""
+        return bool(self.new or self.touched or self.dropped or self.questions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell that was run."""
+
+    cell: Cell
+    folder: Path
+    questions: int
+    before: int
+    failed: int
+    seconds: float
+    counts: Counts
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class Grid:
+    """The cells of an experiment, and where their runs are.
+
+    Args:
+        experiment: What is to be run.
+        folder: Where to.
+        problems: Where what is wrong with lines of files goes.
+        on_embedding: Called while documents of a file get their vectors.
+        first: Ask only so many questions of each cell; the others stay for another time.
+
+    Raises:
+        InputError: The questions cannot be read, or a plan cannot be carried out.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: Path,
+        problems: list[RecordError] | None = None,
+        on_embedding: OnEmbedding | None = None,
+        first: int | None = None,
+    ) -> None:
+        self.experiment = experiment
+        self.folder = folder
+        self.cells = experiment.expanded()
+        self._problems = [] if problems is None else problems
+        self._on_embedding = on_embedding
+        self._first = first
+        self._read: dict[str, list[Question]] = {}
+        self._searches: dict[str, Search] = {}
+        self._models: dict[str, LLM] = {}
+        self._counts: dict[str, Counts] = {}
+        self._seconds: dict[str, float] = {}
+        for cell in self.cells:
+            cell.plan.answer.expect_coherent()
+            self.questions(cell)
+
+    def questions(self, cell: Cell) -> list[Question]:
+        """What a cell asks."""
+        plan = self.experiment.questions_of(cell)
+        key = plan.model_dump_json()
+        if key not in self._read:
+            self._read[key] = read_chosen(plan, self._problems)
+        return self._read[key]
+
+    def asked(self, cell: Cell) -> list[Question]:
+        """Those of them that are asked this time."""
+        return self.questions(cell)[: self._first]
+
+    def cell_folder(self, cell: Cell) -> Path:
+        """Where a cell's runs are."""
+        return self.folder / CELLS / cell.folder
+
+    @property
+    def changes(self) -> Changes:
+        """What has changed since the folder was last worked on."""
+        before = self._before.get("cells", {})
+        found = Changes()
+        for cell in self.cells:
+            there = before.get(cell.name)
+            now = cell.plan.as_json()
+            if there is None:
+                found.new.append(cell.name)
+                continue
+            if there["folder"] == cell.folder:
+                found.kept.append(cell.name)
+            else:
+                found.touched[cell.name] = _differing(there["plan"], now)
+            found.questions = found.questions or there["questions_sha256"] != digest_of(self.questions(cell))
+        names = {cell.name for cell in self.cells}
+        found.dropped = [name for name in before if name not in names]
+        return found if before else Changes()
+
+    def run(self, on_progress: OnProgress | None = None) -> Iterator[Outcome]:
+        """Run what is left of each cell, one cell after the other.
+
+        Raises:
+            InputError: The folder is of something else, or another process is at work in it.
+            LLMAccessError: Every call to a language model would fail alike.
+        """
+        self._refuse_strangers()
+        (self.folder / SHARED).mkdir(parents=True, exist_ok=True)
+        with only_one(self.folder, LOCK, "works in"):
+            self._note()
+            sharing = Sharing(self.folder / SHARED / JUDGEMENTS)
+            progress = Progress(len(self.cells), sum(len(self.asked(cell)) for cell in self.cells))
+            try:
+                for number, cell in enumerate(self.cells, start=1):
+                    progress.cell, progress.name = number, cell.name
+                    yield self._run_cell(cell, sharing, progress, on_progress)
+                    self._note()
+            finally:
+                sharing.close()
+            self._note(finished=self._first is None)
+
+    def pipeline(self, cell: Cell) -> Pipeline:
+        """The pipeline of a cell; cells share corpora and models."""
+        plan = cell.plan
+        model = self._model(plan.answer.llm, plan)
+        return build(
+            plan, self.questions(cell), self._problems, self._on_embedding, search=self.search(cell), model=model
+        )
+
+    def deepest(self, cell: Cell) -> int:
+        """How many documents the cell takes that takes most, of those that search as this one does."""
+        key = _search_key(cell.plan)
+        return max(other.plan.search.k or 1 for other in self.cells if _search_key(other.plan) == key)
+
+    def _run_cell(self, cell: Cell, sharing: Sharing, progress: Progress, on_progress: OnProgress | None) -> Outcome:
+        began = time.monotonic()
+        questions, folder = self.asked(cell), self.cell_folder(cell)
+        own = self.pipeline(cell)
+        counts = self._counts[cell.name] = Counts()
+        pipeline = sharing.pipeline(own, self.deepest(cell), counts)
+        data = data_of(Path(self.experiment.questions_of(cell).source))
+        settings = fingerprint(cell.plan, pipeline)
+        # Cells share models, whose ledgers go on from cell to cell.
+        first = own.ledger
+
+        def asked() -> Ledger | None:
+            now = own.ledger
+            return now if now is None or first is None else now.since(first)
+
+        kept = RunFolder(folder, settings, asked, cell.plan.as_json(), data)
+        failed, charged = 0, progress.cost
+        with kept.open(questions) as left:
+            before = len(questions) - len(left)
+            progress.done += before
+            sharing.take(kept.runs(), pipeline, cell.plan.search.k or 1)
+            for run in pipeline.run_many(left, cell.plan.search.k):
+                kept.add(run)
+                failed += run.answer.failed is not None
+                progress.failed += run.answer.failed is not None
+                progress.done += 1
+                progress.made += 1
+                ledger = asked()
+                progress.cost = charged if ledger is None else _plus(charged, ledger.cost)
+                if on_progress is not None:
+                    on_progress(progress)
+        self._seconds[cell.name] = time.monotonic() - began
+        return Outcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts)
+
+    def search(self, cell: Cell) -> Search:
+        """The search of a cell, opened once for all that search alike."""
+        plan = cell.plan
+        key = _search_key(plan)
+        if key not in self._searches:
+            found, wrong = open_search(plan.search, settings_of(plan.llm), self._on_embedding)
+            self._problems += wrong
+            self._searches[key] = found
+        return self._searches[key]
+
+    def _model(self, name: str | None, plan: Plan) -> LLM | None:
+        if name is None:
+            return None
+        from vericite.llm import LLM
+
+        key = json.dumps([name, plan.llm.model_dump(mode="json")], sort_keys=True)
+        if key not in self._models:
+            self._models[key] = LLM(name, settings_of(plan.llm))
+        return self._models[key]
+
+    @property
+    def _before(self) -> dict[str, Any]:
+        """What the folder says of itself."""
+        path = self.folder / EXPERIMENT
+        if not path.exists():
+            return {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return dict(found) if isinstance(found["cells"], dict) else {}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"expected what an experiment says of itself in {path}; found {error}. Name another folder, or put the "
+                "file back as it was."
+            ) from None
+
+    def _refuse_strangers(self) -> None:
+        if not self.folder.is_dir() or (self.folder / EXPERIMENT).exists():
+            return
+        if strangers := sorted({file.name for file in self.folder.iterdir()} - {LOCK, SHARED, CELLS}):
+            raise InputError(
+                f"expected {self.folder} to be new, or of an experiment with its {EXPERIMENT}; found "
+                f"{', '.join(strangers[:3])} in it. Name another folder."
+            )
+
+    def _note(self, finished: bool = False) -> None:
+        """Write what the experiment is, and what it took so far."""
+        before = self._before
+        known = before.get("cells", {})
+        cells = {cell.name: self._cell_record(cell, known.get(cell.name, {})) for cell in self.cells}
+        record = {
+            "version": __version__,
+            "name": self.experiment.name,
+            "about": self.experiment.about,
+            "layout": self.experiment.layout,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": finished,
+            "cells": cells,
+            "experiment": self.experiment.model_dump(mode="json", by_alias=True),
+            "machine": _machine(),
+            "packages": _packages(),
+        }
+        write_whole(self.folder / EXPERIMENT, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
+
+    def _cell_record(self, cell: Cell, before: Mapping[str, Any]) -> dict[str, Any]:
+        same: Mapping[str, Any] = before if before.get("folder") == cell.folder else {}
+        counts = self._counts.get(cell.name)
+        asked = self.questions(cell)
+        made = counts.record if counts else {}
+        earlier = same.get("made", {})
+        found: dict[str, Any] = {
+            "at": dict(cell.at),
+            "folder": cell.folder,
+            "plan": cell.plan.as_json(),
+            "questions": len(asked),
+            "questions_sha256": digest_of(asked),
+            "ids": [question.id for question in asked],
+        }
+        # Counts of a process that was killed are lost with it; those of finished cells stay.
+        found["made"] = made if made and any(made.values()) else earlier
+        found["seconds"] = self._seconds.get(cell.name) if found["made"] is made else same.get("seconds")
+        manifest = self.cell_folder(cell) / MANIFEST
+        if manifest.is_file():
+            run = json.loads(manifest.read_text(encoding="utf-8"))
+            names = ("answers", "failed", "dollars", "language_models", "finished")
+            found |= {name: run.get(name) for name in names} | {"parts": run["settings"].get("parts")}
+        return found
+
+
+def _search_key(plan: Plan) -> str:
+    """What makes two cells search alike, but for how many documents they take."""
+    return json.dumps([plan.search.model_dump(mode="json", exclude={"k"}), plan.llm.model_dump(mode="json")])
+
+
+def _plus(charged: float | None, cost: float | None) -> float | None:
+    return None if charged is None or cost is None else charged + cost
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The fields of a plan that are others."""
+    return [
+        f"{section}.{name}"
+        for section, values in now.items()
+        for name, value in values.items()
+        if before.get(section, {}).get(name, value) != value or name not in before.get(section, {})
+    ]
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _packages() -> dict[str, str]:
+    """All installed packages with their versions."""
+    return dict(sorted((it.metadata["Name"], it.version) for it in distributions() if it.metadata["Name"]))
+
+
+def folders_of(folder: Path) -> Sequence[tuple[dict[str, str], Path, frozenset[str], dict[str, Any]]]:
+    """The cells of an experiment that was run: axes, folder, ids of questions, plan.
+
+    Raises:
+        InputError: The folder is of no experiment.
+    """
+    path = folder / EXPERIMENT
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [
+            (dict(it["at"]), folder / CELLS / it["folder"], frozenset(it["ids"]), it["plan"]) for it in cells.values()
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"expected the folder of an experiment, with {EXPERIMENT}; found {folder}: {error}") from None
