@@ -124,7 +124,7 @@ def _of_cell(grid: Grid, cell: Cell, asked: set[tuple[str, str]], notes: Estimat
     requests: list[ChatRequest] = []
     shared = 0
     for question in tried:
-        evidence = _evidence(search, question, cell.plan.search.k or 1)
+        evidence = _evidence(search, question, cell.plan.search.depth())
         key = answer_key(generator.signature, question, evidence)
         if key in asked:
             shared += 1

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -223,7 +224,7 @@ class Grid:
     def deepest(self, cell: Cell) -> int:
         """How many documents the cell takes that takes most, of those that search as this one does."""
         key = _search_key(cell.plan)
-        return max(other.plan.search.k or 1 for other in self.cells if _search_key(other.plan) == key)
+        return max(other.plan.search.depth() for other in self.cells if _search_key(other.plan) == key)
 
     def _run_cell(self, cell: Cell, sharing: Sharing, progress: Progress, on_progress: OnProgress | None) -> Outcome:
         began = time.monotonic()
@@ -245,8 +246,8 @@ class Grid:
         with kept.open(questions) as left:
             before = len(questions) - len(left)
             progress.done += before
-            sharing.take(kept.runs(), pipeline, cell.plan.search.k or 1)
-            for run in pipeline.run_many(left, cell.plan.search.k):
+            sharing.take(kept.runs(), pipeline, cell.plan.search.depth())
+            for run in pipeline.run_many(left, cell.plan.search.depth()):
                 kept.add(run)
                 failed += run.answer.failed is not None
                 progress.failed += run.answer.failed is not None
@@ -375,6 +376,7 @@ def _machine() -> dict[str, Any]:
     }
 
 
+@cache
 def _packages() -> dict[str, str]:
     """All installed packages with their versions."""
     return dict(sorted((it.metadata["Name"], it.version) for it in distributions() if it.metadata["Name"]))

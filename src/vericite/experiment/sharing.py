@@ -76,7 +76,7 @@ class Shelf:
                 continue
             # The order among retracted documents is not in a run.
             if not any(hit.document.retracted for hit in run.evidence) and run.rewriting is None:
-                search.keep(run.question, k, FoundEvidence(run.evidence, None, {}))
+                search.keep(run.question, k, FoundEvidence(run.evidence, None, {}, run.cell))
             generator = run.provenance.parts.get("generator")
             # A repaired answer is not the one that was given.
             if generator is not None and not run.changes and "repair" not in run.provenance.parts:

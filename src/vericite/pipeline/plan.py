@@ -335,13 +335,7 @@ def read_settings(path: Path) -> Mapping[str, Any]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        found = (
-            _read_toml(text)
-            if path.suffix == ".toml"
-            else _read_yaml(text, path)
-            if _is_yaml(path)
-            else json.loads(text)
-        )
+        found = _read_toml(text) if path.suffix == ".toml" else _read_yaml(text) if _is_yaml(path) else json.loads(text)
     except OSError as error:
         raise InputError(f"expected a file of settings; found {path}: {error.strerror}") from None
     except ValueError as error:
@@ -363,13 +357,9 @@ def _read_toml(text: str) -> Any:
     return tomllib.loads(text)
 
 
-def _read_yaml(text: str, path: Path) -> Any:
-    try:
-        import yaml  # pyright: ignore[reportMissingModuleSource]
-    except ModuleNotFoundError:
-        raise InputError(
-            f"expected PyYAML to read {path}; found none. Install it: pip install pyyaml; or write JSON or TOML."
-        ) from None
+def _read_yaml(text: str) -> Any:
+    import yaml  # pyright: ignore[reportMissingModuleSource]
+
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,0 +1,231 @@
+"""Cells that share questions: each is as the run alone would be, and nothing is made twice."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import ScriptedServer, body_of
+
+from vericite.corpus import demo_questions
+from vericite.disk.files import only_one
+from vericite.experiment.config import Experiment
+from vericite.experiment.estimate import estimate
+from vericite.experiment.grid import EXPERIMENT, Grid, Outcome
+from vericite.llm.chat import estimated_tokens
+from vericite.pipeline.build import build
+from vericite.pipeline.runs import RUNS
+from vericite.records import Run, read_jsonl, to_json
+
+
+def said_of(question: str) -> str:
+    """An answer that hangs on the question alone."""
+    return f"The sources speak of {sum(map(ord, question)) % 97} cases [1]. They speak of others as well [2]."
+
+
+def counted(answering: Any, arrival: Any) -> None:
+    """A service that counts tokens in its own way."""
+    said = said_of(arrival.question)
+    prompt = sum(len(message["content"]) for message in arrival.body["messages"]) // 3
+    usage = {"prompt_tokens": prompt, "completion_tokens": len(said.split()), "total_tokens": 0}
+    answering.send(200, json.dumps(body_of(said, usage=usage)))
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as listening:
+        listening.default = counted
+        yield listening
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(to_json(question) + "\n" for question in demo_questions()), encoding="utf-8")
+    return path
+
+
+def experiment(questions: Path, llm: str | None, sample: int = 8, **more: Any) -> Experiment:
+    """Twelve cells: three depths, and four ways to judge."""
+    plan: dict[str, Any] = {"search": {"corpus": "demo", "by": "bm25", "rerank": "none"}}
+    plan |= {"answer": {"llm": llm}} if llm else {}
+    axes = {
+        "k": {str(k): {"search": {"k": k}} for k in (2, 4, 6)},
+        "judge": {
+            "vericite": {"check": {"protocol": "vericite", "judge": "lexical"}},
+            "default": {"check": {"protocol": "default", "judge": "lexical"}},
+            "alce": {"check": {"protocol": "alce", "judge": "lexical"}},
+            "unaided": {"check": {"protocol": "default", "judge": "lexical", "aids": False}},
+        },
+    }
+    content = {"name": "twelve", "questions": {"q": {"from": str(questions), "sample": sample}}}
+    return Experiment.model_validate_json(json.dumps({**content, "plan": plan, "axes": axes, **more}))
+
+
+def runs_of(folder: Path) -> dict[str, Run]:
+    return {run.question.id: untold(run) for run in read_jsonl(Run, folder / RUNS)}
+
+
+def untold(run: Run) -> Run:
+    """Without its times, and without what tells a reply that was asked for from one that was there."""
+    return run.model_copy(update={"seconds": {}, "answer": run.answer.model_copy(update={"spent": None})})
+
+
+def finished(grid: Grid) -> list[Outcome]:
+    return list(grid.run())
+
+
+def test_cells_that_share_are_as_runs_alone(questions: Path, server: ScriptedServer, tmp_path: Path):
+    grid = Grid(experiment(questions, server.spec), tmp_path / "runs")
+    outcomes = finished(grid)
+    for cell, outcome in zip(grid.cells, outcomes, strict=True):
+        alone = build(cell.plan, grid.questions(cell))
+        expected = {run.question.id: untold(run) for run in alone.run_many(grid.questions(cell), cell.plan.search.depth())}
+        assert runs_of(outcome.folder) == expected
+
+
+def test_what_cells_have_in_common_is_made_once(questions: Path, server: ScriptedServer, tmp_path: Path):
+    grid = Grid(experiment(questions, server.spec), tmp_path / "runs")
+    outcomes = finished(grid)
+    total = outcomes[0].counts
+    for outcome in outcomes[1:]:
+        total = total + outcome.counts
+    # Three depths of one search; an answer for each depth; each pair of premise and claim by each judge once.
+    assert (total.searched, total.search_shared) == (8, 11 * 8)
+    assert (total.answered, total.answer_shared) == (3 * 8, 9 * 8)
+    assert len(server.arrivals) == 3 * 8
+    assert 0 < total.judged < total.pairs / 3
+    record = json.loads((grid.folder / EXPERIMENT).read_text())
+    assert record["finished"] and record["cells"]["k 4, judge alce"]["made"]["answer_shared"] == 8
+    assert record["packages"]["numpy"] and len(record["cells"]) == 12
+
+
+def test_a_finished_experiment_asks_for_nothing(questions: Path, server: ScriptedServer, tmp_path: Path):
+    made = experiment(questions, server.spec)
+    finished(Grid(made, tmp_path / "runs"))
+    before = len(server.arrivals)
+    again = finished(Grid(made, tmp_path / "runs"))
+    assert len(server.arrivals) == before
+    assert all(outcome.before == 8 and not outcome.counts.searched for outcome in again)
+
+
+def test_a_new_cell_takes_the_answers_that_other_cells_have(
+    questions: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    made = experiment(questions, server.spec)
+    fewer = made.model_copy(update={"without": tuple({"judge": it} for it in ("default", "alce", "unaided"))})
+    finished(Grid(fewer, tmp_path / "runs"))
+    before = len(server.arrivals)
+    # Without the cache of replies, too.
+    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "elsewhere"))
+    outcomes = finished(Grid(made, tmp_path / "runs"))
+    assert len(server.arrivals) == before
+    assert sum(outcome.counts.answered for outcome in outcomes) == 0
+
+
+def test_another_configuration_says_which_cells_it_touches(run_cli, questions: Path, tmp_path: Path):
+    made = experiment(questions, None, sample=3)
+    file, folder = tmp_path / "e.json", str(tmp_path / "runs")
+
+    def run(content: dict[str, Any], *more: str) -> Any:
+        file.write_text(json.dumps(content))
+        return run_cli("run", str(file), "--to", folder, *more)
+
+    content = made.model_dump(mode="json", by_alias=True)
+    content["axes"]["k"] = {"2": {"search": {"k": 2}}, "4": {"search": {"k": 4}}}
+    content["axes"]["judge"] = {"vericite": content["axes"]["judge"]["vericite"]}
+    assert run(content).code == 0
+    content["axes"]["k"] = {"2": {"search": {"k": 2}}, "4": {"search": {"k": 5}}, "6": {"search": {"k": 6}}}
+    printed = run(content)
+    assert "1 cells are kept as they are" in printed.err
+    assert "changed: k 4, judge vericite (search.k)" in printed.err
+    assert "new: k 6, judge vericite" in printed.err
+    assert "k 2, judge vericite: 3 questions, 3 of them before" in printed.out
+    del content["axes"]["k"]["2"]
+    printed = run(content)
+    assert "no part of it any more: k 2, judge vericite" in printed.err
+    assert len(list((tmp_path / "runs" / "cells").iterdir())) == 4
+    assert "another than before" not in run(content).err
+
+
+def test_two_processes_on_one_folder_are_refused(run_cli, questions: Path, tmp_path: Path):
+    made = experiment(questions, None, sample=1)
+    file, folder = tmp_path / "e.json", tmp_path / "runs"
+    file.write_text(made.model_dump_json(by_alias=True))
+    with only_one(folder, ".lock", "works in"):
+        printed = run_cli("run", str(file), "--to", str(folder))
+    assert printed.code == 2 and "found another process at work there" in printed.err
+
+
+def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_path: Path):
+    file = tmp_path / "e.json"
+    file.write_text(experiment(questions, None, sample=1).model_dump_json(by_alias=True))
+    printed = run_cli("run", str(file), "--to", str(tmp_path))
+    assert printed.code == 2 and "expected" in printed.err and "questions.jsonl" in printed.err
+
+
+def test_a_dry_run_tells_what_the_run_then_takes(questions: Path, server: ScriptedServer, tmp_path: Path):
+    made = experiment(questions, server.spec, sample=30)
+    finished(Grid(made, tmp_path / "runs", first=3))
+    assert len(server.arrivals) == 9
+    told = estimate(Grid(made, tmp_path / "runs")).total
+    assert len(server.arrivals) == 9
+    grid = Grid(made, tmp_path / "runs")
+    used = Counter[str]()
+    for outcome in finished(grid):
+        for run in list(read_jsonl(Run, outcome.folder / RUNS))[3:]:
+            spent = run.answer.spent
+            assert spent is not None
+            used += Counter(calls=spent.calls, prompt=spent.prompt_tokens, completion=spent.completion_tokens)
+    assert told.calls == used["calls"] == 3 * 27
+    assert told.prompt_tokens == pytest.approx(used["prompt"], rel=0.1)
+    assert told.completion_tokens == pytest.approx(used["completion"], rel=0.1)
+
+
+def test_a_dry_run_of_the_command_asks_nobody(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
+    file = tmp_path / "e.json"
+    made = experiment(
+        questions,
+        server.spec,
+        plan={"search": {"by": "bm25", "rerank": "none"}, "answer": {"llm": server.spec}, "llm": {"price": "1,2"}},
+    )
+    file.write_text(made.model_dump_json(by_alias=True))
+    printed = run_cli("run", str(file), "--to", str(tmp_path / "runs"), "--dry-run")
+    assert printed.code == 0, printed.err
+    assert not server.arrivals and not (tmp_path / "runs").exists()
+    total = next(line for line in printed.out.splitlines() if line.startswith("all cells")).split()
+    assert total[2:5] == ["96", "0", "24"] and float(total[-1]) > 0
+    assert "guess" in printed.err
+    assert estimated_tokens("four") == 1
+
+
+def test_a_question_that_failed_is_asked_again(questions: Path, server: ScriptedServer, tmp_path: Path):
+    from server import status
+
+    made = experiment(questions, server.spec, sample=4, axes={"k": {"2": {"search": {"k": 2}}}})
+    server.script([status(400)])
+    assert [outcome.failed for outcome in finished(Grid(made, tmp_path / "runs"))] == [1]
+    assert [outcome.before for outcome in finished(Grid(made, tmp_path / "runs"))] == [3]
+    assert len(runs_of(next((tmp_path / "runs" / "cells").iterdir()))) == 4
+
+
+def test_answers_are_given_out_as_they_come(questions: Path, server: ScriptedServer, tmp_path: Path):
+    """What is kept of a cell while another question still waits for its reply."""
+    made = experiment(questions, server.spec, sample=8, axes={"k": {"2": {"search": {"k": 2}}}})
+    grid = Grid(made.model_copy(update={"plan": {**made.plan, "llm": {"concurrency": 1}}}), tmp_path / "runs")
+    seen: list[int] = []
+    done = threading.Thread(target=lambda: list(grid.run(lambda progress: seen.append(len(server.arrivals)))))
+    began = time.monotonic()
+    done.start()
+    done.join()
+    assert seen[0] < 8 and len(seen) == 8, time.monotonic() - began
