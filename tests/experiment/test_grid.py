@@ -90,7 +90,9 @@ def test_cells_that_share_are_as_runs_alone(questions: Path, server: ScriptedSer
     outcomes = finished(grid)
     for cell, outcome in zip(grid.cells, outcomes, strict=True):
         alone = build(cell.plan, grid.questions(cell))
-        expected = {run.question.id: untold(run) for run in alone.run_many(grid.questions(cell), cell.plan.search.depth())}
+        expected = {
+            run.question.id: untold(run) for run in alone.run_many(grid.questions(cell), cell.plan.search.depth())
+        }
         assert runs_of(outcome.folder) == expected
 
 
