@@ -143,8 +143,9 @@ class Sources:
 LONGEST_ANSWER = 1_000_000
 """Characters of an answer at most: some 150,000 words. Reading takes linear time, seconds for as many."""
 
-LONGEST_DOCUMENT = 1_000_000
-"""Characters of a document at most. Judging takes linear time, a minute or more for as many and each claim."""
+LONGEST_DOCUMENT = 500_000
+"""Characters of a document at most. Judging takes linear time: on two cores about 45 seconds for as many and each
+claim."""
 
 
 def _expect_length(document: Document) -> None:
