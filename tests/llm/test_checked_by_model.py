@@ -68,7 +68,7 @@ def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
     server.default = by_claim
     path, out = answers(tmp_path, 100), tmp_path / "verdicts.jsonl"
-    command = ("check", path, "--judge", f"llm:{server.spec}", "--out", str(out), "--concurrency", "8")
+    command = ("check", path, "--judge", f"llm-labels:{server.spec}", "--out", str(out), "--concurrency", "8")
     printed = run_cli(*command)
     checked = list(read_jsonl(CheckedAnswer, out))
     assert [item.id for item in checked] == [f"a{number}" for number in range(100)]
@@ -143,7 +143,7 @@ def test_half_a_name_is_told_what_is_missing(run_cli, tmp_path, name):
 
 
 def test_a_bar_for_a_judge_without_probabilities_is_refused(server: ScriptedServer, run_cli, tmp_path):
-    command = ("check", answers(tmp_path, 1), "--judge", f"llm:{server.spec}", "--abstain-below", "0.9")
+    command = ("check", answers(tmp_path, 1), "--judge", f"llm-labels:{server.spec}", "--abstain-below", "0.9")
     printed = run_cli(*command)
     assert (printed.code, "only says a label" in printed.err) == (2, True)
     assert server.arrivals == []

@@ -221,3 +221,16 @@ def test_what_is_no_model_is_refused(gguf: Path, tmp_path: Path):
     (tmp_path / "no.gguf").write_bytes(b"GGUF, or so it says")
     with pytest.raises(LLMAccessError, match="expected a GGUF model"):
         asyncio.run(LLM(f"gguf:{tmp_path / 'no.gguf'}", PATIENT).complete(HELLO))
+
+
+ONE_LETTER = replace(ChatRequest.ask("Answer with one letter: A or B?"), max_tokens=1, alternatives=10)
+
+
+def test_the_likeliest_first_tokens_are_told_in_process_and_by_the_server(address: str, gguf: Path):
+    with LLM(f"gguf:{gguf}", PATIENT) as inside, LLM(address, PATIENT) as served:
+        here, there = next(inside.map([ONE_LETTER])), next(served.map([ONE_LETTER]))
+    assert isinstance(here, Completion) and isinstance(there, Completion)
+    assert len(here.alternatives) == len(there.alternatives) == 10
+    assert here.alternatives[0].token.strip() == here.text.strip()
+    assert all(one.logprob <= 0 for one in here.alternatives)
+    assert {one.token for one in here.alternatives[:3]} == {one.token for one in there.alternatives[:3]}

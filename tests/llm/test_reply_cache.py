@@ -21,6 +21,7 @@ from server import ScriptedServer
 
 from vericite.disk.store import Store
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Message
+from vericite.llm.chat import Alternative
 from vericite.llm.client import Cache, Kept, cache_key
 
 MakeLLM = Callable[..., LLM]
@@ -71,6 +72,7 @@ def test_every_field_of_a_request_and_the_model_make_its_place():
         "stop": ("x",),
         "schema": FrozenSchema.of({}),
         "grammar": "root ::= [a]",
+        "alternatives": 5,
     }
     assert set(others) == {field.name for field in fields(ChatRequest)}
     keys = [cache_key("m", replace(HELLO, **{name: value})) for name, value in others.items()]
@@ -84,8 +86,11 @@ def test_every_field_of_a_request_and_the_model_make_its_place():
 def test_what_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str, finish: str | None, tokens: int):
     cache = Cache(tmp_path_factory.mktemp("kept") / "llm.sqlite")
     cache.put("a", Kept(text, finish, tokens, 1))
+    listed = (Alternative(text, -0.5), Alternative("b", -2.0))
+    cache.put("c", Kept(text, finish, tokens, 1, (), listed))
     cache.close()
     assert cache.get("a") == Kept(text, finish, tokens, 1)
+    assert cache.get("c") == Kept(text, finish, tokens, 1, (), listed)
     assert cache.get("b") is None
     cache.close()
 

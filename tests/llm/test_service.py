@@ -330,3 +330,22 @@ def test_a_request_beyond_the_tokens_of_a_minute_goes_alone_and_does_not_hang(as
     llm = ask(tokens_per_minute=10, minute=0.4)
     assert isinstance(complete(llm), Completion)
     assert isinstance(complete(llm, ChatRequest.ask("again")), Completion)
+
+
+def test_the_likeliest_first_tokens_are_asked_for_and_read(server: ScriptedServer, ask: Callable[..., LLM]):
+    told = [{"token": "A", "logprob": -0.25}, {"token": "B", "logprob": -2}, {"token": 3, "logprob": 1}, None]
+    content = json.loads(json.dumps(body_of("A")))
+    content["choices"][0]["logprobs"] = {"content": [{"token": "A", "logprob": -0.25, "top_logprobs": told}]}
+    server.default = served.body(json.dumps(content))
+    (found,) = ask().map([replace(ChatRequest.ask("?"), alternatives=5)])
+    assert isinstance(found, Completion)
+    assert found.alternatives == (("A", -0.25), ("B", -2.0))
+    assert [server.arrivals[0].body[name] for name in ("logprobs", "top_logprobs")] == [True, 5]
+
+
+def test_a_service_that_tells_no_tokens_is_asked_without(server: ScriptedServer, ask: Callable[..., LLM]):
+    server.script([served.status(400, "logprobs is not supported with this model"), served.reply("A")])
+    (found,) = ask().map([replace(ChatRequest.ask("?"), alternatives=5)])
+    assert isinstance(found, Completion)
+    assert (found.text, found.without, found.alternatives) == ("A", ("alternatives",), ())
+    assert "top_logprobs" not in server.arrivals[1].body

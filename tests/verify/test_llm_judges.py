@@ -40,9 +40,10 @@ class Script:
 
 
 def judge(prompt: str, says: Callable[[ChatRequest, int], str]) -> tuple[LlmJudge, Script]:
+    """One that is asked for labels; tests/verify/test_llm_probabilities.py has the others."""
     script = Script(says)
     llm = LLM("http://127.0.0.1:9/v1#script", Settings(cache=None, backoff=0), script)
-    return LlmJudge(llm, PROMPTS[prompt]), script
+    return LlmJudge(llm, PROMPTS[prompt], probabilities=False), script
 
 
 def label(text: str) -> str:

@@ -287,7 +287,7 @@ class Caller:
         # Not before it has helped: what a service says of a request does not always name what is wrong with it.
         self._refused |= frozenset(gone)
         usage = reply.usage or _estimate(request, reply.text)
-        return Completion(reply.text, reply.finish, usage, False, trip.attempts, trip.seconds, gone)
+        return Completion(reply.text, reply.finish, usage, False, trip.attempts, trip.seconds, gone, reply.alternatives)
 
     def _next_step(self, problem: BackendError, trip: Trip) -> float | str:
         """Seconds to the next attempt, or the reason why there is none; a pause asked for is for everybody."""

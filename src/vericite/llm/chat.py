@@ -68,6 +68,8 @@ class ChatRequest:
         stop: Texts at which the reply ends.
         schema: A JSON schema the reply must fit, for services that can hold a model to one.
         grammar: A GBNF grammar; llama.cpp only.
+        alternatives: How many of the likeliest first tokens to tell with their probabilities, where the service can;
+            services give at most 20. 0 for none.
     """
 
     messages: tuple[Message, ...]
@@ -78,6 +80,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     schema: FrozenSchema | None = None
     grammar: str | None = None
+    alternatives: int = 0
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -96,7 +99,9 @@ class ChatRequest:
     @property
     def fields(self) -> dict[str, Any]:
         """Every field as JSON has it; the cache's key is made of them."""
-        return {
+        # Replies kept before there were alternatives are still found: without any the field is left out.
+        asked = {"alternatives": self.alternatives} if self.alternatives else {}
+        return asked | {
             "messages": [[message.role, message.text] for message in self.messages],
             "max_tokens": self.max_tokens,
             "temperature": None if self.temperature is None else float(self.temperature),
@@ -127,6 +132,13 @@ class Usage(NamedTuple):
     cost: float | None = None
 
 
+class Alternative(NamedTuple):
+    """A token that the reply could have begun with, and the logarithm of its probability."""
+
+    token: str
+    logprob: float
+
+
 @dataclass(frozen=True)
 class Completion:
     """A reply that came.
@@ -138,8 +150,9 @@ class Completion:
         cached: Whether no call was made for it: it came from the cache, or from the same request already in flight.
         attempts: How often the service was asked; 0 where cached.
         seconds: From the request to the reply, waits included.
-        without: What the service refused to take and was asked without: ``"schema"``, ``"temperature"``. A cached
-            reply keeps it.
+        without: What the service refused to take and was asked without: ``"schema"``, ``"temperature"``,
+            ``"alternatives"``. A cached reply keeps it.
+        alternatives: The likeliest first tokens, where they were asked for and the service tells them.
     """
 
     text: str
@@ -149,6 +162,7 @@ class Completion:
     attempts: int
     seconds: float
     without: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def cut_off(self) -> bool:

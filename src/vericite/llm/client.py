@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 from vericite.disk.store import Form, Store
 from vericite.errors import InputError, LLMError
 from vericite.llm.calls import Caller, Ledger, Tally
-from vericite.llm.chat import CallFailure, ChatRequest, Completion, Reply, Settings, Usage, canonical
+from vericite.llm.chat import Alternative, CallFailure, ChatRequest, Completion, Reply, Settings, Usage, canonical
 from vericite.llm.replies import Kind, Parsed, ask_for
 from vericite.llm.retry import Backend
 from vericite.llm.spec import ModelSpec
@@ -39,11 +39,12 @@ class Kept(NamedTuple):
     prompt_tokens: int
     completion_tokens: int
     without: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def value(self) -> str:
         """As it is stored. What most replies do not have is left out, as in files of before there was any."""
-        return json.dumps(self if self.without else self[:4])
+        return json.dumps(self if self.alternatives else self[:5] if self.without else self[:4])
 
     @property
     def usage(self) -> Usage:
@@ -87,12 +88,14 @@ def _kept(value: str) -> Kept | None:
     try:
         text, finish, prompt_tokens, completion_tokens, *more = json.loads(value)
         without = tuple(map(str, more[0])) if more else ()
+        listed = more[1] if len(more) > 1 else ()
+        alternatives = tuple(Alternative(str(token), float(logprob)) for token, logprob in listed)
     except (ValueError, TypeError):
         return None
     whole = isinstance(text, str) and isinstance(finish, str | None)
     if not whole or not isinstance(prompt_tokens, int) or not isinstance(completion_tokens, int):
         return None
-    return Kept(text, finish, prompt_tokens, completion_tokens, without)
+    return Kept(text, finish, prompt_tokens, completion_tokens, without, alternatives)
 
 
 _T = TypeVar("_T")
@@ -443,7 +446,9 @@ class LLM:
         if reply.cut_off and request.schema is not None:
             return
         usage = reply.usage
-        kept = Kept(reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens, reply.without)
+        kept = Kept(
+            reply.text, reply.finish, usage.prompt_tokens, usage.completion_tokens, reply.without, reply.alternatives
+        )
         # Shielded: a reply that has come is kept also where nobody waits for it any more.
         await asyncio.shield(self._on_disk(cache.put, key, kept))
 
@@ -497,7 +502,7 @@ async def _forgotten(_: Completion) -> None:
 
 
 def _recalled(kept: Kept, seconds: float) -> Completion:
-    return Completion(kept.text, kept.finish, kept.usage, True, 0, seconds, kept.without)
+    return Completion(kept.text, kept.finish, kept.usage, True, 0, seconds, kept.without, kept.alternatives)
 
 
 class _Flight:

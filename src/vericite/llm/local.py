@@ -12,8 +12,8 @@ from threading import Event, Lock
 from typing import Any
 
 from vericite.errors import LLMAccessError, MissingExtraError
-from vericite.llm.chat import ChatRequest, Usage
-from vericite.llm.replies import as_object, first_choice, usage_of
+from vericite.llm.chat import Alternative, ChatRequest, Usage
+from vericite.llm.replies import as_object, first_alternatives, first_choice, usage_of
 from vericite.llm.retry import BackendError, RawReply
 from vericite.llm.service import chosen, turns
 from vericite.llm.spec import ModelSpec
@@ -109,6 +109,7 @@ class _LocalReply:
         self._pieces: list[str] = []
         self._finish: str | None = None
         self._usage: Usage | None = None
+        self._alternatives: tuple[Alternative, ...] = ()
 
     def add(self, event: Mapping[str, Any]) -> str:
         if error := event.get("error"):
@@ -121,6 +122,7 @@ class _LocalReply:
         self._usage = usage_of(event.get("usage")) or self._usage
         choice = first_choice(event) or {}
         self._finish = choice.get("finish_reason") or self._finish
+        self._alternatives = self._alternatives or first_alternatives(choice)
         piece = as_object(choice.get("delta")).get("content") or ""
         self._pieces.append(piece)
         return piece
@@ -129,7 +131,7 @@ class _LocalReply:
     def whole(self) -> RawReply:
         if self._finish is None:
             raise BackendError(f"{self._signature}: the reply broke off", retry=True)
-        return RawReply("".join(self._pieces), self._finish, self._usage)
+        return RawReply("".join(self._pieces), self._finish, self._usage, self._alternatives)
 
 
 async def _within(events: asyncio.Queue[Mapping[str, Any] | None], timeout: float) -> Mapping[str, Any] | None:

@@ -14,7 +14,7 @@ from typing import Any, Generic, Never, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from vericite.llm.chat import CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply, Usage
+from vericite.llm.chat import Alternative, CallFailure, ChatRequest, Completion, FrozenSchema, Message, Reply, Usage
 from vericite.llm.retry import BackendError, RawReply, refused_options
 from vericite.llm.spec import ModelSpec
 from vericite.network.access import Key
@@ -65,7 +65,7 @@ class ReplyReader:
         finish = self._key.scrub(finish) if isinstance(finish, str) else None
         if problem := self.unusable(text, finish, _text(message.get("refusal")), usage, body):
             raise problem
-        return RawReply(storable(self._key.scrub(text or "")), finish, usage)
+        return RawReply(storable(self._key.scrub(text or "")), finish, usage, first_alternatives(choice))
 
     def unusable(
         self, text: str | None, finish: str | None, refusal: str | None, usage: Usage | None, raw: str
@@ -194,6 +194,21 @@ def first_choice(data: Mapping[str, Any]) -> JsonObject | None:
     """The choice with the reply, or None where there is none."""
     choices = data.get("choices")
     return as_object(cast(list[object], choices)[0]) if isinstance(choices, list) and choices else None
+
+
+def first_alternatives(choice: Mapping[str, Any]) -> tuple[Alternative, ...]:
+    """The likeliest first tokens of a choice; none where the service does not tell them, or tells them in vain."""
+    tokens = as_object(choice.get("logprobs")).get("content")
+    if not isinstance(tokens, list) or not tokens:
+        return ()
+    listed = as_object(cast(list[object], tokens)[0]).get("top_logprobs")
+    rows = map(as_object, cast(list[object], listed) if isinstance(listed, list) else [])
+    found = [(row.get("token"), row.get("logprob")) for row in rows]
+    return tuple(
+        Alternative(storable(token), float(logprob))
+        for token, logprob in found
+        if isinstance(token, str) and isinstance(logprob, int | float) and math.isfinite(logprob)
+    )
 
 
 def _text(content: object) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from vericite.llm.chat import ChatRequest, Settings, Usage
+from vericite.llm.chat import Alternative, ChatRequest, Settings, Usage
 from vericite.network.pacing import backoff
 
 
@@ -18,6 +18,7 @@ class RawReply(NamedTuple):
     text: str
     finish: str | None
     usage: Usage | None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 class BackendError(Exception):
@@ -94,7 +95,7 @@ class Backend(Protocol):
         ...
 
 
-SCHEMA, TEMPERATURE, LIMIT = "schema", "temperature", "limit"
+SCHEMA, TEMPERATURE, LIMIT, ALTERNATIVES = "schema", "temperature", "limit", "alternatives"
 
 _STATUSES = (400, 404, 422)
 _SCHEMA_WORDS = ("response_format", "json_schema", "structured output", "structured_output")
@@ -117,6 +118,7 @@ _ANY_WORDS = ("requested parameters",)
 _LEAVES_OUT: dict[str, Callable[[ChatRequest], ChatRequest]] = {
     SCHEMA: lambda request: replace(request, schema=None),
     TEMPERATURE: lambda request: replace(request, temperature=None),
+    ALTERNATIVES: lambda request: replace(request, alternatives=0),
 }
 
 
@@ -131,9 +133,13 @@ def refused_options(status: int, words: str, parameter: str) -> tuple[str, ...]:
     if status not in _STATUSES:
         return ()
     if any(phrase in words for phrase in _ANY_WORDS):
-        return (SCHEMA, TEMPERATURE)
+        return (ALTERNATIVES, SCHEMA, TEMPERATURE)
     named = f"{parameter} {words}".lower()
-    places = {SCHEMA: _place(named, _SCHEMA_WORDS), TEMPERATURE: _place(named, ("temperature",))}
+    places = {
+        SCHEMA: _place(named, _SCHEMA_WORDS),
+        TEMPERATURE: _place(named, ("temperature",)),
+        ALTERNATIVES: _place(named, ("logprob",)),
+    }
     if any(phrase in named for phrase in _UNKNOWN_WORDS):
         places[LIMIT] = _place(named, _LIMIT_WORDS)
     # Some repeat the whole request after what is wrong with it.

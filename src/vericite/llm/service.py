@@ -18,7 +18,7 @@ import httpx2
 from vericite.errors import InputError
 from vericite.llm.chat import ChatRequest
 from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
-from vericite.llm.retry import LIMIT, SCHEMA, TEMPERATURE, BackendError, RawReply
+from vericite.llm.retry import ALTERNATIVES, LIMIT, SCHEMA, TEMPERATURE, BackendError, RawReply
 from vericite.llm.spec import ModelSpec, key_of
 from vericite.network.access import Key, LogScrubber, PieceScrubber
 from vericite.network.responses import ResponseTooLong, Unpacking, trusted_certificates
@@ -157,7 +157,12 @@ class Service:
     def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
         """Call the limit by its other name, if the one that was sent is not known."""
         # By what was sent and not by what is in use: of several requests in flight each may be refused.
-        fields = {SCHEMA: "response_format", TEMPERATURE: "temperature", LIMIT: next(n for n in _LIMITS if n in sent)}
+        fields = {
+            SCHEMA: "response_format",
+            TEMPERATURE: "temperature",
+            ALTERNATIVES: "top_logprobs",
+            LIMIT: next(name for name in _LIMITS if name in sent),
+        }
         if next((name for name in error.refuses if fields[name] in sent), None) == LIMIT:
             self._limit = next(name for name in _LIMITS if name not in sent)
             error.changed = True
@@ -219,6 +224,8 @@ def chosen(request: ChatRequest) -> dict[str, Any]:
         "stop": list(request.stop) or None,
         "response_format": None if request.schema is None else response_format(request),
         "grammar": request.grammar,
+        "logprobs": True if request.alternatives else None,
+        "top_logprobs": request.alternatives or None,
     }
     return {name: value for name, value in named.items() if value is not None}
 

@@ -123,6 +123,8 @@ class MeanJudge:
         for judge, judgement in zip(self.judges, judgements, strict=True):
             if judgement.failure is not None:
                 return judgement._replace(failure=f"{judge.signature}: {judgement.failure}")
+            if not judgement.graded:
+                return Judgement.failed(f"{judge.signature} gave a label without probabilities, which has no mean")
         mean = mean_of([judgement.probabilities for judgement in judgements])
         notes = dict.fromkeys(judgement.note for judgement in judgements if judgement.note)
         return Judgement(np.asarray(mean, dtype=np.float32), note="; ".join(notes) or None)

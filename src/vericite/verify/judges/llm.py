@@ -1,20 +1,24 @@
-"""Language models as judges."""
+"""Language models as judges: asked for a label, or for the probabilities of the labels' letters."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model
 
 from vericite.errors import InputError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Message
-from vericite.llm.chat import as_block
-from vericite.llm.prompts import Prompt, read_prompt, signed, slots
+from vericite.llm.chat import Alternative, as_block
+from vericite.llm.prompts import Prompt, fill, read_prompt, signed, slots
+from vericite.llm.replies import MORE_ROOM, parse
 from vericite.llm.verbatim import Turn, expect_slots, fill_turns, is_verbatim, sign_verbatim, with_turns
 from vericite.models.contracts import COLUMNS, Judgement, Pair
 
@@ -29,12 +33,27 @@ class LabelMeaning:
     meaning: str = ""
 
 
+_LETTERS = string.ascii_uppercase
+_AS_LABEL = 'Answer with one JSON object and nothing else: {"label": "..."}, with one of the labels above.'
+_AS_LETTER = "Answer with the letter of one label above and nothing else: {letters}."
+
+_ALTERNATIVES = 20
+"""First tokens to be told of: as many as services allow."""
+
+_LEAST_MASS = 0.01
+"""Of the probability, the letters have at least so much together; else the model answers something else."""
+
+_IN_VAIN = 3
+"""Pairs in a row without any letter, after which the model is no longer asked for one."""
+
+
 @dataclass(frozen=True)
 class JudgePrompt(Prompt):
     """A question put to a language model whose answer is one of a few labels.
 
     It has the slots ``{labels}`` in ``system``, ``{reference}`` and ``{claim}`` in ``user``, and ``{question}`` there
-    where the user's question is shown.
+    where the user's question is shown. ``{answer}`` in ``system`` is where it is told how to answer: with a label in
+    JSON, or with the letter of one; a prompt without it can only be answered as it says itself, by a label.
     """
 
     labels: Mapping[str, LabelMeaning] = field(default_factory=dict[str, LabelMeaning])
@@ -50,25 +69,76 @@ class JudgePrompt(Prompt):
         return "question" in slots(self.user)
 
     @property
+    def has_letters(self) -> bool:
+        """Whether it can be answered by the letter of a label."""
+        return "answer" in slots(self.system) and len(self.labels) <= len(_LETTERS)
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """The label of each letter."""
+        return dict(zip(_LETTERS, self.labels, strict=False))
+
+    @property
     def signature(self) -> str:
         """Name, version and hash of all that is fixed in it."""
-        system, user = self.messages(Pair("", "", ""))
-        return signed(self.name, f"{system.text}{system.text}\n{user.text}")
+        return self.signed_as(by_letter=False)
 
-    def messages(self, pair: Pair) -> tuple[Message, Message]:
+    def signed_as(self, by_letter: bool) -> str:
+        """The signature of the prompt answered in one of the ways."""
+        system, user = self.messages(Pair("", "", ""), by_letter)
+        name = f"{self.name}(letters)" if by_letter else self.name
+        return signed(name, f"{system.text}{system.text}\n{user.text}")
+
+    def messages(self, pair: Pair, by_letter: bool = False) -> tuple[Message, Message]:
         """The prompt for a pair.
 
         Tags and a model's control tokens in its texts are made harmless, so that no text can end its own block or
         open a turn of the conversation.
         """
+        if by_letter:
+            listed = [f"{letter}. {label}: {self.labels[label].meaning}" for letter, label in self.letters.items()]
+            answer = fill(_AS_LETTER, {"letters": ", ".join(self.letters)})
+        else:
+            listed = [f"- {label}: {item.meaning}" for label, item in self.labels.items()]
+            answer = _AS_LABEL
         return self.filled(
             {
-                "labels": "\n".join(f"- {label}: {item.meaning}" for label, item in self.labels.items()),
+                "labels": "\n".join(listed),
+                "answer": answer,
                 "question": "" if pair.question is None else as_block("question", pair.question),
                 "reference": as_block("reference", pair.premise),
                 "claim": as_block("claim", pair.claim),
             }
         )
+
+    @cached_property
+    def reply(self) -> type[BaseModel]:
+        """The shape of an answer: one of the labels."""
+        one_of: Any = Literal[tuple(self.columns)]
+        return create_model("Answer", __config__=ConfigDict(extra="forbid"), label=(one_of, ...))
+
+    def label_in(self, text: str) -> str | None:
+        """The label of a reply that was to be a letter, or is the label in JSON all the same."""
+        try:
+            return getattr(parse(text, self.reply), "label")  # noqa: B009
+        except ValueError:
+            return self.letters.get(_letter_of(text))
+
+    def read(self, alternatives: Sequence[Alternative]) -> Judgement | None:
+        """The judgement that the likeliest first tokens come to; None where they are no letters of labels."""
+        mass = dict.fromkeys(self.labels, 0.0)
+        for token, logprob in alternatives:
+            if label := self.letters.get(_letter_of(token)):
+                mass[label] += math.exp(min(logprob, 0.0))
+        total = sum(mass.values())
+        if total < _LEAST_MASS:
+            return None
+        found = np.zeros(len(COLUMNS))
+        for label, share in mass.items():
+            found[self.columns[label]] += share / total
+        best = int(found.argmax())
+        native = max((label for label in mass if self.columns[label] == best), key=lambda label: mass[label])
+        return Judgement(found.astype(np.float32), native=native)
 
 
 @dataclass(frozen=True)
@@ -159,16 +229,25 @@ PROMPTS = {path.stem: read_prompt(path, JudgePrompt) for path in sorted(_FOLDER.
 class LlmJudge:
     """Asks a language model for one of a prompt's labels, at temperature 0.
 
+    With ``probabilities`` it is asked for the letter of a label, and the probabilities that it gives to the letters are
+    read. Where the service does not tell them, or the model answers something else, it is asked for the label, and the
+    judgement says so and is not ``graded``. A model asked in vain for some pairs is only asked for labels from then on.
+
     An answer that cannot be read, after one request to repair it, is a failed judgement with the answer kept.
+
+    Args:
+        llm: The model.
+        prompt: The question.
+        probabilities: Whether to read the probabilities of labels; without, it says a label alone.
     """
 
-    graded = False
-    """It says a label and no probabilities."""
-
-    def __init__(self, llm: LLM, prompt: JudgePrompt | VerbatimJudgePrompt) -> None:
+    def __init__(self, llm: LLM, prompt: JudgePrompt | VerbatimJudgePrompt, probabilities: bool = True) -> None:
         self.llm = llm
         self.prompt = prompt
-        self._kind = None if isinstance(prompt, VerbatimJudgePrompt) else _answer_of(prompt)
+        self._in_vain = 0
+        by_letter = probabilities and isinstance(prompt, JudgePrompt) and prompt.has_letters
+        # This service has no way to ask.
+        self.graded = by_letter and llm.spec.provider != "anthropic"
 
     @property
     def signature(self) -> str:
@@ -176,7 +255,8 @@ class LlmJudge:
         prompt = self.prompt
         temperature = prompt.temperature if isinstance(prompt, VerbatimJudgePrompt) else 0.0
         at = "own" if temperature is None else f"{temperature:g}"
-        return f"{prompt.signature}:{self.llm.signature}(temperature={at})"
+        signature = prompt.signed_as(self.graded) if isinstance(prompt, JudgePrompt) else prompt.signature
+        return f"{signature}:{self.llm.signature}(temperature={at})"
 
     @property
     def pairs_at_once(self) -> int:
@@ -198,15 +278,40 @@ class LlmJudge:
         return self.llm.each(pairs, self._one)
 
     async def _one(self, pair: Pair) -> Judgement:
-        if isinstance(self.prompt, VerbatimJudgePrompt):
-            return await self._as_it_stands(self.prompt, pair)
-        assert self._kind is not None
-        request = ChatRequest(self.prompt.messages(pair), max_tokens=self.llm.settings.reply_tokens)
-        found = await self.llm.parsed(request, self._kind)
+        prompt = self.prompt
+        if isinstance(prompt, VerbatimJudgePrompt):
+            return await self._as_it_stands(prompt, pair)
+        if not self.graded:
+            return await self._label(prompt, pair)
+        found = await self._letter(prompt, pair) if self._in_vain < _IN_VAIN else None
+        judgement = await self._label(prompt, pair) if found is None else found
+        if judgement.failure is not None or judgement.graded:
+            return judgement
+        return judgement._replace(note="; ".join(filter(None, (_NO_PROBABILITIES, judgement.note))))
+
+    async def _letter(self, prompt: JudgePrompt, pair: Pair) -> Judgement | None:
+        """The judgement by letters' probabilities, or the label that was said without any; None where neither came."""
+        request = ChatRequest(prompt.messages(pair, by_letter=True), max_tokens=1, alternatives=_ALTERNATIVES)
+        reply = await self.llm.complete(request)
+        if isinstance(reply, CallFailure):
+            # A model that thinks first does not come to its first word; else asking otherwise would fail alike.
+            if MORE_ROOM not in reply.reason:
+                return Judgement.failed(reply.reason, reply.raw)
+            self._in_vain += 1
+            return None
+        found = prompt.read(reply.alternatives)
+        if found is None and (label := prompt.label_in(reply.text)) is not None:
+            found = Judgement.certain(prompt.columns[label], label)
+        self._in_vain = 0 if found is not None else self._in_vain + 1
+        return None if found is None else _with_temperature(found, reply)
+
+    async def _label(self, prompt: JudgePrompt, pair: Pair) -> Judgement:
+        request = ChatRequest(prompt.messages(pair), max_tokens=self.llm.settings.reply_tokens)
+        found = await self.llm.parsed(request, prompt.reply)
         if isinstance(found, CallFailure):
             return Judgement.failed(found.reason, found.raw)
         label: str = getattr(found.value, "label")  # noqa: B009
-        return self._said(label, found.completion)
+        return _with_temperature(Judgement.certain(prompt.columns[label], label), found.completion)
 
     async def _as_it_stands(self, prompt: VerbatimJudgePrompt, pair: Pair) -> Judgement:
         """Asked once: whoever asks again asks something else."""
@@ -218,16 +323,17 @@ class LlmJudge:
         if label is None:
             wanted = ", ".join(prompt.labels)
             return Judgement.failed(f"expected one of {wanted}; found none of them, or several", reply.text)
-        return self._said(label, reply)
-
-    def _said(self, label: str, reply: Completion) -> Judgement:
-        judgement = Judgement.certain(self.prompt.columns[label], label)
-        if "temperature" in reply.without:
-            return judgement._replace(note="the model takes no temperature: it was asked at its own")
-        return judgement
+        return _with_temperature(Judgement.certain(prompt.columns[label], label), reply)
 
 
-def _answer_of(prompt: JudgePrompt) -> type[BaseModel]:
-    """The shape of an answer: one of the prompt's labels."""
-    one_of: Any = Literal[tuple(prompt.columns)]
-    return create_model("Answer", __config__=ConfigDict(extra="forbid"), label=(one_of, ...))
+def _with_temperature(judgement: Judgement, reply: Completion) -> Judgement:
+    own = "temperature" in reply.without
+    return judgement._replace(note="the model takes no temperature: it was asked at its own") if own else judgement
+
+
+_NO_PROBABILITIES = "a label without probabilities: the model does not tell them"
+
+
+def _letter_of(text: str) -> str:
+    """A letter without what models put around it."""
+    return text.strip().strip("*().\"'`").upper()

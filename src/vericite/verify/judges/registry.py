@@ -78,17 +78,17 @@ def _attrscore(checkpoint: str, _: Settings) -> Judge:
     return Seq2SeqJudge(checkpoint, ATTRSCORE)
 
 
-def _llm(prompt: str) -> Make:
+def _llm(prompt: str, probabilities: bool = True) -> Make:
     def make(model: str, settings: Settings) -> Judge:
         from vericite.llm import LLM
         from vericite.verify.judges.llm import PROMPTS, LlmJudge, load_judge_prompt
 
         named, asked, file = model.rpartition("?prompt=")
         if not asked:
-            return LlmJudge(LLM(model, settings), PROMPTS[prompt])
+            return LlmJudge(LLM(model, settings), PROMPTS[prompt], probabilities)
         if not file:
             raise InputError("expected a prompt's file after ?prompt=, as in llm:MODEL?prompt=FILE.toml; found nothing")
-        return LlmJudge(LLM(named, settings), load_judge_prompt(Path(file).expanduser()))
+        return LlmJudge(LLM(named, settings), load_judge_prompt(Path(file).expanduser()), probabilities)
 
     return make
 
@@ -156,6 +156,12 @@ JUDGES: dict[str, JudgeKind] = {
     "llm-eight": JudgeKind(
         "a language model asked for one of Reason and Verify's eight categories",
         _llm("eight"),
+        "MODEL",
+        keep=False,
+    ),
+    "llm-labels": JudgeKind(
+        "as llm, but the model writes its label and gives no probabilities, as in the paper",
+        _llm("ternary", probabilities=False),
         "MODEL",
         keep=False,
     ),
