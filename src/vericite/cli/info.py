@@ -25,7 +25,7 @@ def protocols(as_json: JsonOption = False) -> None:
     Any judge may be put in any protocol: `--protocol NAME --judge NAME`.
     """
     found = [_protocol(name) for name in _protocol_names()]
-    _print(found, as_json, _listed(found, ("parts", "papers")))
+    _print(found, as_json, _listed(found, ("parts", "papers", "published")))
 
 
 def judges(as_json: JsonOption = False) -> None:
@@ -72,7 +72,7 @@ def _protocol_names() -> tuple[str, ...]:
 
 
 def _protocol(name: str) -> dict[str, Any]:
-    from vericite.verify.protocol import PRESETS
+    from vericite.verify.protocol import AS_PUBLISHED, PRESETS
 
     preset = PRESETS[name.partition("(")[0]]
     protocol = preset.make(preset.usual or 1)
@@ -82,7 +82,12 @@ def _protocol(name: str) -> dict[str, Any]:
         "summary": preset.summary,
         "parts": "claim {}, premise {}, aggregate {}".format(*parts),
     }
-    return {**row, "papers": f"the paper's judges: {', '.join(preset.papers_judges)}"} if preset.papers_judges else row
+    if preset.papers_judges:
+        row["papers"] = f"the paper's judges: {', '.join(preset.papers_judges)}"
+    if preset.published:
+        base, bracket, size = name.partition("(")
+        row["published"] = f"{base}{AS_PUBLISHED}{bracket}{size}: {preset.published}"
+    return row
 
 
 def _measure(kind: type[Named]) -> dict[str, Any]:

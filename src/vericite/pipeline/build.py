@@ -149,7 +149,8 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
     """The protocol with what the plan changes of it; a calibrated judge brings the threshold that none gives."""
     named = get_protocol(plan.protocol)
     asked = judge or plan.judge or named.judge
-    bar = named.abstain_below or usual_bar(asked) if plan.abstain_below is None else plan.abstain_below
+    own = 0.0 if named.published else usual_bar(asked)
+    bar = named.abstain_below or own if plan.abstain_below is None else plan.abstain_below
     checks = named.checks if plan.checks is None else plan.checks
     aids = named.aids if plan.aids is None else KINDS if plan.aids else ()
     return replace(named, judge=asked, abstain_below=bar, checks=checks, aids=aids)

@@ -166,7 +166,8 @@ def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
     """A calibrated judge beside a protocol that never abstains brings its own threshold; one within keeps the 0."""
     if judge is None:
         return Verifier(protocol)
-    return Verifier(replace(protocol, judge=judge, abstain_below=protocol.abstain_below or usual_bar(judge)))
+    bar = 0.0 if protocol.published else usual_bar(judge)
+    return Verifier(replace(protocol, judge=judge, abstain_below=protocol.abstain_below or bar))
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.instructions import instructing, instructs
 from vericite.text.sentences import document_sentences
 from vericite.verify.sheet import JOINT, Role, Sheet
+
+Splitter = Literal["rules", "punkt"]
+"""What finds the sentences of sources: our rules, or NLTK's Punkt."""
 
 
 class Part(NamedTuple):
@@ -57,9 +60,14 @@ class Case:
 
 @dataclass
 class Sources:
-    """Documents that claims cite, each split into sentences and premises once, however many claims cite it."""
+    """Documents that claims cite, each split into sentences and premises once, however many claims cite it.
+
+    As ``published`` nothing is left out of them, also not what gives its reader orders.
+    """
 
     documents: tuple[Document, ...]
+    published: bool = False
+    splitter: Splitter = "rules"
     _runs: dict[str, tuple[tuple[Sentence, ...], ...]] = field(
         default_factory=dict[str, tuple[tuple[Sentence, ...], ...]]
     )
@@ -91,11 +99,11 @@ class Sources:
     def runs(self, document: Document) -> tuple[tuple[Sentence, ...], ...]:
         """The same, apart wherever sentences between them are no evidence: one run where all are."""
         if document.id not in self._runs:
-            sentences = document_sentences(document)
-            orders = instructing(document, sentences)
+            sentences = _by_punkt(document) if self.splitter == "punkt" else document_sentences(document)
+            orders = frozenset[int]() if self.published else instructing(document, sentences)
             grouped = groupby(sentences, key=lambda sentence: sentence.index in orders)
             self._runs[document.id] = tuple(tuple(run) for no_evidence, run in grouped if not no_evidence)
-            if orders or instructs(document.title):
+            if orders or (not self.published and instructs(document.title)):
                 self._instructing.add(document.id)
         return self._runs[document.id]
 
@@ -343,6 +351,13 @@ class Assembly:
         return (Premise(_text_of(case, chosen), passages, role=JOINT),)
 
 
+def _by_punkt(document: Document) -> tuple[Sentence, ...]:
+    from vericite.text.punkt import split_by_punkt
+
+    spans = split_by_punkt(document.text)
+    return tuple(Sentence(document=document.id, index=index, span=span) for index, span in enumerate(spans))
+
+
 def _text_of(case: Case, chosen: Sequence[int]) -> str:
     return " ".join(case.premises[index].text for index in sorted(chosen))
 
@@ -368,7 +383,7 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
     passages: list[EvidenceSpan] = []
     parts: list[Part] = []
     for document in documents:
-        titled = bool(document.title.strip()) and not instructs(document.title)
+        titled = bool(document.title.strip()) and (sources.published or not instructs(document.title))
         heading = heading_form.replace("{title}", document.title) if titled else ""
         if heading.strip():
             texts.append(heading)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
@@ -13,7 +13,16 @@ from vericite.verify.aggregators import CHECKS, QUOTES, Aggregator, AnyEntails, 
 from vericite.verify.aids import AIDS, KINDS
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.judges.hf import REPRODUCTION
-from vericite.verify.premises import Assembly, Context, Joint, MostSimilar, PremisePlan, WholeDocument, Windows
+from vericite.verify.premises import (
+    Assembly,
+    Context,
+    Joint,
+    MostSimilar,
+    PremisePlan,
+    Splitter,
+    WholeDocument,
+    Windows,
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,9 @@ class Protocol:
     A verdict whose label has a probability below ``abstain_below`` is abstained from; 0 never abstains, as the
     papers do not. With ``quotes`` a sentence quoted word for word entails the claim, whatever the judge says of it;
     with ``checks`` a supported claim is lowered where its numbers or directions, say, speak against its evidence. The
-    ``aids`` put a source into the claim's terms before the judge reads it (``vericite.verify.aids.KINDS``).
+    ``aids`` put a source into the claim's terms before the judge reads it (``vericite.verify.aids.KINDS``). As
+    ``published`` every sentence of every language is judged, also one that gives its reader orders. The ``splitter``
+    finds the sentences of sources.
     """
 
     claim: ClaimPlan = field(default_factory=WholeSentence)
@@ -35,6 +46,8 @@ class Protocol:
     quotes: bool = False
     checks: bool = False
     aids: tuple[str, ...] = ()
+    published: bool = False
+    splitter: Splitter = "rules"
 
     def __post_init__(self) -> None:
         if not 0 <= self.abstain_below <= 1:
@@ -50,18 +63,26 @@ class Protocol:
         options = [f"abstain_below={self.abstain_below:g}"] if self.abstain_below else []
         options += [name for name, used in ((QUOTES, self.quotes), (CHECKS, self.checks)) if used]
         options += [AIDS if set(self.aids) == set(KINDS) else f"{AIDS}({', '.join(self.aids)})"] if self.aids else []
+        options += ["as published"] if self.published else []
+        options += [f"splitter={self.splitter}"] if self.splitter != "rules" else []
         more = "".join(f", {part}" for part in options)
         return "{}(claim={}, premise={}, judge={}, aggregate={}{})".format(self.name, *parts, more)
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A protocol with a name: what it does in a sentence, and which judges its paper puts in it."""
+    """A protocol with a name: what it does in a sentence, and which judges its paper puts in it.
+
+    Where there is a paper, ``published`` says what is otherwise as it was published, under the name with
+    ``-as-published`` behind it, and ``splitter`` what finds sentences there.
+    """
 
     summary: str
     make: Callable[[int], Protocol]
     usual: int | None = None
     papers_judges: tuple[str, ...] = ()
+    published: str | None = None
+    splitter: Splitter = "rules"
 
     @property
     def sized(self) -> bool:
@@ -77,6 +98,15 @@ def _ours(name: str, views: TwoViews) -> Callable[[int], Protocol]:
     parts = {"claim": WholeThenStatements(), "premise": Assembly(), "aggregate": views}
     return _named(name, **parts, quotes=True, checks=True, aids=KINDS)
 
+
+AS_PUBLISHED = "-as-published"
+"""Behind a name: the protocol as its paper has it."""
+
+_EVERY_SENTENCE = (
+    "judges every sentence of every language and abstains from none; the usual setting leaves out sentences and titles "
+    "of sources that give orders, and abstains from claims and sources that are not English"
+)
+_PUNKT = f"{_EVERY_SENTENCE}. Sentences of sources are those of NLTK's Punkt; usually, of our rules"
 
 PRESETS: dict[str, Preset] = {
     "default": Preset(
@@ -94,6 +124,7 @@ PRESETS: dict[str, Preset] = {
         "contradicts it, else irrelevant. The title is no evidence",
         _named("vericite"),
         papers_judges=(f"hf:{REPRODUCTION}",),
+        published=_EVERY_SENTENCE,
     ),
     "early": Preset(
         "as vericite, the sentences that share most words with the claim first, and no more once one entails it: the "
@@ -114,16 +145,20 @@ PRESETS: dict[str, Preset] = {
         "need (neither enough alone nor missed by the others)",
         _named("alce", premise=Joint(title=True, apart=True), aggregate=LeaveOneOut()),
         papers_judges=("hf-seq2seq:google/t5_xxl_true_nli_mixture",),
+        published=_EVERY_SENTENCE,
     ),
     "bioace-document": Preset(
         "each cited document whole, with its title",
         _named("bioace-document", premise=WholeDocument()),
         papers_judges=("llm-binary:MODEL", "llm:MODEL", "hf-seq2seq:CHECKPOINT", "hf-attrscore:CHECKPOINT"),
+        published=_EVERY_SENTENCE,
     ),
     "bioace-maxsim": Preset(
         "of each cited document the one sentence most like the claim, by the cosine of the bundled embedder",
         _named("bioace-maxsim", premise=MostSimilar()),
         papers_judges=("llm-binary:MODEL", "llm:MODEL", "hf-seq2seq:CHECKPOINT", "hf-attrscore:CHECKPOINT"),
+        published=_PUNKT,
+        splitter="punkt",
     ),
     "context": Preset(
         "the first N documents together, cited or not, for every claim",
@@ -136,6 +171,7 @@ PRESETS: dict[str, Preset] = {
         lambda top: Protocol(AtomicStatements(), Context(top), aggregate=Faithfulness(), name=f"reason-verify({top})"),
         usual=5,
         papers_judges=("llm-eight:MODEL",),
+        published=_EVERY_SENTENCE,
     ),
 }
 """Protocols by name."""
@@ -151,15 +187,24 @@ def protocol_names() -> tuple[str, ...]:
 def get_protocol(name: str) -> Protocol:
     """The protocol of this name, such as ``vericite``, ``alce`` or ``windows(3)``; a number may be left out.
 
+    With ``-as-published`` behind the name, as in ``reason-verify-as-published(5)``, it is the paper's own.
+
     Raises:
         UnknownNameError: There is none.
         InputError: Its number is not one or more.
     """
-    found = re.fullmatch(r"([\w-]+)(?:\((\d{1,4})\))?", name)
+    found = re.fullmatch(rf"([\w-]+?)({AS_PUBLISHED})?(?:\((\d{{1,4}})\))?", name)
     preset = PRESETS.get(found[1]) if found else None
-    if not found or preset is None or (found[2] and not preset.sized):
+    if not found or preset is None or (found[3] and not preset.sized):
         raise UnknownNameError("protocol", name, protocol_names())
-    size = int(found[2] or preset.usual or 1)
-    if found[2] and int(found[2]) < 1:
-        raise InputError(f"expected a number of one or more in {name!r}; found {found[2]}")
-    return preset.make(size)
+    size = int(found[3] or preset.usual or 1)
+    if found[3] and int(found[3]) < 1:
+        raise InputError(f"expected a number of one or more in {name!r}; found {found[3]}")
+    made = preset.make(size)
+    if not found[2]:
+        return made
+    if preset.published is None:
+        named = ", ".join(name for name, other in PRESETS.items() if other.published)
+        raise InputError(f"expected {AS_PUBLISHED} behind the name of a paper's protocol ({named}); found {name!r}")
+    sized = f"({size})" if preset.sized else ""
+    return replace(made, name=f"{found[1]}{AS_PUBLISHED}{sized}", published=True, splitter=preset.splitter)

@@ -33,6 +33,7 @@ from vericite.records import (
 from vericite.text.citations import CITATIONS
 from vericite.text.instructions import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
+from vericite.text.punkt import punkt_signature
 from vericite.text.sentences import SPLITTER
 from vericite.text.terms import terms
 from vericite.verify.aggregators import Outcome, lowered, quotation, quoted
@@ -218,10 +219,10 @@ class Verifier:
             protocol=protocol.signature,
             parts={
                 "judge": self.judge.signature,
-                "splitter": SPLITTER,
+                "splitter": punkt_signature() if protocol.splitter == "punkt" else SPLITTER,
                 "citations": CITATIONS,
-                "language": LANGUAGE,
-                "instructions": INSTRUCTIONS,
+                "language": "any (as published)" if protocol.published else LANGUAGE,
+                "instructions": "judged (as published)" if protocol.published else INSTRUCTIONS,
             },
         )
 
@@ -255,18 +256,19 @@ class Verifier:
     def _plan(
         self, claims: Iterable[Claim], documents: tuple[Document, ...], question: str | None
     ) -> Iterator[PendingCase]:
-        sources = Sources(documents)
+        published = self.protocol.published
+        sources = Sources(documents, published, self.protocol.splitter)
         foreign: dict[str, str | None] = {}
         for claim in claims:
             cases = tuple(self.protocol.premise.cases(claim, sources))
             if not cases:
                 continue
-            reason = _claim_reason(claim)
+            reason = _no_text(claim) if published else _claim_reason(claim)
             statements = () if reason else self.protocol.claim.statements(claim)
             for case in cases:
                 split = replace(case, premises=split_to_budget(case.premises, statements, self.judge))
                 note = _cut_note(case, split)
-                abstain = reason or _source_reason(case, foreign)
+                abstain = reason or (None if published else _source_reason(case, foreign))
                 about = _source_notes(case, sources)
                 asked = question if self._asks_question else None
                 yield PendingCase(self.protocol, claim, split, statements, abstain, asked, note, about)
@@ -452,9 +454,13 @@ def _claim_location(claim: Claim) -> dict[str, Any]:
     return {"claim": claim.text, "start": claim.span.start, "end": claim.span.end}
 
 
+def _no_text(claim: Claim) -> str | None:
+    return None if claim.text else "the citation stands beside no text"
+
+
 def _claim_reason(claim: Claim) -> str | None:
     if not claim.text:
-        return "the citation stands beside no text"
+        return _no_text(claim)
     if word := _LONG_WORD.search(claim.text):
         return f"the claim has a word of {len(word[0])} letters, which no judge reads"
     foreign = foreign_reason(claim.text)
