@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from vericite.cli.annotate import annotate
 from vericite.cli.ask import ask
 from vericite.cli.attribute import attribute
 from vericite.cli.calibrate import calibrate
@@ -79,6 +80,7 @@ for command in (
     doctor,
 ):
     app.command()(command)
+app.add_typer(annotate)
 app.add_typer(corpus)
 app.add_typer(datasets)
 app.add_typer(demonstrations)

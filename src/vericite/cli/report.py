@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.errors import RecordError
+    from vericite.evaluate.correction import SystemByPeople
     from vericite.evaluate.scoring import System
 
 TITLE = "Cited answers"
@@ -33,26 +34,49 @@ def report(
     ] = False,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option(help="People's labels, whose rates stand beside; may be repeated.", metavar="FILE"),
+    ] = None,
+    sample: Annotated[
+        Path | None, typer.Option(help="What they label, from `annotate sample`.", metavar="FILE")
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option(help="The scheme they were given by, as for `annotate`.", metavar="NAME|FILE")
+    ] = "vericite",
 ) -> None:
     """Show answers of one or more systems in one self-contained page, each sentence with its verdict and source.
 
     Answers without verdicts are checked first. The page opens from disk, loads nothing, and treats every text as text.
     """
+    from vericite.cli.annotate import by_people
     from vericite.cli.figures import reported
     from vericite.cli.io import read_library
+    from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.report.data import with_verdicts
 
+    if bool(labels) != (sample is not None):
+        raise InputError(
+            "expected --labels and --sample together; found one of them. Labels are weighed by the sample."
+        )
     problems: list[RecordError] = []
     with reported(problems):
         library = read_library(documents, problems)
         read = read_systems(systems, problems, gold, {}, library, name or (), columns)
-        refuse_same(out, *read.paths, documents)
+        refuse_same(out, *read.paths, documents, sample, *(labels or ()))
         checked = [with_verdicts(system, protocol, judge) for system in read.systems]
-        typer.echo(write_report(checked, out, title, external_data))
+        people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
+        typer.echo(write_report(checked, out, title, external_data, people))
 
 
-def write_report(systems: Sequence[System], out: Path, title: str = TITLE, external_data: bool = False) -> str:
+def write_report(
+    systems: Sequence[System],
+    out: Path,
+    title: str = TITLE,
+    external_data: bool = False,
+    people: Sequence[SystemByPeople] = (),
+) -> str:
     """Write the page of systems that were checked; a line that says what is in it.
 
     Raises:
@@ -61,7 +85,7 @@ def write_report(systems: Sequence[System], out: Path, title: str = TITLE, exter
     from vericite.report.data import make_report
     from vericite.report.page import LARGEST, make_page, write_page
 
-    page = make_page(make_report(systems), title, external_data)
+    page = make_page(make_report(systems, people=people), title, external_data)
     write_page(page, out)
     if page.size > LARGEST and not external_data:
         remark("a page of this size opens slowly; `vericite report --external-data` writes a folder instead")

@@ -203,7 +203,7 @@ class Bootstrap:
 
     def _ends(self, n: int) -> float:
         """How many standard deviations from the middle the ends of an interval lie."""
-        return Z95 if n < 2 or not self.widened else sqrt(n / (n - 1)) * _student(n - 1)
+        return Z95 if n < 2 or not self.widened else sqrt(n / (n - 1)) * student(n - 1)
 
     def _sums(self, parts: Floats) -> Floats:
         """Over the units of each draw [draws, columns, parts]."""
@@ -309,7 +309,7 @@ def _moved(share: float, skew: float, far: float) -> tuple[float, float] | None:
     return ends[0], ends[1]
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, by Cornish and Fisher's expansion; off by 0.003 from 5 degrees of freedom on.
 
     With fewer the interval reaches to the outermost draws whether or not it is exact.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from vericite.evaluate.correction import SystemByPeople
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
 from vericite.evaluate.rates import CitationRates, Rate
@@ -56,12 +57,14 @@ class Report:
         answers: A record an answer, those to one question together.
         documents: Every document by its key.
         comparisons: Sentences about pairs of systems on the questions that both answered.
+        people: What people's labels say of systems that some were given for.
     """
 
     systems: list[SystemSummary]
     answers: list[dict[str, Any]]
     documents: dict[str, dict[str, Any]]
     comparisons: list[str]
+    people: Sequence[SystemByPeople] = ()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -80,7 +83,9 @@ def _with(item: Item, checked: CheckedAnswer | None) -> Item:
     return item if checked is None else replace(item, checked=checked)
 
 
-def make_report(systems: Sequence[System], bootstrap: Bootstrap | None = None) -> Report:
+def make_report(
+    systems: Sequence[System], bootstrap: Bootstrap | None = None, people: Sequence[SystemByPeople] = ()
+) -> Report:
     """The report of some systems, whose items have been checked."""
     documents: dict[str, dict[str, Any]] = {}
     rows: list[dict[str, Any]] = []
@@ -89,7 +94,7 @@ def make_report(systems: Sequence[System], bootstrap: Bootstrap | None = None) -
         rows += [_answer(number, item, documents) for item in system.items]
     rows.sort(key=lambda row: (order[row["id"]], row["system"]))
     _mark_disagreement(rows)
-    return Report([_system(one) for one in systems], rows, documents, _comparisons(systems, bootstrap))
+    return Report([_system(one) for one in systems], rows, documents, _comparisons(systems, bootstrap), people)
 
 
 def _system(system: System) -> SystemSummary:
@@ -134,20 +139,21 @@ def _answer(system: int, item: Item, documents: dict[str, dict[str, Any]]) -> di
     }
 
 
-class _Units:
+class ScriptOffsets:
     """Offsets of a text as scripts count them: a character beyond the first 65,536 is two."""
 
     def __init__(self, text: str) -> None:
         self._wide = [place for place, char in enumerate(text) if char > "\uffff"]
 
     def __call__(self, offset: int) -> int:
+        """The same place."""
         return offset + bisect_left(self._wide, offset)
 
 
 def _claims(answer: Answer | None, checked: CheckedAnswer | None, keys: dict[str, str]) -> list[dict[str, Any]]:
     """The sentences of an answer, each with what was found of it; of verdicts alone, those that they name."""
     found: dict[tuple[int, int], dict[str, Any]] = {}
-    units = _Units(answer.text if answer else "")
+    units = ScriptOffsets(answer.text if answer else "")
     for claim in answer.claims if answer else ():
         found[claim.span.start, claim.span.end] = {
             "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text), "verdicts": [],
@@ -164,7 +170,7 @@ def _claims(answer: Answer | None, checked: CheckedAnswer | None, keys: dict[str
         }
         return found.setdefault((start, end), blank)
 
-    texts = {} if answer is None else {it.id: _Units(it.text) for it in answer.documents}
+    texts = {} if answer is None else {it.id: ScriptOffsets(it.text) for it in answer.documents}
     if checked is not None:
         for verdict in checked.verdicts:
             at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(_verdict(verdict, keys, texts))
@@ -182,7 +188,7 @@ def _claims(answer: Answer | None, checked: CheckedAnswer | None, keys: dict[str
     return [found[span] for span in sorted(found)]
 
 
-def _verdict(verdict: Verdict, keys: dict[str, str], texts: dict[str, _Units]) -> dict[str, Any]:
+def _verdict(verdict: Verdict, keys: dict[str, str], texts: dict[str, ScriptOffsets]) -> dict[str, Any]:
     held: dict[str, Any] = {
         "kind": "abstained" if verdict.abstained else verdict.label,
         "native": verdict.native,

@@ -49,7 +49,7 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
     from markupsafe import Markup
 
     css, script = _part("page.css"), _part("page.js")
-    values = _as_json(report.values)
+    values = as_json(report.values)
     plots, missing = make_plots(report)
     names = list(dict.fromkeys(name for system in report.systems for name in system.rates))
     environment = Environment(
@@ -57,7 +57,7 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
     )
     html = environment.get_template("page.html.j2").render(
         title=title,
-        policy=_policy(css, script, external_data),
+        policy=policy(css, script, external_data),
         css=Markup(css),
         script=Markup(script),
         data=Markup("null" if external_data else values),
@@ -65,6 +65,7 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
         names=names,
         systems=report.systems,
         comparisons=report.comparisons,
+        people=report.people,
         plots=[{"source": _as_image(plot), "caption": plot.caption} for plot in plots],
         missing=missing,
     )
@@ -102,7 +103,7 @@ def _part(name: str) -> str:
     return resources.files("vericite.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _as_json(values: dict[str, Any]) -> str:
+def as_json(values: dict[str, Any]) -> str:
     """JSON that cannot end the element it stands in, nor begin another."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     for char in "<>&\u2028\u2029":
@@ -110,11 +111,19 @@ def _as_json(values: dict[str, Any]) -> str:
     return text
 
 
-def _policy(css: str, script: str, external: bool) -> str:
+def policy(css: str, script: str, external: bool = False, saves: bool = False) -> str:
+    """What a page may do: its own style and script, by their hashes.
+
+    Args:
+        css: Its style.
+        script: Its script.
+        external: Whether it reads a script beside it.
+        saves: Whether it may ask the server that it came from.
+    """
     own = f"'{_hash(script)}'" + (" 'self' file:" if external else "")
     return (
         f"default-src 'none'; style-src '{_hash(css)}'; script-src {own}; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
+        "form-action 'none'" + ("; connect-src 'self'" if saves else "")
     )
 
 

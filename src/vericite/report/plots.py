@@ -38,7 +38,10 @@ def _charts(report: Report) -> list[tuple[dict[str, Any], str] | None]:
     return [
         _by(report, "type of question", lambda answer: answer["type"]),
         _by(report, "number of sources", lambda answer: str(len(answer["sources"]) or "")),
-        _calibration(report),
+        _surest(report),
+        _by_people(report, "risk"),
+        _by_people(report, "precision"),
+        _reliability(report),
     ]
 
 
@@ -79,7 +82,7 @@ def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) ->
     return spec, f"Share of judged citations that are supported, by {name}. {words}"
 
 
-def _calibration(report: Report) -> tuple[dict[str, Any], str] | None:
+def _surest(report: Report) -> tuple[dict[str, Any], str] | None:
     """How many citations are left, and how many of them are supported, above each probability of the verdict."""
     rows: list[dict[str, Any]] = []
     for number, system in enumerate(report.systems):
@@ -101,16 +104,99 @@ def _calibration(report: Report) -> tuple[dict[str, Any], str] | None:
                 rows.append({"system": system.name, "coverage": place / len(sure), "supported": supported / place})
     if len(rows) < _FEWEST:
         return None
+    sides = (("coverage", "share of citations, surest first"), ("supported", "supported"))
+    spec = _line(rows, "Supported citations among the surest verdicts", *sides)
+    return spec, "Share supported among the citations whose verdict is surest, from few to all."
+
+
+_PEOPLE = {
+    "risk": (
+        "Risk against coverage, by people's labels",
+        "verdicts that people do not share",
+        "Share of verdicts that people do not share, among those whose verdict is surest, from few to all",
+    ),
+    "precision": (
+        "Precision against coverage, by people's labels",
+        "supported verdicts that people share",
+        "Share of supported verdicts that people share, among those that are surest, from few to all",
+    ),
+}
+
+
+def _by_people(report: Report, what: str) -> tuple[dict[str, Any], str] | None:
+    """How often people see what the judge sees, above each probability of the verdict."""
+    title, axis, words = _PEOPLE[what]
+    rows: list[dict[str, Any]] = []
+    ends: list[str] = []
+    for system in report.people:
+        points = [
+            (one.sure, one.weight, one.weight * (1 - one.same if what == "risk" else one.same))
+            for one in system.verdicts
+            if one.sure is not None and (what == "risk" or one.verdict == "supported")
+        ]
+        points.sort(key=lambda point: -point[0])
+        whole = sum(weight for _, weight, _ in points)
+        seen = counted = 0.0
+        for place, (_, weight, count) in enumerate(points, start=1):
+            seen, counted = seen + weight, counted + count
+            if place >= _STEADY and (place % max(1, len(points) // 60) == 0 or place == len(points)):
+                rows.append({"system": system.name, "coverage": seen / whole, "share": counted / seen})
+        if len(points) >= _STEADY:
+            ends.append(f"{system.name}: {counted / seen:.3f} of all (n {len(points)})")
+    if len(rows) < _FEWEST:
+        return None
+    return _line(rows, title, ("coverage", "share of verdicts, surest first"), ("share", axis)), (
+        f"{words}. {'; '.join(ends)}"
+    )
+
+
+def _reliability(report: Report) -> tuple[dict[str, Any], str] | None:
+    """How often people find supported what the judge holds for supported with a probability."""
+    rows: list[dict[str, Any]] = []
+    for system in report.people:
+        points = sorted(
+            ((one.supported, one.weight, one.people) for one in system.verdicts if one.supported is not None),
+            key=lambda point: point[0],
+        )
+        bins = min(_BINS, len(points) // _STEADY)
+        for number in range(bins):
+            part = points[number * len(points) // bins : (number + 1) * len(points) // bins]
+            whole = sum(weight for _, weight, _ in part)
+            rows.append(
+                {
+                    "system": system.name,
+                    "judge": sum(p * weight for p, weight, _ in part) / whole,
+                    "people": sum(found * weight for _, weight, found in part) / whole,
+                    "n": len(part),
+                }
+            )
+    if len(rows) < _FEWEST:
+        return None
+    words = "; ".join(f"{row['system']}, {row['judge']:.2f}: {row['people']:.2f} (n {row['n']})" for row in rows[:12])
+    spec = _line(rows, "Reliability", ("judge", "probability that it is supported"), ("people", "supported by people"))
+    spec["mark"] = {"type": "line", "point": True}
+    return (
+        spec,
+        f"Share that people find supported, by the judge's probability, in bins of as many labels each. {words}",
+    )
+
+
+_BINS = 8
+
+
+def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
+    """A line a system between 0 and 1; of each axis the field and its title."""
     whole = {"domain": [0, 1]}
-    y = {"field": "supported", "type": "quantitative", "scale": whole}
-    x = {"field": "coverage", "type": "quantitative", "title": "share of citations, surest first", "scale": whole}
-    spec: dict[str, Any] = {
-        **_base(rows, "Supported citations among the surest verdicts"),
+    sides = {
+        side: {"field": field, "type": "quantitative", "title": name, "scale": whole}
+        for side, (field, name) in (("x", x), ("y", y))
+    }
+    return {
+        **_base(rows, title),
         "width": 320,
         "mark": {"type": "line"},
-        "encoding": {"x": x, "y": y, "color": _COLOUR, "strokeDash": {"field": "system", "legend": None}},
+        "encoding": {**sides, "color": _COLOUR, "strokeDash": {"field": "system", "legend": None}},
     }
-    return spec, "Share supported among the citations whose verdict is surest, from few to all."
 
 
 _STEADY = 10
