@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hostile import HOSTILE
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
@@ -86,40 +87,6 @@ def test_repairs_are_shown():
     )
     made = report_of(system("one", answer("a", "It poured [1]."), changes=(change,)))
     assert made.answers[0]["changes"][0]["after"] == "It poured [1]."
-
-
-HOSTILE = [
-    "<script>document.title='ran'</script>",
-    "</script><script>document.title='ran'</script>",
-    "<!--<script>",
-    "]]><script>document.title='ran'</script>",
-    "<img src=x onerror=\"document.title='ran'\">",
-    "<svg onload=\"document.title='ran'\">",
-    "<iframe srcdoc=\"<script>parent.document.title='ran'</script>\">",
-    "<a href=\"javascript:document.title='ran'\">x</a>",
-    "<style>body{display:none}</style>",
-    "<base href='https://example.org/'>",
-    "<meta http-equiv=refresh content='0;url=https://example.org/'>",
-    "<form action=https://example.org><input autofocus onfocus=\"document.title='ran'\">",
-    "<details open ontoggle=\"document.title='ran'\">",
-    "\"><script>document.title='ran'</script>",
-    "' onmouseover='document.title=1' x='",
-    "{{ 7*7 }} {% raw %} ${7*7} #{7*7} <%= 7*7 %>",
-    "&lt;script&gt;document.title='ran'&lt;/script&gt;",
-    "\\u003cscript\\u003edocument.title='ran'\\u003c/script\\u003e",
-    "\u2028document.title='ran'\u2029",
-    "\u202egnihtyna\u202c \u2066x\u2069",
-    "\x1b[31mred\x1b[0m",
-    "a\x00b\x07c",
-    "`${document.title='ran'}`",
-    "__proto__",
-    "constructor",
-    "<math><mi xlink:href=\"javascript:document.title='ran'\">",
-    "<object data=\"javascript:document.title='ran'\">",
-    "<link rel=stylesheet href=https://example.org/x.css>",
-    "x" * 900_000,
-    "<plaintext>",
-]
 
 
 def hostile() -> list[System]:

@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -176,7 +177,9 @@ class _Handler(BaseHTTPRequestHandler):
         ):  # fmt: skip
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        # The page may be gone by now; what it sent is kept.
+        with suppress(ConnectionError):
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: addresses have keys."""

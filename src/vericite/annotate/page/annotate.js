@@ -46,14 +46,16 @@
     try { take(JSON.parse(localStorage.getItem(STORE + rater) || "[]")); } catch { failed = true; }
   };
 
-  let sending = Promise.resolve();
+  let sending = Promise.resolve(), waiting = 0;
   const keep = (one) => {
     count();
     if (data.saves) {
       const body = JSON.stringify(record(one));
-      sending = sending.then(() => fetch(`${location.pathname.replace(/\/$/, "")}/labels`, { method: "POST", headers: { "content-type": "application/json" }, body }))
-        .then((reply) => saved(reply.ok ? "Saved." : "NOT saved: the server refused. Export before you close this page."))
-        .catch(() => saved("NOT saved: no server. Export before you close this page."));
+      saved("Saving.");
+      waiting += 1;
+      sending = sending.then(() => fetch(`${location.pathname.replace(/\/$/, "")}/labels`, { method: "POST", headers: { "content-type": "application/json" }, body, keepalive: true }))
+        .then((reply) => { waiting -= 1; if (!reply.ok || !waiting) saved(reply.ok ? "Saved." : "NOT saved: the server refused. Export before you close this page."); })
+        .catch(() => { waiting -= 1; saved("NOT saved: no server. Export before you close this page."); });
       return;
     }
     try {

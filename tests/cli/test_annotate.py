@@ -1,0 +1,108 @@
+"""``vericite annotate`` as a user types it, from a run to corrected rates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
+TEXT = "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows the rest of it [1]."
+LEXICAL = ("--judge", "lexical")
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> str:
+    path = tmp_path / "answers.jsonl"
+    lines = [{"id": f"q{n}", "question": "Why?", "answer": TEXT, "documents": [SOURCE]} for n in range(30)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def sample(run_cli, answers: str, tmp_path: Path) -> Path:
+    out = tmp_path / "sample.jsonl"
+    printed = run_cli("annotate", "sample", answers, "--n", "40", "--out", str(out), *LEXICAL)
+    assert printed.code == 0, printed.err
+    assert "verdict supported, system tmp" in printed.out or "verdict supported" in printed.out
+    assert "40 labels tell a rate near one half within ±0.155" in printed.out
+    return out
+
+
+@pytest.fixture
+def labels(sample: Path, tmp_path: Path) -> list[str]:
+    units = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()]
+    paths = []
+    for rater, odd in (("ann", 0), ("ben", 4)):
+        path = tmp_path / f"{rater}.jsonl"
+        given = [
+            {
+                "item": it["item"],
+                "rater": rater,
+                "group": it["group"],
+                "label": "irrelevant" if n < odd else it["verdict"],
+            }
+            for n, it in enumerate(units)
+        ]
+        path.write_text("".join(json.dumps(line) + "\n" for line in given), encoding="utf-8")
+        paths.append(str(path))
+    return paths
+
+
+def test_a_page_is_made_of_a_sample(run_cli, sample: Path, tmp_path: Path):
+    out = tmp_path / "page.html"
+    printed = run_cli("annotate", "page", str(sample), "--out", str(out), "--title", "Mine")
+    assert printed.code == 0, printed.err
+    assert "40 to label" in printed.out
+    assert "<h1>Mine</h1>" in out.read_text(encoding="utf-8")
+    refused = run_cli("annotate", "page", str(sample), "--out", str(out), "--scheme", "bioace-completeness")
+    assert refused.code == 2
+    assert "expected sentences to label" in refused.err
+
+
+def test_agreement_is_told_and_what_most_say_is_written(run_cli, sample: Path, labels: list[str], tmp_path: Path):
+    out = tmp_path / "most.jsonl"
+    printed = run_cli("annotate", "agreement", *labels, "--sample", str(sample), "--out", str(out), "--draws", "100")
+    assert printed.code == 0, printed.err
+    assert "Against the judge" in printed.out and "Agreed by most" in printed.out
+    assert {json.loads(line)["rater"] for line in out.read_text(encoding="utf-8").splitlines()} == {"majority"}
+    found = json.loads(run_cli("annotate", "agreement", *labels, "--json", "--draws", "100").out)
+    assert {one["measure"] for one in found["labels"]} >= {"CohenKappa", "KrippendorffAlpha"}
+
+
+def test_rates_are_corrected_and_shown_in_a_report(
+    run_cli, answers: str, sample: Path, labels: list[str], tmp_path: Path
+):
+    given = [word for path in labels for word in ("--labels", path)]
+    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL)
+    assert printed.code == 0, printed.err
+    for word in ("automatic", "prediction-powered", "sensitivity", "half the interval"):
+        assert word in printed.out
+    found = json.loads(run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL, "--json").out)
+    assert found[0]["method"] == "automatic" and found[0]["value"] == 0.5
+    out = tmp_path / "report.html"
+    printed = run_cli("report", answers, "--out", str(out), "--sample", str(sample), *given, *LEXICAL)
+    assert printed.code == 0, printed.err
+    assert "By people" in out.read_text(encoding="utf-8")
+    assert run_cli("report", answers, "--out", str(out), *given).code == 2
+
+
+def test_labels_go_to_a_table_and_back(run_cli, sample: Path, labels: list[str], tmp_path: Path):
+    table = tmp_path / "labels.csv"
+    assert (
+        run_cli("annotate", "convert", *labels, "--sample", str(sample), "--to", "csv", "--out", str(table)).code == 0
+    )
+    printed = run_cli("annotate", "convert", str(table), "--sample", str(sample))
+    assert printed.code == 0, printed.err
+    assert len(printed.out.splitlines()) == 80
+
+
+@pytest.mark.parametrize("bad", ["not json", "{}", '{"item": 3}', "[1]"])
+def test_what_is_wrong_is_named(run_cli, sample: Path, tmp_path: Path, bad: str):
+    path = tmp_path / "bad.jsonl"
+    path.write_text(bad + "\n", encoding="utf-8")
+    for command in (("agreement", str(path)), ("page", str(path), "--out", str(tmp_path / "x.html"))):
+        printed = run_cli("annotate", *command)
+        assert printed.code == 2
+        assert "expected" in printed.err and "Traceback" not in printed.err
