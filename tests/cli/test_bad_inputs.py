@@ -43,7 +43,11 @@ class Target:
 
 
 TARGETS = {
-    "check": Target(("check", "FILE", *LEXICAL), ANSWER, {"answer": 3, "documents": 3, "documents.0.text": 3}),
+    "check": Target(
+        ("check", "FILE", *LEXICAL),
+        ANSWER,
+        {"answer": 3, "documents": 3, "documents.0.text": 3, "documents.0.id": {}, "documents.0.title": 3},
+    ),
     "attribute": Target(("attribute", "FILE", *LEXICAL), ANSWER, {"answer": None, "documents.0.text": 3}),
     "repair": Target(("repair", "FILE", *LEXICAL), ANSWER, {"answer": [], "documents.0.text": 3}),
     "documents": Target(

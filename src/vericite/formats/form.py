@@ -223,12 +223,18 @@ class Given(Foreign):
         titles = _values(levels, ("title", "Title", "document_title"))
         return {
             "type": fields.get("type") or "document",
-            "id": _identified(levels),
-            "title": next((title for title in titles if isinstance(title, str)), None),
+            "id": next(_wrong(fields, _IDS, (str, int)), _identified(levels)),
+            "title": next(_wrong(fields, ("title",), (str,)), next((it for it in titles if isinstance(it, str)), None)),
             "pmid": _pmid(levels),
             "place": next(_values(levels, ("source_index",)), None),  # Haystack leaves out what is not cited.
             "texts": next((found for found in texts if found is not None), None),
         }
+
+
+def _wrong(fields: Fields, names: Sequence[str], kinds: tuple[type, ...]) -> Iterator[Any]:
+    """A document's own names that are none; what other levels hold is the program's own."""
+    given = (fields.get(name) for name in names)
+    return (value for value in given if value is not None and (not isinstance(value, kinds) or value is True))
 
 
 def _values(levels: Sequence[Fields], names: Sequence[str]) -> Iterator[Any]:
