@@ -231,3 +231,23 @@ def test_answers_are_given_out_as_they_come(questions: Path, server: ScriptedSer
     done.start()
     done.join()
     assert seen[0] < 8 and len(seen) == 8, time.monotonic() - began
+
+
+def test_cells_over_other_documents_share_no_evidence(questions: Path, tmp_path: Path):
+    """Two corpora that are ranked alike: the signature of what ranks them is the same."""
+    axes = {}
+    for name in ("one", "other"):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(
+            "".join(
+                json.dumps({"id": f"{name}{n}", "text": f"{question.text} It is so in {name}."}) + "\n"
+                for n, question in enumerate(demo_questions()[:20])
+            )
+        )
+        axes[name] = {"search": {"corpus": str(path)}}
+    grid = Grid(experiment(questions, None, sample=3, axes={"corpus": axes}), tmp_path / "runs")
+    for outcome in finished(grid):
+        name = outcome.cell.at["corpus"]
+        found = [hit.document.id for run in runs_of(outcome.folder).values() for hit in run.evidence]
+        assert found and all(id.startswith(name) for id in found)
+        assert not outcome.counts.search_shared

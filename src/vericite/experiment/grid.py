@@ -231,7 +231,7 @@ class Grid:
         questions, folder = self.asked(cell), self.cell_folder(cell)
         own = self.pipeline(cell)
         counts = self._counts[cell.name] = Counts()
-        pipeline = sharing.pipeline(own, self.deepest(cell), counts)
+        pipeline = sharing.pipeline(own, self.deepest(cell), counts, _search_key(cell.plan))
         data = data_of(Path(self.experiment.questions_of(cell).source))
         settings = fingerprint(cell.plan, pipeline)
         # Cells share models, whose ledgers go on from cell to cell.

@@ -91,17 +91,20 @@ class SharedSearch(Search):
         shelf: Where it is kept.
         deepest: How many documents the cell that takes most of them takes.
         counts: How often it was searched.
+        key: What tells it from other searches, its corpus included: signatures of parts say nothing of that.
+        within: The search itself.
     """
 
     shelf: Shelf = field(default_factory=Shelf, compare=False)
     deepest: int = 1
     counts: Counts = field(default_factory=Counts, compare=False)
+    key: str = ""
     within: Search | None = None
 
     @classmethod
-    def of(cls, search: Search, shelf: Shelf, deepest: int, counts: Counts) -> SharedSearch:
+    def of(cls, search: Search, shelf: Shelf, deepest: int, counts: Counts, key: str) -> SharedSearch:
         """A search that is to be shared."""
-        return cls(search.retriever, search.rerank, search.rewrite, shelf, deepest, counts, search)
+        return cls(search.retriever, search.rerank, search.rewrite, shelf, deepest, counts, key, search)
 
     @property
     def parts(self) -> dict[str, str]:
@@ -145,7 +148,7 @@ class SharedSearch(Search):
 
     def _key(self, question: Question, k: int) -> tuple[str, str]:
         depth = "" if self.cuts(k) else f" k={k}"
-        return json.dumps(self.parts, sort_keys=True) + depth, _id(question)
+        return json.dumps([self.key, self.parts], sort_keys=True) + depth, _id(question)
 
 
 def _cut(found: FoundEvidence, k: int, seconds: Mapping[str, float] | None = None) -> FoundEvidence:
@@ -282,16 +285,17 @@ class Sharing:
         self._judgements = judgements
         self._open: list[CachedJudge] = []
 
-    def pipeline(self, own: Pipeline, deepest: int, counts: Counts) -> Pipeline:
+    def pipeline(self, own: Pipeline, deepest: int, counts: Counts, key: str) -> Pipeline:
         """A pipeline that takes what is there of evidence, answers and judgements, and leaves what it makes.
 
         Args:
             own: The pipeline of the cell.
             deepest: How many documents are taken by that cell, of those that search alike, which takes most.
             counts: Where it is counted what was made.
+            key: What tells its search from others, its corpus included.
         """
         shared = copy(own)
-        shared.search = SharedSearch.of(own.search, self.shelf, deepest, counts)
+        shared.search = SharedSearch.of(own.search, self.shelf, deepest, counts, key)
         kind = SharedAskingGenerator if isinstance(own.generator, GeneratesMany) else SharedGenerator
         shared.generator = kind(own.generator, self.shelf, counts)
         shared.verifier = self._remembering(own.verifier, counts)
