@@ -24,6 +24,7 @@ from vericite.cli.report import report
 from vericite.cli.run import run
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
+from vericite.cli.table import table
 from vericite.cli.train import train
 from vericite.version import __version__
 
@@ -68,6 +69,7 @@ for command in (
     compare,
     report,
     run,
+    table,
     agree,
     rankings,
     judge,

@@ -111,9 +111,7 @@ class Experiment(Record):
             InputError: The file cannot be read or holds none, or a name has no value. The field is named.
         """
         found = dict(read_settings(path))
-        if "extends" in found:
-            base = dict(read_settings(path.parent / str(found.pop("extends"))))
-            found = _merged(base, found)
+        found = _extended(found, path)
         usual = cast(Mapping[str, Any], found.get("values") or {})
         given = {**{name: str(value) for name, value in usual.items()}, **(values or {})}
         if unknown := sorted((values or {}).keys() - usual.keys()):
@@ -232,6 +230,16 @@ def _with_names(found: dict[str, Any]) -> dict[str, Any]:
 
 def _nothing_changed(names: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
     return {name: {} for name in names}
+
+
+def _extended(found: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any]:
+    """What a file says, with what the file that it extends says beside."""
+    if "extends" not in found:
+        return found
+    if depth > 8:
+        raise InputError(f"expected files that extend others to end somewhere; found a ring at {path}")
+    other = path.parent / str(found.pop("extends"))
+    return _merged(_extended(dict(read_settings(other)), other, depth + 1), found)
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,151 @@
+"""Tables as text, Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from io import StringIO
+
+from vericite.evaluate.scoring import signed
+from vericite.experiment.tables import Column, Figure, Table
+
+Form = Callable[[Table], str]
+
+
+def shown(value: float, column: Column) -> str:
+    """A figure as it is printed: without the zero before the point, as the papers have it."""
+    text = f"{value * column.scale:.{column.decimals}f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column.scale == 1 else text
+
+
+def ours(figure: Figure | None) -> str:
+    """A figure of ours with its interval."""
+    if figure is None or figure.estimate is None or figure.estimate.value is None:
+        return "-"
+    found, column = figure.estimate, figure.column
+    if found.low is None or found.high is None:
+        return shown(found.value or 0.0, column)
+    return f"{shown(found.value or 0.0, column)} [{shown(found.low, column)}, {shown(found.high, column)}]"
+
+
+def papers(figure: Figure | None, names: Sequence[str]) -> str:
+    """What the paper printed there, by its systems in their order."""
+    if figure is None or not figure.printed:
+        return "-"
+    known = [name for name in names if name in figure.printed]
+    # They are as they stand in the paper, in percent where it has percent.
+    column = figure.column
+    return " / ".join(shown(figure.printed[name] / column.scale, column) for name in known)
+
+
+def lines_of(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows as texts; a column of the paper's stands beside each of ours that it has a figure for."""
+    has = [
+        any((figure := row.figures[place]) is not None and figure.printed for row in table.rows)
+        for place in range(len(table.heads))
+    ]
+    heads = [*table.names, "n"]
+    for place, head in enumerate(table.heads):
+        heads += [head, *(["paper"] if has[place] else [])]
+    rows: list[list[str]] = []
+    for row in table.rows:
+        cells = [*row.names, "-" if row.questions is None else str(row.questions)]
+        for place, figure in enumerate(row.figures):
+            cells += [ours(figure), *([papers(figure, table.papers)] if has[place] else [])]
+        rows.append(cells)
+    return heads, rows
+
+
+def notes_of(table: Table) -> list[str]:
+    """What stands under a table."""
+    layout = table.layout
+    found = [f"Intervals: 95 %, over questions. {signed(table.drawn)}"]
+    if layout.printed:
+        systems = " / ".join(table.papers)
+        found.append(f"paper: what {layout.source} printed" + (f", for {systems}" if systems != "paper" else ""))
+    measures = ", ".join(f"{column.name} = {column.measure}" for column in layout.columns)
+    return [*found, measures, *layout.notes]
+
+
+def compared(table: Table) -> list[str]:
+    """A sentence for each comparison."""
+    return [f"{name}: {one.sentence}" if name else one.sentence for name, one in table.comparisons]
+
+
+def as_text(table: Table) -> str:
+    """Columns that line up."""
+    heads, rows = lines_of(table)
+    widths = [max(len(line[place]) for line in (heads, *rows)) for place in range(len(heads))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in (heads, *rows)
+    ]
+    rule = "-" * max(map(len, lines))
+    return "\n".join([table.layout.title, "", lines[0], rule, *lines[1:], rule, *notes_of(table), *compared(table)])
+
+
+def as_markdown(table: Table) -> str:
+    """A table of GitHub's Markdown."""
+    heads, rows = lines_of(table)
+
+    def line(cells: Sequence[str]) -> str:
+        return (
+            "| "
+            + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells)
+            + " |"
+        )
+
+    marks = "|" + "|".join("---" for _ in heads) + "|"
+    below = [f"- {note}" for note in (*notes_of(table), *compared(table))]
+    return "\n".join([f"**{table.layout.title}**", "", line(heads), marks, *map(line, rows), "", *below])
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def as_latex(table: Table) -> str:
+    """A table of booktabs."""
+    heads, rows = lines_of(table)
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join("".join(_LATEX.get(sign, sign) for sign in cell) for cell in cells) + r" \\"
+
+    names = len(table.names)
+    shape = "l" * names + "r" + "c" * (len(heads) - names - 1)
+    body: list[str] = []
+    for number, cells in enumerate(rows):
+        if number and names > 1 and cells[0] != rows[number - 1][0]:
+            body.append(r"\midrule")
+        body.append(line(cells))
+    top = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", line(heads), r"\midrule"]
+    caption = "".join(_LATEX.get(sign, sign) for sign in f"{table.layout.title} {notes_of(table)[0]}")
+    return "\n".join([*top, *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"])
+
+
+def as_csv(table: Table) -> str:
+    """A line for each figure: ours with its interval and counts, or one that the paper printed."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*table.names, "column", "measure", "by", "value", "low", "high", "n", "missing"])
+    for row in table.rows:
+        for head, figure in zip(table.heads, row.figures, strict=True):
+            if figure is None:
+                continue
+            found, names = figure.estimate, [_plain(name) for name in row.names]
+            measured = [_plain(head), figure.column.measure]
+            if found is not None:
+                writer.writerow([*names, *measured, "ours", found.value, found.low, found.high, found.n, found.missing])
+            for system, value in figure.printed.items():
+                writer.writerow([*names, *measured, f"paper: {system}", value, "", "", "", ""])
+    return out.getvalue().rstrip("\n")
+
+
+def _plain(cell: str) -> str:
+    """No cell is a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell
+
+
+FORMS: dict[str, Form] = {"text": as_text, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}

@@ -1,0 +1,343 @@
+"""Tables of experiments: figures with intervals where the papers have theirs, and the papers' own beside them.
+
+A layout (TOML) says which measures are columns, which axes name rows, which go across, and what the paper printed. Its
+figures are data: no figure of a paper is computed with, or takes the place of one of ours.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.evaluate.measures.measure import Measure
+from vericite.evaluate.measures.registry import measures_named
+from vericite.evaluate.resampling import Bootstrap, Estimate
+from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems
+from vericite.evaluate.significance import Comparison, corrected
+from vericite.evaluate.systems import read_system
+from vericite.experiment.grid import EXPERIMENT, folders_of
+from vericite.records import Record, first_problem
+
+LAYOUTS = files("vericite.experiment") / "layouts"
+
+
+class Column(Record):
+    """A measure of a table.
+
+    Attributes:
+        name: As the paper calls it.
+        measure: As ``vericite measures`` spells it.
+        scale: What figures are multiplied by, as 100 for percent.
+        decimals: How many are printed.
+    """
+
+    name: str
+    measure: str
+    scale: float = 1.0
+    decimals: int = 3
+
+
+class Printed(Record):
+    """A row that a paper printed: where it stands, and its figures by column."""
+
+    at: Mapping[str, str]
+    figures: Mapping[str, float]
+
+
+class Layout(Record):
+    """How a table is laid out.
+
+    Attributes:
+        title: What it shows.
+        source: The paper and its table.
+        rows: Axes that name rows, the first one grouping them.
+        across: Axes whose values stand side by side.
+        columns: The measures.
+        by: A group of the gold that makes rows of its own, such as ``type``.
+        compare: The axis along which rows are compared with the first.
+        searched: Whether questions without any document are left out of cells that search.
+        missing: Whether a question without an answer is left out of measures against gold, or counts 0.
+        listed: Whether rows of the paper that have no row of ours stand below them.
+        printed: What the paper printed.
+        notes: What a reader should know.
+    """
+
+    title: str
+    source: str = ""
+    rows: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = Field(min_length=1)
+    by: str | None = None
+    compare: str | None = None
+    searched: bool = False
+    missing: Missing = "out"
+    listed: bool = False
+    printed: tuple[Printed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, name: str) -> Layout:
+        """A layout of ours by name, or of a file.
+
+        Raises:
+            UnknownNameError: There is none of that name.
+            InputError: The file holds none.
+        """
+        known = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
+        if name in known:
+            text = (LAYOUTS / f"{name}.toml").read_text(encoding="utf-8")
+        elif Path(name).is_file():
+            text = Path(name).read_text(encoding="utf-8")
+        else:
+            raise UnknownNameError("layout", name, known)
+        try:
+            return cls.model_validate(_tuples(text))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"expected a layout in TOML; found in {name}: {error}") from None
+        except ValidationError as error:
+            where, problem = first_problem(error)
+            raise InputError(f"expected a layout in {name}; found {where}: {problem}") from None
+
+
+def _tuples(text: str) -> Any:
+    def changed(value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(changed(it) for it in value)  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(value, dict):
+            return {key: changed(it) for key, it in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+    return changed(tomllib.loads(text))
+
+
+@dataclass(frozen=True)
+class Made:
+    """A cell that was run, with what it is called on each axis."""
+
+    at: Mapping[str, str]
+    system: System
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of ours, and what the paper printed at that place, by its system."""
+
+    estimate: Estimate | None
+    column: Column
+    printed: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its names, how many questions it is of, and a figure for each head."""
+
+    names: tuple[str, ...]
+    questions: int | None
+    figures: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures.
+
+    Attributes:
+        names: What the names of rows are of.
+        heads: What stands above each figure: the values of axes that go across, and the measure.
+        papers: Which systems of the paper its figures are of, in their order.
+        comparisons: Rows compared, with what they are called.
+        measures: The measure of each column, by its name.
+    """
+
+    layout: Layout
+    names: tuple[str, ...]
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    papers: tuple[str, ...]
+    comparisons: tuple[tuple[str, Comparison], ...] = ()
+    drawn: Bootstrap = field(default_factory=Bootstrap)
+
+
+def read_made(folders: Sequence[Path], problems: list[RecordError]) -> list[Made]:
+    """The cells of experiments, and runs of ``ask --save`` as cells named by their plans.
+
+    Raises:
+        InputError: A folder is neither, or nothing in it was run.
+    """
+    found: list[Made] = []
+    for folder in folders:
+        if not (folder / EXPERIMENT).is_file():
+            found.append(Made({"run": folder.name}, read_system(folder, {}, (), problems).system(folder.name)))
+            continue
+        for at, place, ids, _ in folders_of(folder):
+            if not (place / "runs.jsonl").is_file():
+                continue
+            name = ", ".join(at.values()) or folder.name
+            system = read_system(place, {}, (), problems).system(name)
+            found.append(Made(at, System(name, tuple(item for item in system.items if item.id in ids))))
+    if not found:
+        raise InputError(f"expected runs in {', '.join(map(str, folders))}; found none. Run the experiment first.")
+    return found
+
+
+def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None = None) -> Table:
+    """The table of cells.
+
+    Raises:
+        UnknownNameError: The layout has a measure that there is not.
+    """
+    drawn = bootstrap or Bootstrap()
+    cells = [Made(one.at, _searched(one)) if layout.searched else one for one in made]
+    measures = [measures_named([column.measure])[0] for column in layout.columns]
+    across = _values(cells, layout.across)
+    others = [axis for one in cells for axis in one.at if axis not in (*layout.rows, *layout.across)]
+    axes = (*layout.rows, *dict.fromkeys(others))
+    axes = tuple(axis for axis in axes if any(axis in one.at for one in cells))
+    lines: dict[tuple[str, ...], dict[tuple[str, ...], Made]] = {}
+    for one in cells:
+        place = tuple(one.at.get(axis, "") for axis in axes)
+        lines.setdefault(place, {})[tuple(one.at.get(axis, "") for axis in layout.across)] = one
+    papers = _papers(layout)
+    rows: list[Row] = []
+    for names, line in lines.items():
+        rows += _rows(names, axes, line, across, measures, layout, drawn)
+    if layout.listed:
+        rows += _listed(lines, axes, across, layout)
+    heads = tuple(", ".join((*values, column.name)) for values in across for column in layout.columns)
+    named = (*axes, *((layout.by,) if layout.by else ()))
+    comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
+    return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn)
+
+
+def _searched(one: Made) -> System:
+    """Without the questions for which nothing was found; an oracle has all."""
+    if any("oracle" in value for value in one.at.values()):
+        return one.system
+    return System(one.system.name, tuple(item for item in one.system.items if item.ranked))
+
+
+def _values(cells: Iterable[Made], axes: Sequence[str]) -> list[tuple[str, ...]]:
+    """What goes across, in the order of the cells."""
+    return list(dict.fromkeys(tuple(one.at.get(axis, "") for axis in axes) for one in cells))
+
+
+def _rows(
+    names: tuple[str, ...],
+    axes: Sequence[str],
+    line: Mapping[tuple[str, ...], Made],
+    across: Sequence[tuple[str, ...]],
+    measures: Sequence[Measure],
+    layout: Layout,
+    drawn: Bootstrap,
+) -> list[Row]:
+    """The row of a place, or one for each group of its questions."""
+    found: dict[str | None, list[Figure | None]] = {}
+    questions: dict[str | None, int] = {}
+    groups: list[str | None] = [None]
+    if layout.by:
+        items = [item for one in line.values() for item in one.system.items]
+        groups = [*sorted({item.group(layout.by) for item in items})]
+    for group in groups:
+        for values in across:
+            one = line.get(values)
+            for column, measure in zip(layout.columns, measures, strict=True):
+                figure = None
+                if one is not None:
+                    system = one.system
+                    if group is not None and layout.by:
+                        chosen = tuple(item for item in system.items if item.group(layout.by) == group)
+                        system = System(system.name, chosen)
+                    estimate = score_systems([system], [measure], drawn, missing=layout.missing)[0].estimate
+                    at = {**one.at, **({layout.by: group} if layout.by and group else {})}
+                    figure = Figure(estimate, column, _printed(layout, at, column.name))
+                    questions[group] = max(questions.get(group, 0), len(system.items))
+                found.setdefault(group, []).append(figure)
+    return [
+        Row((*names, *((group,) if group is not None else ())), questions.get(group, 0), tuple(figures))
+        for group, figures in found.items()
+    ]
+
+
+def _listed(
+    lines: Iterable[tuple[str, ...]], axes: Sequence[str], across: Sequence[tuple[str, ...]], layout: Layout
+) -> list[Row]:
+    """The paper's rows that have no row of ours."""
+    there = {tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) for names in lines}
+    found: dict[tuple[str, ...], dict[tuple[str, ...], Printed]] = {}
+    for row in layout.printed:
+        names = tuple(row.at.get(axis, "") for axis in axes)
+        if tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) not in there:
+            found.setdefault(names, {})[tuple(row.at.get(axis, "") for axis in layout.across)] = row
+    return [
+        Row(
+            names,
+            None,
+            tuple(
+                Figure(None, column, {row.at.get(SYSTEM, "paper"): row.figures[column.name]})
+                if (row := line.get(values)) is not None and column.name in row.figures
+                else None
+                for values in across
+                for column in layout.columns
+            ),
+        )
+        for names, line in found.items()
+        if any(values in line for values in across)
+    ]
+
+
+SYSTEM = "model"
+"""The axis on which a paper's systems need not be ours."""
+
+
+def _papers(layout: Layout) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.at.get(SYSTEM, "paper") for row in layout.printed))
+
+
+def _printed(layout: Layout, at: Mapping[str, str], column: str) -> dict[str, float]:
+    """What the paper printed at this place: of the same system if it has it, else of each of its systems."""
+    fits = [
+        row
+        for row in layout.printed
+        if column in row.figures and all(at.get(axis) == value for axis, value in row.at.items() if axis != SYSTEM)
+    ]
+    own = [row for row in fits if row.at.get(SYSTEM) == at.get(SYSTEM)]
+    return {row.at.get(SYSTEM, "paper"): row.figures[column] for row in own or fits}
+
+
+def _comparisons(
+    lines: Mapping[tuple[str, ...], Mapping[tuple[str, ...], Made]],
+    axes: Sequence[str],
+    across: Sequence[tuple[str, ...]],
+    measures: Sequence[Measure],
+    layout: Layout,
+    drawn: Bootstrap,
+) -> list[tuple[str, Comparison]]:
+    """Each cell with the first along the axis, on the questions that both have; p corrected for all of them."""
+    along = layout.compare
+    if along is None:
+        return []
+    first: dict[tuple[Any, ...], Made] = {}
+    found: list[tuple[str, Comparison]] = []
+    for line in lines.values():
+        for values in across:
+            one = line.get(values)
+            if one is None:
+                continue
+            rest = tuple((axis, value) for axis, value in one.at.items() if axis != along)
+            base = first.setdefault(rest, one)
+            if base is one:
+                continue
+            for measure in measures:
+                names = (one.at.get(along, ""), base.at.get(along, ""))
+                pair = [System(f"{along} {name}", it.system.items) for name, it in zip(names, (one, base), strict=True)]
+                compared = compare_systems(pair[0], pair[1], [measure], drawn, layout.missing)[0]
+                if compared.difference.value is not None:
+                    found.append((", ".join(value for _, value in rest), compared))
+    corrected_for = corrected([one for _, one in found])
+    return [(name, one) for (name, _), one in zip(found, corrected_for, strict=True)]

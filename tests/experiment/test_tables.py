@@ -1,0 +1,139 @@
+"""Tables: figures in their places, the paper's beside them, and forms that hold any text."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from vericite.corpus import demo_questions
+from vericite.errors import InputError, UnknownNameError
+from vericite.evaluate.measures.registry import measures_named
+from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of
+from vericite.experiment.tables import LAYOUTS, Layout, make_table, read_made
+from vericite.records import to_json
+
+NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
+
+LAYOUT = """
+title = "Depth"
+source = "Paper, table 9"
+rows = ["model", "k"]
+compare = "k"
+columns = [{ name = "Sup.", measure = "SupportRate" }, { name = "Rec.", measure = "Recall@10000" }]
+printed = [
+    { at = { model = "A_1", k = "2" }, figures = { "Sup." = 0.25 } },
+    { at = { model = "B", k = "2" }, figures = { "Sup." = 0.5 } },
+    { at = { model = "B", k = "9" }, figures = { "Sup." = 0.75 } },
+]
+"""
+
+
+@pytest.fixture
+def folder(run_cli, tmp_path: Path) -> Path:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("".join(to_json(question) + "\n" for question in demo_questions()), encoding="utf-8")
+    content = {
+        "name": "depth",
+        "questions": {"from": str(questions), "sample": 6},
+        "plan": {"search": {"by": "bm25", "rerank": "none"}, "check": {"protocol": "vericite", "judge": "lexical"}},
+        "axes": {
+            "model": {"100% of_it & more": {}},
+            "k": {"2": {"search": {"k": 2}}, "4": {"search": {"k": 4}}},
+        },
+    }
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert run_cli("run", str(path), "--to", str(tmp_path / "runs")).code == 0
+    (tmp_path / "layout.toml").write_text(LAYOUT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_layouts_of_ours_can_be_read_and_measured(name: str):
+    layout = Layout.load(name)
+    assert all(measures_named([column.measure]) for column in layout.columns)
+    columns = {column.name for column in layout.columns}
+    axes = {*layout.rows, *layout.across, "model", *([layout.by] if layout.by else [])}
+    for row in layout.printed:
+        assert row.figures.keys() <= columns and row.at.keys() <= axes
+
+
+def test_a_table_has_figures_with_intervals_and_the_papers_beside(run_cli, folder: Path):
+    printed = run_cli("table", str(folder / "runs"), "--layout", str(folder / "layout.toml"), "--draws", "100")
+    assert printed.code == 0, printed.err
+    first, second = [line for line in printed.out.splitlines() if line.startswith("100% of_it & more  ")]
+    assert " .250 / .500" in first and "[" in first
+    assert ".500" not in second.split("6 ")[0]
+    assert "Paper, table 9 printed, for A_1 / B" in printed.out
+    assert "k 4" in printed.out
+
+
+def test_all_forms_say_the_same(folder: Path):
+    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    heads, rows = lines_of(table)
+    assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
+    assert "100\\% of\\_it \\& more" in as_latex(table) and "\\toprule" in as_latex(table)
+    assert as_markdown(table).count("\n| 100% of_it & more |") == 2
+    lines = list(csv.DictReader(StringIO(as_csv(table))))
+    assert [line["by"] for line in lines] == ["ours", "paper: A_1", "paper: B", "ours", "ours", "ours"]
+    assert lines[1]["value"] == "0.25"
+    assert rows[0][3] in as_text(table)
+
+
+def test_all_comparisons_are_corrected_together(folder: Path):
+    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    assert len(table.comparisons) == 2
+    assert all(one.among == 2 for _, one in table.comparisons)
+
+
+def test_the_same_system_has_the_papers_figure_alone(folder: Path):
+    path = folder / "runs" / "experiment.json"
+    path.write_text(path.read_text().replace("100% of_it & more", "B"))
+    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+    assert [row[4] for row in lines_of(table)[1]] == [".500", "-"]
+
+
+def test_rows_of_the_paper_can_stand_below_ours(folder: Path):
+    text = LAYOUT.replace("compare =", "listed = true\ncompare =")
+    (folder / "layout.toml").write_text(text, encoding="utf-8")
+    rows = lines_of(make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml"))))[1]
+    assert [row[:2] for row in rows] == [["100% of_it & more", "2"], ["100% of_it & more", "4"], ["B", "9"]]
+    assert rows[2][2:5] == ["-", "-", ".750"]
+
+
+def test_what_is_no_layout_is_named(tmp_path: Path):
+    with pytest.raises(UnknownNameError, match="vericite-2"):
+        Layout.load("vericite-22")
+    path = tmp_path / "l.toml"
+    for text, expected in (("title = ", "TOML"), ('title = "a"', "columns"), (LAYOUT + "colour = 3\n", "colour")):
+        path.write_text(text)
+        with pytest.raises(InputError, match=expected):
+            Layout.load(str(path))
+
+
+def test_folders_without_runs_are_named(run_cli, tmp_path: Path):
+    printed = run_cli("table", str(tmp_path))
+    assert printed.code == 2 and "expected --layout" in printed.err
+    (tmp_path / "experiment.json").write_text("{}")
+    printed = run_cli("table", str(tmp_path), "--layout", "vericite-1")
+    assert printed.code == 2 and "expected the folder of an experiment" in printed.err
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml")), ids=lambda it: it.stem
+)
+def test_ready_experiments_can_be_read(path: Path):
+    pytest.importorskip("yaml")
+    from vericite.experiment.config import Experiment
+
+    experiment = Experiment.load(path)
+    assert experiment.name == path.stem and experiment.about
+    cells = experiment.expanded()
+    for cell in cells:
+        cell.plan.answer.expect_coherent()
+    layout = Layout.load(experiment.layout or "")
+    assert set(cells[0].at) >= set(layout.across)
