@@ -252,10 +252,14 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         elif name in ("questions", "plan", "values", "axes") and isinstance(before, dict) and isinstance(value, dict):
             inner = cast(dict[str, Any], value)
             known = cast(dict[str, Any], before)
-            found[name] = {**known, **inner} if name == "axes" else _deep(known, inner)
+            found[name] = _axes(known, inner) if name == "axes" else _deep(known, inner)
         else:
             found[name] = value
     return found
+
+
+def _axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    return {axis: values for axis, values in {**base, **over}.items() if values is not None}
 
 
 def _deep(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
