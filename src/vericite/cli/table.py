@@ -28,8 +28,8 @@ def table(
     layout: Annotated[
         str | None,
         typer.Option(
-            help="vericite-1, vericite-2, vericite-3, reason-verify-2, reason-verify-3, reason-verify-4, or a file; else "
-            "that of the experiment.",
+            help="vericite-1, vericite-2, vericite-3, reason-verify-2, reason-verify-3, reason-verify-4, or a file; "
+            "else that of the experiment.",
             metavar="NAME|FILE",
         ),
     ] = None,
