@@ -31,6 +31,6 @@ HOSTILE = [
     "<math><mi xlink:href=\"javascript:document.title='ran'\">",
     "<object data=\"javascript:document.title='ran'\">",
     "<link rel=stylesheet href=https://example.org/x.css>",
-    "x" * 900_000,
+    "x" * 400_000,
     "<plaintext>",
 ]
