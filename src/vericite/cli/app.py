@@ -25,6 +25,7 @@ from vericite.cli.run import run
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
 from vericite.cli.table import table
+from vericite.cli.serve import serve
 from vericite.cli.train import train
 from vericite.version import __version__
 
@@ -70,6 +71,7 @@ for command in (
     report,
     run,
     table,
+    serve,
     agree,
     rankings,
     judge,

@@ -15,7 +15,17 @@ from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.pipeline.check import as_document, verifier_for
 from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
-from vericite.records import Answer, Change, Document, Evidence, Provenance, Question, Run
+from vericite.records import (
+    Answer,
+    Change,
+    Document,
+    Evidence,
+    Provenance,
+    Question,
+    Run,
+    Verdict,
+    VerificationFailure,
+)
 from vericite.retrieve.memory import MemoryRetriever
 from vericite.retrieve.retriever import Retriever
 from vericite.verify.judges.registry import load_judge
@@ -61,6 +71,22 @@ def _together(ledgers: Sequence[Ledger]) -> Ledger:
 
 
 DEFAULT_K = 5
+
+
+class Watch(typing.Protocol):
+    """Who is told of a run as it is made."""
+
+    def evidence(self, found: FoundEvidence) -> None:
+        """The documents were found."""
+        ...
+
+    def answer(self, answer: Answer) -> None:
+        """The answer was written."""
+        ...
+
+    def verdict(self, result: Verdict | VerificationFailure) -> None:
+        """A citation was judged."""
+        ...
 
 
 def extractive(answer_at: float | None = None) -> ExtractiveGenerator:
@@ -133,13 +159,18 @@ class Pipeline:
         rewrite = self.search.rewrite
         return ledger_of((self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None))
 
-    def run(self, question: Question, k: int = DEFAULT_K, on_stage: OnStage | None = None) -> Run:
+    def run(
+        self, question: Question, k: int = DEFAULT_K, on_stage: OnStage | None = None, watch: Watch | None = None
+    ) -> Run:
         """Retrieve, answer, verify. ``on_stage`` is called at each stage, as it begins and as it ends.
 
         Raises:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
         """
-        return self._answered(question, self.search.find(question, k, on_stage), on_stage)
+        found = self.search.find(question, k, on_stage)
+        if watch is not None:
+            watch.evidence(found)
+        return self._answered(question, found, on_stage, watch)
 
     def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
         """Answer questions in a stream, in order; a language model is asked about several at a time.
@@ -188,19 +219,28 @@ class Pipeline:
         except (InputError, EntrezError) as error:
             return self._failed(question, str(error))
 
-    def _answered(self, question: Question, found: FoundEvidence, on_stage: OnStage | None = None) -> Run:
+    def _answered(
+        self, question: Question, found: FoundEvidence, on_stage: OnStage | None = None, watch: Watch | None = None
+    ) -> Run:
         clock = Clock(found.seconds, on_stage)
         with clock("generate"):
             answer = self.generator.generate(question, found.usable_first)
-        return self._run(question, found, answer, clock)
+        if watch is not None:
+            watch.answer(answer)
+        return self._run(question, found, answer, clock, watch)
 
     def _failed(self, question: Question, problem: str) -> Run:
         answer = Answer(id=question.id, text="", claims=(), documents=(), question=question.text, failed=problem)
         return self._run(question, FoundEvidence((), None, {}), answer, Clock())
 
-    def _run(self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock) -> Run:
+    def _run(
+        self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock, watch: Watch | None = None
+    ) -> Run:
         with clock("verify"):
-            checked = next(iter(self.verifier.verify([answer])))
+            if watch is None:
+                checked = next(iter(self.verifier.verify([answer])))
+            else:
+                checked = self.verifier.verify_stepwise(answer, watch.verdict)
         rationale = self._rationale(question, found, answer, clock)
         changes: tuple[Change, ...] = ()
         if self._repairer is not None and answer.failed is None:

@@ -55,6 +55,7 @@ def build(
     on_embedding: OnEmbedding | None = None,
     search: Search | None = None,
     model: LLM | None = None,
+    judge: Judge | None = None,
 ) -> Pipeline:
     """The pipeline of a plan.
 
@@ -65,6 +66,7 @@ def build(
         on_embedding: Called while documents of a file get their vectors.
         search: The plan's search, where it was opened before.
         model: The language model that answers, where there is one already.
+        judge: Who judges, in place of the one that the plan names.
 
     Raises:
         InputError: A part that the plan names cannot be had, or parts do not go together.
@@ -78,7 +80,7 @@ def build(
         wrong.extend(lines)
     model = model or _model(plan.answer.llm, settings)
     generator = generator_of(plan.answer, model, questions, wrong)
-    judge = judge_of(plan.check, settings)
+    judge = judge or judge_of(plan.check, settings)
     verifier = verifier_for(protocol_of(plan.check, judge))
     return Pipeline(
         search,

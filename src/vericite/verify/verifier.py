@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import log
@@ -234,6 +234,20 @@ class Verifier:
         """
         for answer, pending_cases in self._decided(self._planned(answers)):
             yield self._checked(answer, [self._result(pending) for pending in pending_cases])
+
+    def verify_stepwise(
+        self, answer: Answer, on_result: Callable[[Verdict | VerificationFailure], None]
+    ) -> CheckedAnswer:
+        """Check one answer claim by claim, telling of each result as it is reached; the verdicts are the same."""
+        _expect_answer(answer)
+        results: list[Verdict | VerificationFailure] = []
+        for claim in answer.claims:
+            pending_cases = list(self._plan((claim,), answer.documents, answer.question))
+            self._judge(pending_cases)
+            for pending in pending_cases:
+                results.append(self._result(pending))
+                on_result(results[-1])
+        return self._checked(answer, results)
 
     def judge_claims(self, batches: Iterable[ClaimsToJudge]) -> Iterator[list[list[Verdict | VerificationFailure]]]:
         """Judge any claims against any documents, whoever cites them.

@@ -1,0 +1,72 @@
+"""``vericite serve``: the service and its page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vericite.cli.io import remark, say
+from vericite.cli.options import PlanFileOption
+
+if TYPE_CHECKING:
+    from vericite.serve.service import Offer
+
+_TOKEN = "VERICITE_TOKEN"
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8600,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+    ] = None,
+    llm: Annotated[
+        list[str] | None,
+        typer.Option(help="A language model that may be asked, as in gpt=openai:gpt-4o-mini.", metavar="NAME=MODEL"),
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Where runs and jobs are kept; the cache's folder if none.", metavar="FOLDER")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A host name that requests may be meant for.", metavar="NAME")
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Listen to other machines without a token. Anybody can ask.")
+    ] = False,
+    plan: PlanFileOption = None,
+) -> None:
+    """Serve a page to ask and to check, and an HTTP API for programs (docs/service.md).
+
+    It listens to this machine alone. For other machines set VERICITE_TOKEN, which every request must then bring.
+    Language models are reached only where you name them; nothing else leaves this machine.
+    """
+    from vericite.serve.run import Address, run
+
+    token = os.environ.get(_TOKEN) or None
+    offer = _offer(corpus or ["demo"], llm or [], plan)
+    address = Address(host, port, frozenset(allow_host or ()), token, insecure)
+    for line in address.remarks:
+        remark(line)
+    run(offer, address, state, say)
+
+
+def _offer(corpora: list[str], models: list[str], plan: Path | None) -> Offer:
+    from vericite.errors import InputError
+    from vericite.pipeline.plan import Plan
+    from vericite.serve.service import Offer
+
+    named_models: dict[str, str] = {}
+    for text in models:
+        name, sign, model = text.partition("=")
+        if not (sign and name and model):
+            raise InputError(f"expected --llm as NAME=MODEL, as in gpt=openai:gpt-4o-mini; found {text!r}")
+        named_models[name] = model
+    named: dict[str, str] = {}
+    for text in corpora:
+        name, sign, place = text.partition("=")
+        named[name if sign else Path(text).stem or text] = place if sign else text
+    return Offer(Plan.load(plan) if plan else Plan(), named, named_models)

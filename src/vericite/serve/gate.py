@@ -1,0 +1,212 @@
+"""Who gets in: what every request must be before anything of it is read as more than bytes.
+
+Checked in this order: the host it is meant for, the page it comes from, the token, how often its client asks, how much
+and how slowly it sends. No other site may ask (no CORS), and no error says more than what was wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from vericite.serve.service import Limits
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_LOG = logging.getLogger(__name__)
+
+BODY_SECONDS = 20
+"""What sending a body may take."""
+_OPEN = ("/healthz", "/readyz")
+_COOKIE = "vericite_token"
+
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class Refused(Exception):
+    """A request is not let in, with the status that says why."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers or {}
+
+
+@dataclass
+class Metrics:
+    """What is counted."""
+
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
+    seconds: Counter[str] = field(default_factory=Counter[str])
+    stopped: int = 0
+
+
+@dataclass(frozen=True)
+class Door:
+    """What the gate goes by.
+
+    Attributes:
+        hosts: The names that a request may be meant for, with or without a port; empty for all.
+        token: What every request must bring; None where the service is open to its own machine.
+        limits: Sizes and rates.
+    """
+
+    hosts: frozenset[str]
+    token: str | None
+    limits: Limits
+
+
+class Gate:
+    """The outermost layer of the service."""
+
+    def __init__(self, app: App, door: Door, metrics: Metrics) -> None:
+        self._app = app
+        self._door = door
+        self._metrics = metrics
+        self._asked: dict[str, deque[float]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or say why not."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), [500]
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        try:
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            self._let_in(scope, headers)
+            receive = await self._read(scope, headers, receive)
+            await self._app(scope, receive, counted)
+        except Refused as refused:
+            await _reply(counted, refused.status, str(refused), refused.headers)
+        except Exception:
+            # Whoever asked learns nothing of what is inside.
+            _LOG.exception("a request failed")
+            await _reply(counted, 500, "the service failed; its log says why", {})
+        finally:
+            path = _group(scope["path"])
+            self._metrics.requests[path, status[0]] += 1
+            self._metrics.seconds[path] += time.monotonic() - began
+
+    def _let_in(self, scope: Scope, headers: dict[str, str]) -> None:
+        host = headers.get("host", "")
+        if self._door.hosts and _bare(host) not in self._door.hosts:
+            raise Refused(421, f"expected the host header to be one of this service's names; found {host[:100]!r}")
+        reads = scope["method"] in ("GET", "HEAD")
+        origin = headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).netloc != host
+        if not reads and (foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site")):
+            raise Refused(
+                403, "expected a request from this service's own page or from a program; found another site's"
+            )
+        if scope["path"] in _OPEN:
+            return
+        if self._door.token is not None and not self._has_token(headers):
+            raise Refused(401, "expected the token: Authorization: Bearer ...", {"www-authenticate": "Bearer"})
+        self._count(str((scope.get("client") or ("?",))[0]))
+
+    def _has_token(self, headers: dict[str, str]) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            parts = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+            given = next((value for name, _, value in parts if name == _COOKIE), "")
+        return hmac.compare_digest(given.strip().encode(), (self._door.token or "").encode())
+
+    def _count(self, client: str) -> None:
+        now = time.monotonic()
+        asked = self._asked.setdefault(client, deque())
+        while asked and now - asked[0] > 60:
+            asked.popleft()
+        if len(asked) >= self._door.limits.rate:
+            wait = max(1, int(61 - (now - asked[0])))
+            raise Refused(
+                429, f"expected at most {self._door.limits.rate} requests a minute", {"retry-after": str(wait)}
+            )
+        asked.append(now)
+        if len(self._asked) > 10_000:
+            self._asked = {name: times for name, times in self._asked.items() if times and now - times[-1] < 60}
+
+    async def _read(self, scope: Scope, headers: dict[str, str], receive: Receive) -> Receive:
+        """The request with its body at hand; what is too long or too slow is left at once."""
+        if scope["method"] in ("GET", "HEAD", "DELETE"):
+            return receive
+        most = self._door.limits.upload if scope["path"] == "/v1/documents" else self._door.limits.body
+        named = headers.get("content-length", "")
+        if named.isdigit() and int(named) > most:
+            raise Refused(
+                413, f"expected a body of at most {most:,} bytes; found {int(named):,}", {"connection": "close"}
+            )
+        try:
+            body = await asyncio.wait_for(_body(receive, most), BODY_SECONDS)
+        except TimeoutError:
+            raise Refused(408, f"expected the body within {BODY_SECONDS} s", {"connection": "close"}) from None
+        given = False
+
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return again
+
+
+async def _body(receive: Receive, most: int) -> bytes:
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "the client went away")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise Refused(413, f"expected a body of at most {most:,} bytes; found more", {"connection": "close"})
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+async def _reply(send: Send, status: int, message: str, headers: dict[str, str]) -> None:
+    body = json.dumps({"error": {"status": status, "message": message}}).encode()
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    raw += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _bare(host: str) -> str:
+    """A host without its port."""
+    name = host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host
+    return name.strip("[]").lower().rstrip(".")
+
+
+def _group(path: str) -> str:
+    """A path for the metrics, without ids."""
+    parts = path.split("/")
+    known = ("v1", "healthz", "readyz", "metrics", "mcp", "openapi.json", "runs", "static")
+    return "/".join(parts[:3]) if len(parts) > 1 and parts[1] in known else "/"

@@ -1,0 +1,399 @@
+"""What the service does, apart from HTTP: the same calls as the commands, over one shared judge, kept in a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from vericite.attribute.attributor import Attribution
+from vericite.attribute.verified import VerifierAttributor
+from vericite.corpus.retractions import known_retractions
+from vericite.disk.files import default_cache_folder, write_whole
+from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.models.embedder import Embedder
+from vericite.pipeline.ask import Pipeline
+from vericite.pipeline.build import build, load_reranker, protocol_of
+from vericite.pipeline.plan import CheckPlan, Plan
+from vericite.pipeline.search import FoundEvidence, Search
+from vericite.records import (
+    Answer,
+    CheckedAnswer,
+    Document,
+    Evidence,
+    Question,
+    Record,
+    Run,
+    Verdict,
+    VerificationFailure,
+    to_json,
+)
+from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.rerank import PRIOR, Rerank
+from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, RepairedBody, SearchBody, SourceBody
+from vericite.serve.engine import SharedJudge, go_on
+from vericite.text.citations import parse_answer
+from vericite.verify.judges.registry import load_judge
+from vericite.verify.verifier import Verifier
+
+Tell = Callable[[str, dict[str, Any]], None]
+"""Called with what happened and what about it, as an answer comes into being."""
+
+RUNS_KEPT = 500
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request may ask for.
+
+    Attributes:
+        body: Bytes of a request.
+        upload: Bytes of a file.
+        documents: Documents of a request.
+        characters: Characters of all its documents.
+        sentences: Sentences of an answer.
+        running: Requests at work at a time.
+        waiting: Requests that wait for their turn; more are sent away.
+        seconds: What one may take.
+        rate: Requests a minute of one client.
+        items: Items of a job.
+    """
+
+    body: int = 16_000_000
+    upload: int = 32_000_000
+    documents: int = 200
+    characters: int = 5_000_000
+    sentences: int = 200
+    running: int = 16
+    waiting: int = 64
+    seconds: float = 120
+    rate: int = 600
+    items: int = 10_000
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the service has.
+
+    Attributes:
+        plan: What requests change a little of.
+        corpora: Places of documents by the names that requests use.
+        models: Language models by the names that requests use.
+        limits: What requests may ask for.
+    """
+
+    plan: Plan = field(default_factory=Plan)
+    corpora: dict[str, str] = field(default_factory=lambda: {"demo": "demo"})
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = field(default_factory=Limits)
+
+
+def state_folder(named: Path | None) -> Path:
+    """The folder in which runs and jobs are kept; made where it is not there.
+
+    Raises:
+        InputError: There is none that can be written.
+    """
+    usual = default_cache_folder()
+    folder = named or (usual / "serve" if usual else Path(tempfile.gettempdir()) / f"vericite-serve-{os.getuid()}")
+    try:
+        for part in ("runs", "jobs"):
+            (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InputError(f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Name one: --state") from None
+    return folder
+
+
+class Service:
+    """One engine and all that asks it. Its methods are called from many threads."""
+
+    def __init__(self, offer: Offer, state: Path) -> None:
+        self.offer = offer
+        self.state = state
+        self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
+        self._making = Lock()
+        # By their JSON: a plan is no key.
+        self._verifier = lru_cache(maxsize=32)(self._make_verifier)
+        self._pipeline = lru_cache(maxsize=32)(self._make_pipeline)
+
+    def warm(self) -> None:
+        """Load what a first question needs, so that it need not wait."""
+        self.pipeline(self.offer.plan)
+        Embedder.shared().embed(["warm"])
+        self.check(AnswerBody(answer="It works [1].", documents=(SourceBody(id="1", text="It works."),)), keep=False)
+
+    def close(self) -> None:
+        """Judge no more."""
+        self.judge.close()
+
+    # What requests are answered with.
+
+    def ask(self, body: AskBody, tell: Tell | None = None) -> Run:
+        """Answer a question, telling what happens meanwhile."""
+        plan = self._plan(body)
+        if body.documents:
+            documents = self._documents(body.documents)
+            made = build(plan, judge=self.judge, search=_search_over(documents, plan))
+        else:
+            made = self.pipeline(plan)
+        question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
+        run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell) if tell else None)
+        if tell:
+            for change in run.changes:
+                tell("repair", change.model_dump(mode="json"))
+        return run
+
+    def check(self, body: AnswerBody, tell: Tell | None = None, keep: bool = True) -> Checked:
+        """Judge the citations of an answer."""
+        verifier = self.verifier(body.plan.over(self.offer.plan).check)
+        answer = self._answer(body)
+        if tell:
+            watch = _Telling(tell)
+            watch.answer(answer)
+            checked = verifier.verify_stepwise(answer, watch.verdict)
+        else:
+            checked = next(iter(verifier.verify([answer])))
+        return self._checked(answer, checked) if keep else Checked(run="", answer=answer, checked=checked)
+
+    def attribute(self, body: AnswerBody) -> Attribution:
+        """Find the sources of the sentences of an answer."""
+        plan = body.plan.over(self.offer.plan)
+        attributor = VerifierAttributor(protocol_of(plan.check, self.judge))
+        return attributor.attribution(self._answer(body), keep=False)
+
+    def repair(self, body: AnswerBody) -> RepairedBody:
+        """Mend the citations of an answer that are rejected."""
+        from vericite.pipeline.repair.repairer import Repairer
+
+        plan = body.plan.over(self.offer.plan)
+        repairer = Repairer(
+            protocol_of(plan.check, self.judge), rounds=plan.repair.rounds, drop_uncited=plan.repair.drop_uncited
+        )
+        answer = self._answer(body)
+        before = next(iter(repairer.verifier.verify([answer])))
+        found = repairer.repair(answer, before)
+        kept = self._checked(found.answer, found.checked)
+        return RepairedBody(
+            run=kept.run, answer=found.answer, checked=found.checked, before=before, changes=tuple(found.changes)
+        )
+
+    def search(self, body: SearchBody) -> Found:
+        """Find documents."""
+        plan = self._plan(body)
+        question = Question(id="query", text=_text(body.query))
+        if body.documents:
+            search = _search_over(self._documents(body.documents), plan)
+        else:
+            search = self.pipeline(plan).search
+        return Found(evidence=search.find(question, body.k).usable_first)
+
+    def documents_in(self, name: str, content: bytes) -> tuple[list[Document], list[str]]:
+        """The documents of a file that was sent, and what is wrong with the rest of it.
+
+        Raises:
+            InputError: It holds none, or is of no form known.
+        """
+        from vericite.corpus.sources.registry import documents_in
+
+        # The name is a text, and no path: only its ending is looked at.
+        shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
+        folder = Path(tempfile.mkdtemp(prefix="vericite-upload-"))
+        try:
+            path = folder / f"upload{Path(shown).suffix[:10]}"
+            path.write_bytes(content)
+            items = list(documents_in(path, name=Path(shown).stem or shown))
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), shown)) from None  # pyright: ignore
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        documents = [item for item in items if isinstance(item, Document)]
+        problems = [str(item).replace(str(path), shown) for item in items if isinstance(item, RecordError)]
+        return documents, problems
+
+    # Runs that are kept.
+
+    def keep(self, record: Record) -> str:
+        """Keep a run; gives its id."""
+        id = uuid.uuid4().hex
+        write_whole(self._run_file(id), [to_json(record) + "\n"])
+        kept = sorted(self.state.joinpath("runs").glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in kept[:-RUNS_KEPT]:
+            file.unlink(missing_ok=True)
+        return id
+
+    def kept(self, id: str) -> Run | Checked:
+        """A run that was kept.
+
+        Raises:
+            UnknownNameError: There is none of this id.
+        """
+        try:
+            text = self._run_file(id).read_text(encoding="utf-8")
+        except OSError:
+            raise NoSuchRun(id) from None
+        return (Run if '"question":{' in text[:200] else Checked).model_validate_json(text)
+
+    def recent(self, most: int = 50) -> list[dict[str, str]]:
+        """The ids and questions of the latest runs."""
+        files = sorted(self.state.joinpath("runs").glob("*.json"), key=lambda file: -file.stat().st_mtime)[:most]
+        found: list[dict[str, str]] = []
+        for file in files:
+            try:
+                run = self.kept(file.stem)
+            except (InputError, ValueError):
+                continue
+            title = run.question.text if isinstance(run, Run) else run.answer.question or run.answer.text
+            found.append({"id": file.stem, "kind": "ask" if isinstance(run, Run) else "check", "title": title[:200]})
+        return found
+
+    def _run_file(self, id: str) -> Path:
+        if not _ID.fullmatch(id):
+            raise NoSuchRun(id)
+        return self.state / "runs" / f"{id}.json"
+
+    def _checked(self, answer: Answer, checked: CheckedAnswer) -> Checked:
+        made = Checked(run="", answer=answer, checked=checked)
+        return made.model_copy(update={"run": self.keep(made)})
+
+    # Parts, made once.
+
+    def pipeline(self, plan: Plan) -> Pipeline:
+        """The pipeline of a plan; one that was made is kept."""
+        with self._making:
+            return self._pipeline(to_json(plan))
+
+    def verifier(self, plan: CheckPlan) -> Verifier:
+        """The verifier of a plan; one that was made is kept."""
+        with self._making:
+            return self._verifier(to_json(plan))
+
+    def _make_pipeline(self, plan: str) -> Pipeline:
+        return build(Plan.model_validate_json(plan), judge=self.judge)
+
+    def _make_verifier(self, plan: str) -> Verifier:
+        return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))
+
+    def _plan(self, body: AskBody | SearchBody) -> Plan:
+        plan = body.plan.over(self.offer.plan)
+        name = body.corpus or next(iter(self.offer.corpora))
+        if name not in self.offer.corpora:
+            raise UnknownNameError("corpus", name[:100], self.offer.corpora)
+        plan = plan.changed({"search": {"corpus": self.offer.corpora[name]}})
+        if isinstance(body, AskBody) and body.model:
+            if body.model not in self.offer.models:
+                raise UnknownNameError("model", body.model[:100], [*self.offer.models, "none"])
+            plan = plan.changed({"answer": {"llm": self.offer.models[body.model]}})
+        if plan.search.depth() > 50 or plan.search.candidates > 200:
+            raise InputError("expected plan.search with k of at most 50 and candidates of at most 200; found more")
+        return plan
+
+    def _documents(self, given: Sequence[SourceBody]) -> tuple[Document, ...]:
+        limits = self.offer.limits
+        if len(given) > limits.documents:
+            raise InputError(f"expected at most {limits.documents} documents; found {len(given):,}")
+        characters = sum(len(source.text) for source in given)
+        if characters > limits.characters:
+            raise InputError(f"expected at most {limits.characters:,} characters of documents; found {characters:,}")
+        ids = [source.id for source in given]
+        if twice := next((id for id in ids if ids.count(id) > 1), None):
+            raise InputError(f"expected documents with ids of their own; found {twice[:80]!r} twice")
+        known = known_retractions()
+        return tuple(known.flagged(source.document()) for source in given)
+
+    def _answer(self, body: AnswerBody) -> Answer:
+        documents = self._of_pubmed(body.pmids) if body.pmids else self._documents(body.documents)
+        answer = parse_answer(body.id, body.answer, documents, body.question)
+        if len(answer.claims) > self.offer.limits.sentences:
+            raise InputError(
+                f"expected at most {self.offer.limits.sentences} sentences in an answer; found {len(answer.claims):,}"
+            )
+        return answer
+
+    def _of_pubmed(self, pmids: Sequence[str]) -> tuple[Document, ...]:
+        from vericite.corpus.entrez.client import Entrez
+
+        if "pubmed" not in self.offer.corpora.values():
+            raise InputError("expected documents; found pmids, and this service does not ask PubMed")
+        if len(pmids) > self.offer.limits.documents:
+            raise InputError(f"expected at most {self.offer.limits.documents} PMIDs; found {len(pmids):,}")
+        found = {document.pmid: document for batch in Entrez().batches(pmids) for document in batch.documents}
+        if missing := [pmid for pmid in pmids if pmid not in found]:
+            raise InputError(f"expected articles of PubMed; found none for {', '.join(missing[:5])}")
+        return tuple(found[pmid] for pmid in pmids)
+
+
+class NoSuchRun(InputError):
+    """There is no run of an id."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"expected the id of a run that is kept; found {id[:40]!r}")
+
+
+class _Telling:
+    """Tells of a run as events, and stops it where nobody listens any more."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def evidence(self, found: FoundEvidence) -> None:
+        go_on()
+        self._tell("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
+
+    def answer(self, answer: Answer) -> None:
+        go_on()
+        self._tell("answer", {"sentences": len(answer.claims), "failed": answer.failed})
+        for number, claim in enumerate(answer.claims):
+            text = answer.text[claim.span.slice]
+            self._tell("sentence", {"number": number, "start": claim.span.start, "text": text})
+
+    def verdict(self, result: Verdict | VerificationFailure) -> None:
+        go_on()
+        label = result.label if isinstance(result, Verdict) else None
+        kind = "failed" if label is None else "abstained" if getattr(result, "abstained", False) else label
+        self._tell("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
+
+
+def _shown(hit: Evidence) -> dict[str, Any]:
+    document = hit.document
+    return {
+        "id": document.id,
+        "title": document.title,
+        "pmid": document.pmid,
+        "year": document.year,
+        "journal": document.journal,
+        "retracted": document.retracted,
+        "rank": hit.rank,
+    }
+
+
+def _stage(tell: Tell | None) -> Callable[[str, float | None], None]:
+    def on_stage(stage: str, seconds: float | None) -> None:
+        go_on()
+        if tell is not None:
+            tell("stage", {"stage": stage, "seconds": seconds})
+
+    return on_stage
+
+
+def _search_over(documents: Sequence[Document], plan: Plan) -> Search:
+    """A search of a request's own documents."""
+    reranker = load_reranker(plan.search.rerank)
+    rerank = None if reranker is None else Rerank(reranker, plan.search.candidates, PRIOR)
+    if plan.search.by == "bm25":
+        return Search(MemoryRetriever(documents, None, None, "bm25"), rerank)
+    return Search(MemoryRetriever(documents, Embedder.shared()), rerank)
+
+
+def _text(question: str) -> str:
+    if not question.strip():
+        raise InputError("expected a question; found no text")
+    return question.strip()
