@@ -47,14 +47,19 @@ def serve(
     from vericite.serve.run import Address, run
 
     token = os.environ.get(_TOKEN) or None
-    offer = _offer(corpus or ["demo"], llm or [], plan)
+    offer = offer_of(corpus or ["demo"], llm or [], plan)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:
         remark(line)
     run(offer, address, state, say)
 
 
-def _offer(corpora: list[str], models: list[str], plan: Path | None) -> Offer:
+def offer_of(corpora: list[str], models: list[str], plan: str | None) -> Offer:
+    """What a service has, from what its command was given.
+
+    Raises:
+        InputError: A model has no name.
+    """
     from vericite.errors import InputError
     from vericite.pipeline.plan import Plan
     from vericite.serve.service import Offer
@@ -69,4 +74,4 @@ def _offer(corpora: list[str], models: list[str], plan: Path | None) -> Offer:
     for text in corpora:
         name, sign, place = text.partition("=")
         named[name if sign else Path(text).stem or text] = place if sign else text
-    return Offer(Plan.load(plan) if plan else Plan(), named, named_models)
+    return Offer(Plan.load(Path(plan)) if plan else Plan(), named, named_models)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
@@ -45,7 +45,7 @@ class Turns:
         self.work: set[Work] = set()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[Work]:
+    async def turn(self) -> AsyncGenerator[Work]:
         """The work of a request; when this ends, whatever it still does is stopped."""
         if self.taken >= self.running + self.waiting:
             raise Refused(429, "expected fewer requests at a time; ask again later", {"retry-after": "2"})
@@ -82,7 +82,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     turns, metrics, jobs = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Jobs(service)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         jobs.start()
         warming = asyncio.get_running_loop().run_in_executor(None, service.warm)
         warming.add_done_callback(lambda done: setattr(app.state, "ready", done.exception() is None))

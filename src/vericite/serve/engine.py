@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -58,7 +58,7 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def at_work(work: Work) -> Iterator[None]:
+def at_work(work: Work) -> Generator[None]:
     """Let what is done within belong to a request."""
     token = _current.set(work)
     try:

@@ -56,7 +56,7 @@ class Metrics:
     """What is counted."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
-    seconds: Counter[str] = field(default_factory=Counter[str])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
     stopped: int = 0
 
 
@@ -112,7 +112,7 @@ class Gate:
         finally:
             path = _group(scope["path"])
             self._metrics.requests[path, status[0]] += 1
-            self._metrics.seconds[path] += time.monotonic() - began
+            self._metrics.seconds[path] = self._metrics.seconds.get(path, 0.0) + time.monotonic() - began
 
     def _let_in(self, scope: Scope, headers: dict[str, str]) -> None:
         host = headers.get("host", "")

@@ -19,19 +19,25 @@ from vericite.serve.service import Service
 def item_of(run: Run | Checked) -> Item:
     """A run as a report takes it."""
     if isinstance(run, Run):
-        return Item(run.question.id, run.answer, run.checked, changes=run.changes, reasoned=run.rationale.checked if run.rationale else None)
+        return Item(
+            run.question.id,
+            run.answer,
+            run.checked,
+            changes=run.changes,
+            reasoned=run.rationale.checked if run.rationale else None,
+        )
     return Item(run.answer.id, run.answer, run.checked)
 
 
 def view_of(run: Run | Checked) -> dict[str, Any]:
     """What the script shows of a run: as in a report."""
-    return make_report([System("answer", (item_of(run),))], Bootstrap(10, 0)).values
+    return make_report([System("answer", (item_of(run),))], Bootstrap(100, 0)).values
 
 
 def report_of(run: Run | Checked) -> str:
     """A run as a page of its own."""
     title = run.question.text if isinstance(run, Run) else run.answer.question or "A checked answer"
-    return make_page(make_report([System("answer", (item_of(run),))], Bootstrap(10, 0)), title[:200]).html
+    return make_page(make_report([System("answer", (item_of(run),))], Bootstrap(100, 0)), title[:200]).html
 
 
 def add_pages(app: FastAPI, service: Service) -> None:

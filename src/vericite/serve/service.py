@@ -48,6 +48,8 @@ Tell = Callable[[str, dict[str, Any]], None]
 """Called with what happened and what about it, as an answer comes into being."""
 
 RUNS_KEPT = 500
+_LONG = 20
+"""Sentences of an answer from which on it is not judged all at once."""
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -109,7 +111,9 @@ def state_folder(named: Path | None) -> Path:
         for part in ("runs", "jobs"):
             (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise InputError(f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Name one: --state") from None
+        raise InputError(
+            f"expected a folder for runs and jobs; found {folder}: {error.strerror}. Name one: --state"
+        ) from None
     return folder
 
 
@@ -160,6 +164,9 @@ class Service:
             watch = _Telling(tell)
             watch.answer(answer)
             checked = verifier.verify_stepwise(answer, watch.verdict)
+        elif len(answer.claims) > _LONG:
+            # Claim by claim, so that one that is left is left soon, also while nothing is judged.
+            checked = verifier.verify_stepwise(answer, lambda _: go_on())
         else:
             checked = next(iter(verifier.verify([answer])))
         return self._checked(answer, checked) if keep else Checked(run="", answer=answer, checked=checked)
@@ -217,6 +224,8 @@ class Service:
             shutil.rmtree(folder, ignore_errors=True)
         documents = [item for item in items if isinstance(item, Document)]
         problems = [str(item).replace(str(path), shown) for item in items if isinstance(item, RecordError)]
+        if not documents:
+            raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
         return documents, problems
 
     # Runs that are kept.

@@ -1,0 +1,36 @@
+"""Texts made to harm a page."""
+
+from __future__ import annotations
+
+HOSTILE = [
+    "<script>document.title='ran'</script>",
+    "</script><script>document.title='ran'</script>",
+    "<!--<script>",
+    "]]><script>document.title='ran'</script>",
+    "<img src=x onerror=\"document.title='ran'\">",
+    "<svg onload=\"document.title='ran'\">",
+    "<iframe srcdoc=\"<script>parent.document.title='ran'</script>\">",
+    "<a href=\"javascript:document.title='ran'\">x</a>",
+    "<style>body{display:none}</style>",
+    "<base href='https://example.org/'>",
+    "<meta http-equiv=refresh content='0;url=https://example.org/'>",
+    "<form action=https://example.org><input autofocus onfocus=\"document.title='ran'\">",
+    "<details open ontoggle=\"document.title='ran'\">",
+    "\"><script>document.title='ran'</script>",
+    "' onmouseover='document.title=1' x='",
+    "{{ 7*7 }} {% raw %} ${7*7} #{7*7} <%= 7*7 %>",
+    "&lt;script&gt;document.title='ran'&lt;/script&gt;",
+    "\\u003cscript\\u003edocument.title='ran'\\u003c/script\\u003e",
+    "\u2028document.title='ran'\u2029",
+    "\u202egnihtyna\u202c \u2066x\u2069",
+    "\x1b[31mred\x1b[0m",
+    "a\x00b\x07c",
+    "`${document.title='ran'}`",
+    "__proto__",
+    "constructor",
+    "<math><mi xlink:href=\"javascript:document.title='ran'\">",
+    "<object data=\"javascript:document.title='ran'\">",
+    "<link rel=stylesheet href=https://example.org/x.css>",
+    "x" * 900_000,
+    "<plaintext>",
+]

@@ -1,0 +1,62 @@
+"""Tokens, addresses, and jobs that survive a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from vericite.errors import InputError
+from vericite.serve.run import Address
+
+pytest.importorskip("fastapi", reason="needs the extra [serve]")
+
+TOKEN = "0123456789abcdef0123"
+
+
+def test_other_machines_need_a_token_or_a_word_that_they_do_not():
+    with pytest.raises(InputError, match="VERICITE_TOKEN"):
+        Address("0.0.0.0")
+    with pytest.raises(InputError, match="16 characters"):
+        Address(token="short")
+    assert Address("0.0.0.0", insecure=True).remarks[0].startswith("WARNING")
+    assert Address("0.0.0.0", token=TOKEN).names == frozenset()
+    assert "localhost" in Address().names
+    assert "a.example" in Address("0.0.0.0", token=TOKEN, hosts=frozenset({"A.example"})).names
+
+
+def test_without_the_token_nothing_is_answered(started):
+    server = started(VERICITE_TOKEN=TOKEN)
+    assert server.get("/healthz").status_code == 200
+    for headers in ({}, {"authorization": "Bearer x"}, {"authorization": TOKEN}, {"cookie": "vericite_token=x"}):
+        for path in ("/v1/runs", "/metrics", "/openapi.json", "/"):
+            assert server.get(path, **headers).status_code == 401, (path, headers)
+    assert server.get("/v1/runs", authorization=f"Bearer {TOKEN}").status_code == 200
+
+
+def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
+    server = started()
+    source = {"id": "d", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
+    items = [
+        {"id": str(n), "answer": f"Zelotrine reduced pain in {n} of 80 adults [1].", "documents": [source]}
+        for n in range(120)
+    ]
+    id = server.post("/v1/jobs", {"kind": "check", "items": items}).json()["id"]
+    while not server.get(f"/v1/jobs/{id}").json()["done"]:
+        time.sleep(0.02)
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait(10)
+    before = (server.state / "jobs" / id / "results.jsonl").read_text().splitlines()
+    assert 0 < len(before) < 120
+    server = started()
+    for _ in range(600):
+        if (state := server.get(f"/v1/jobs/{id}").json())["finished"]:
+            break
+        time.sleep(0.1)
+    assert state["done"] == 120
+    results = [json.loads(line) for line in server.get(f"/v1/jobs/{id}/results").text.splitlines()]
+    assert [it["item"] for it in results] == list(range(120))
+    assert all(it["value"]["verdicts"] for it in results)
