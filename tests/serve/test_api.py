@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from hostile import HOSTILE
 
+from hostile import HOSTILE
 from vericite import check
 from vericite.records import Run
 from vericite.serve.bodies import Checked

@@ -24,8 +24,8 @@ from vericite.cli.report import report
 from vericite.cli.run import run
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
-from vericite.cli.table import table
 from vericite.cli.serve import serve
+from vericite.cli.table import table
 from vericite.cli.train import train
 from vericite.version import __version__
 

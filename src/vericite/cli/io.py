@@ -340,7 +340,7 @@ EXTRAS = {
     "report": Extra("plots of reports", ("vl_convert",)),
     "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
     "documents": Extra("PDF files as documents", ("pypdfium2",)),
-    "serve": Extra("the service and its page", ("fastapi", "uvicorn")),
+    "serve": Extra("the service over HTTP", ("fastapi", "uvicorn")),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
     "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
 }

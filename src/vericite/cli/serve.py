@@ -1,4 +1,4 @@
-"""``vericite serve``: the service and its page."""
+"""``vericite serve``: the service."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def serve(
     ] = False,
     plan: PlanFileOption = None,
 ) -> None:
-    """Serve a page to ask and to check, and an HTTP API for programs (docs/service.md).
+    """Serve an HTTP API to ask and to check, with the models loaded once for all who ask (docs/service.md).
 
     It listens to this machine alone. For other machines set VERICITE_TOKEN, which every request must then bring.
     Language models are reached only where you name them; nothing else leaves this machine.

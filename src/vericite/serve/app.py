@@ -99,7 +99,6 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     _add_calls(app, service, turns)
     _add_kept(app, service, jobs)
     _add_health(app, service, turns, metrics)
-    pages.add_pages(app, service)
     return Gate(app, Door(hosts, token, limits), metrics)
 
 

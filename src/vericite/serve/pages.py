@@ -1,10 +1,6 @@
-"""The page: to ask, to check, and to look at what was asked before."""
+"""Runs as pages of their own."""
 
 from __future__ import annotations
-
-from typing import Any
-
-from fastapi import FastAPI
 
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
@@ -13,7 +9,6 @@ from vericite.records import Run
 from vericite.report.data import make_report
 from vericite.report.page import make_page
 from vericite.serve.bodies import Checked
-from vericite.serve.service import Service
 
 
 def item_of(run: Run | Checked) -> Item:
@@ -29,16 +24,7 @@ def item_of(run: Run | Checked) -> Item:
     return Item(run.answer.id, run.answer, run.checked)
 
 
-def view_of(run: Run | Checked) -> dict[str, Any]:
-    """What the script shows of a run: as in a report."""
-    return make_report([System("answer", (item_of(run),))], Bootstrap(100, 0)).values
-
-
 def report_of(run: Run | Checked) -> str:
     """A run as a page of its own."""
     title = run.question.text if isinstance(run, Run) else run.answer.question or "A checked answer"
     return make_page(make_report([System("answer", (item_of(run),))], Bootstrap(100, 0)), title[:200]).html
-
-
-def add_pages(app: FastAPI, service: Service) -> None:
-    """The routes of the page."""
