@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperOption
 from vericite.cli.annotate import annotate
 from vericite.cli.ask import ask
 from vericite.cli.attribute import attribute
+from vericite.cli.bioace import bioace
 from vericite.cli.calibrate import calibrate
 from vericite.cli.check import check
 from vericite.cli.convert import convert
@@ -85,6 +86,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(annotate)
+app.add_typer(bioace)
 app.add_typer(corpus)
 app.add_typer(datasets)
 app.add_typer(demonstrations)

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from vericite.assess.bioace import Row
 from vericite.cli.io import clean, output
 from vericite.cli.options import lines_before_errors, report
 from vericite.cli.terminal import Terminal
@@ -167,6 +168,17 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Col
     # What reads a pipe has no width of its own.
     console.width = max(console.width, least - 2) if console.is_terminal else whole - 2
     console.print(table)
+
+
+def show_assessment(rows: Sequence[Row]) -> None:
+    """BioACE's tables, one under the other, each row with its figure or with what it needs."""
+    heads = ["table", "row", "system", "value", _HEAD, "n", "needs"]
+    shown: list[list[str]] = []
+    for row in rows:
+        found = row.estimate
+        figures = ["", "", ""] if found is None else [_value(found), _interval(found), str(found.n)]
+        shown.append([row.table, row.row, row.system or "", *figures, row.needs or ""])
+    _show_table(heads, shown, ["table", "row", "system", "needs"])
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:

@@ -336,6 +336,7 @@ class Extra:
 EXTRAS = {
     "store": Extra("a local store for large corpora", ("lancedb", "pyarrow")),
     "local": Extra("language models in process, through llama.cpp", ("xllamacpp",)),
+    "assess": Extra("thresholds of nuggets, with scikit-learn and scipy", ("optuna", "scipy", "sklearn")),
     "eval": Extra("measures of answers and rankings", ("rouge_score", "ir_measures", "scipy", "sklearn")),
     "report": Extra("plots of reports", ("vl_convert",)),
     "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),

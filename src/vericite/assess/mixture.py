@@ -1,0 +1,163 @@
+"""How likely two nuggets say the same: a mixture of two normal distributions over similarities (BioACE).
+
+scikit-learn fits it, and what it comes to is kept as numbers in a JSON file: with two components and one variable the
+logit of a match is a parabola of the similarity, so that a stored mixture needs neither scikit-learn nor pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field, ValidationError
+
+from vericite.disk.files import write_whole
+from vericite.errors import InputError
+from vericite.evaluate.measures.measure import eval_package
+from vericite.records import Record, first_problem
+
+Floats = NDArray[np.float64]
+
+LEAST = 20
+"""Similarities, without which there is nothing to fit two components to."""
+
+LARGEST = 1 << 20
+
+PRESETS: Mapping[str, float] = {
+    "all-MiniLM-L6-v2": 0.6267,
+    "all-mpnet-base-v2": 0.6211,
+    "sup-simcse-roberta-large": 0.6035,
+}
+"""BioACE's thresholds of the probability. They belong to mixtures of the authors that are not published, so that with
+a mixture of one's own they are approximate."""
+
+
+class StoredMixture(Record):
+    """A fitted mixture.
+
+    Attributes:
+        form: The version of this form of file.
+        embedder: The signature of what made the vectors.
+        data: A hash of the similarities that it was fitted to.
+        n: How many they were.
+        means: Of the two components; the one with the larger mean is that of nuggets that match.
+        logit: The coefficients of the logit of a match: of the similarity's powers 0, 1 and 2.
+        threshold: From this probability on nuggets are aligned.
+        chosen: How the threshold was chosen.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    form: Literal["vericite.nugget-mixture.v1"] = Field(default="vericite.nugget-mixture.v1", alias="schema")
+    embedder: str
+    data: str
+    n: int = Field(ge=1)
+    means: tuple[float, float]
+    logit: tuple[float, float, float]
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    chosen: str = "0.5"
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        fixed = hashlib.sha256(repr((self.embedder, self.logit, self.threshold)).encode()).hexdigest()[:8]
+        return f"nugget-mixture@{fixed}(threshold={self.threshold:g}, {self.chosen})"
+
+    @property
+    def turns_at(self) -> float | None:
+        """The similarity below which a lower one is likelier to match again; None where there is none.
+
+        It is so where the matching component is the wider one: its tail reaches further down than the other's.
+        """
+        return -self.logit[1] / (2 * self.logit[2]) if self.logit[2] > 0 else None
+
+    def probabilities(self, similarities: NDArray[np.floating]) -> Floats:
+        """How likely each similarity is that of nuggets that match."""
+        x = np.asarray(similarities, dtype=np.float64)
+        first, second, third = self.logit
+        return (1 + np.tanh((first + second * x + third * x**2) / 2)) / 2
+
+
+def fit_mixture(similarities: NDArray[np.floating], embedder: str, seed: int = 0) -> StoredMixture:
+    """A Bayesian Gaussian mixture of at most two components over similarities, by variational inference.
+
+    Args:
+        similarities: Of nuggets of answers with those of the gold, all pairs of each question.
+        embedder: The signature of what made the vectors.
+        seed: Of where the inference begins.
+
+    Raises:
+        InputError: There are too few similarities, or they are all alike.
+        MissingExtraError: scikit-learn is not installed.
+    """
+    values = np.asarray(similarities, dtype=np.float64).reshape(-1, 1)
+    if len(values) < LEAST or len(np.unique(values)) < LEAST // 2:
+        raise InputError(
+            f"expected {LEAST} different similarities or more to fit a mixture to; found {len(np.unique(values))}. "
+            "Give answers and gold nuggets of more questions."
+        )
+    fitted = eval_package("sklearn.mixture", "nugget mixture").BayesianGaussianMixture(
+        n_components=2, random_state=seed, max_iter=1000
+    )
+    fitted.fit(values)
+    means = fitted.means_[:, 0]
+    match = int(means.argmax())
+    first, second = (_terms(fitted, component) for component in (match, 1 - match))
+    return StoredMixture(
+        embedder=embedder,
+        data=hashlib.sha256(np.sort(values[:, 0]).tobytes()).hexdigest()[:16],
+        n=len(values),
+        means=(float(means[match]), float(means[1 - match])),
+        logit=tuple(a - b for a, b in zip(first, second, strict=True)),  # pyright: ignore[reportArgumentType]
+    )
+
+
+def _terms(fitted: object, component: int) -> tuple[float, float, float]:
+    """The coefficients of a component's expected log density, but for what all components share."""
+    from typing import Any, cast
+
+    special = eval_package("scipy.special", "nugget mixture")
+    model = cast(Any, fitted)
+    freedom = float(model.degrees_of_freedom_[component])
+    root = float(np.ravel(model.precisions_cholesky_[component])[0])
+    mean = float(model.means_[component, 0])
+    expected = np.log(2) + float(special.digamma(freedom / 2)) - 1 / float(model.mean_precision_[component])
+    above, beyond = (np.ravel(np.asarray(part, dtype=np.float64)) for part in model.weight_concentration_)
+    together = special.digamma(above + beyond)
+    # A stick is broken piece by piece: what is left after the first is the second's.
+    weight = special.digamma(above[component]) - together[component]
+    weight += sum(special.digamma(beyond[at]) - together[at] for at in range(component))
+    constant = float(weight) + np.log(root) - np.log(freedom) / 2 + expected / 2
+    return constant - root**2 * mean**2 / 2, root**2 * mean, -(root**2) / 2
+
+
+def read_mixture(path: Path) -> StoredMixture:
+    """A mixture's file.
+
+    Raises:
+        InputError: It cannot be read, or is none.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        return StoredMixture.model_validate_json(content[:LARGEST])
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        found = f"{field}: {problem}" if field else problem
+        raise InputError(f"expected a mixture of nuggets in {path}; found {found}. Fit one again.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"expected a mixture of nuggets in {path}; found: {reason}. Check the path.") from None
+
+
+def write_mixture(mixture: StoredMixture, path: Path) -> None:
+    """Write it whole or not at all.
+
+    Raises:
+        InputError: It cannot be written there.
+    """
+    write_whole(path, [mixture.model_dump_json(by_alias=True, indent=2) + "\n"])

@@ -1,0 +1,57 @@
+"""Windows, negatives, and who tells sentences' evidence from the rest; areas held to scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vericite.assess.correctness import Marked, algorithm_1, auc, by_length, classical, examples, windows
+
+metrics = pytest.importorskip("sklearn.metrics", reason="the extra [eval] is not installed")
+
+DOCUMENT = ("We studied iron.", "Patients were adults.", "Iron lowered fatigue.", "Zinc did not.", "More is needed.")
+
+
+def case(number: int = 0) -> Marked:
+    return Marked(f"Iron {number} lowers fatigue.", f"Does iron {number} help?", DOCUMENT, frozenset({2}), f"g{number}")
+
+
+def test_windows_are_all_stretches_and_a_short_document_is_one():
+    assert [text for _, text in windows(["a", "b", "c", "d"], 3)] == ["a b c", "b c d"]
+    assert [text for _, text in windows(["a", "b"], 3)] == ["a b"]
+
+
+def test_a_negative_is_the_best_window_outside_the_evidence():
+    positive, negative = examples([case()], size=1)
+    assert (positive.window, positive.correct) == ("Iron lowered fatigue.", True)
+    assert (negative.window, negative.correct) == ("We studied iron.", False)
+    (alone,) = examples([case()], size=3)
+    assert alone.correct
+
+
+def test_areas_are_scikit_learns():
+    random = np.random.default_rng(0)
+    gold, scores = random.random(80) < 0.4, random.random(80).round(1)
+    assert auc(gold, scores) == pytest.approx(metrics.roc_auc_score(gold, scores))
+    assert np.isnan(auc(np.ones(3, bool), scores[:3]))
+
+
+@pytest.mark.parametrize("kind", ["svm", "logistic"])
+def test_classical_models_learn(kind):
+    rows = examples([case(number) for number in range(8)], size=1)
+    scores = classical(rows, kind)(rows)
+    assert auc(np.array([one.correct for one in rows]), scores) == 1
+
+
+def test_algorithm_1_takes_another_questions_document():
+    zinc = Marked("Zinc shortens colds.", "Zinc?", ("Zinc.", "It shortens colds by days."), frozenset({1}))
+
+    def shared(rows):
+        words = [[{word.strip(".").lower() for word in text.split()} for text in one[:2]] for one in rows]
+        return np.array([len(sentence & window) for sentence, window in words])
+
+    found = algorithm_1([case(), zinc], shared)
+    assert (found.n, found.accuracy, found.auc) == (2, 1.0, 1.0)
+    assert found.positive > found.negative
+    with pytest.raises(ValueError, match="two questions"):
+        algorithm_1([case()], by_length)
