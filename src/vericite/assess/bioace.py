@@ -185,7 +185,7 @@ def _nuggets(
         remarks.append(f"the mixture is of {mixture.embedder}; the vectors are of {embedder.signature}")
     if (turn := mixture.turns_at) is not None and mixture.probabilities(np.array([-1.0]))[0] > 0.5:
         remarks.append(
-            f"below a similarity of {turn:.2f} the mixture calls nuggets the likelier to match the less alike they are: "
+            f"below a similarity of {turn:.2f} the less alike nuggets are the likelier the mixture calls them to match: "
             "its matching component is the wider one. Fit it to more answers"
         )
     if chosen.threshold is not None:
