@@ -173,23 +173,10 @@ def _nuggets(
     failures = Counter(it.failure for it in made if it.failure is not None)
     remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
     matrices = [similarities(embedder, one.nuggets, gold[it.question]) for it, one in zip(known, made, strict=True)]
-    mixture = chosen.mixture
+    mixture = _mixture(matrices, embedder, chosen, remarks)
     if mixture is None:
-        pooled = np.concatenate([matrix.ravel() for matrix in matrices])
-        if len(np.unique(pooled)) < LEAST:
-            needs = f"{LEAST} different similarities to fit a mixture to, or --mixture FILE"
-            return {}, [Row(table, "precision, recall, F1", needs=needs)], None, remarks
-        mixture = fit_mixture(pooled, embedder.signature)
-        remarks.append("the mixture is fitted to the answers that it scores; --mixture FILE takes one of other answers")
-    elif mixture.embedder != embedder.signature:
-        remarks.append(f"the mixture is of {mixture.embedder}; the vectors are of {embedder.signature}")
-    if (turn := mixture.turns_at) is not None and mixture.probabilities(np.array([-1.0]))[0] > 0.5:
-        remarks.append(
-            f"below a similarity of {turn:.2f} the less alike nuggets are the likelier the mixture calls them to match: "
-            "its matching component is the wider one. Fit it to more answers"
-        )
-    if chosen.threshold is not None:
-        mixture = mixture.model_copy(update={"threshold": chosen.threshold, "chosen": "given"})
+        needs = f"{LEAST} different similarities to fit a mixture to, or --mixture FILE"
+        return {}, [Row(table, "precision, recall, F1", needs=needs)], None, remarks
     recalls: Recalls = {}
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for it, one, matrix in zip(known, made, matrices, strict=True):
@@ -206,6 +193,27 @@ def _nuggets(
         for name, values in zip(("precision", "recall", "F1"), shares, strict=True):
             rows.append(Row(table, name, system, chosen.bootstrap.means(values[:, None])[0]))
     return recalls, rows, mixture, remarks
+
+
+def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, remarks: list[str]) -> StoredMixture | None:
+    """The one that was given, or one fitted to these; None where they are too few. What a reader should know is added."""
+    mixture = chosen.mixture
+    if mixture is None:
+        pooled = np.concatenate([matrix.ravel() for matrix in matrices])
+        if len(np.unique(pooled)) < LEAST:
+            return None
+        mixture = fit_mixture(pooled, embedder.signature)
+        remarks.append("the mixture is fitted to the answers that it scores; --mixture FILE takes one of other answers")
+    elif mixture.embedder != embedder.signature:
+        remarks.append(f"the mixture is of {mixture.embedder}; the vectors are of {embedder.signature}")
+    if (turn := mixture.turns_at) is not None and mixture.probabilities(np.array([-1.0]))[0] > 0.5:
+        remarks.append(
+            f"below a similarity of {turn:.2f} the mixture matches nuggets the more the less alike they are: its "
+            "matching component is the wider one. Fit it to more answers"
+        )
+    if chosen.threshold is not None:
+        mixture = mixture.model_copy(update={"threshold": chosen.threshold, "chosen": "given"})
+    return mixture
 
 
 def _sentences(answers: Sequence[Answered], bootstrap: Bootstrap) -> list[Row]:
