@@ -196,7 +196,7 @@ def _nuggets(
 
 
 def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, remarks: list[str]) -> StoredMixture | None:
-    """The one that was given, or one fitted to these; None where they are too few. What a reader should know is added."""
+    """The one that was given, or one fitted to these; None where they are too few. Remarks are added."""
     mixture = chosen.mixture
     if mixture is None:
         pooled = np.concatenate([matrix.ravel() for matrix in matrices])
