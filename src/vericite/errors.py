@@ -16,6 +16,7 @@ VeriCiteError
 ├── EntrezError             NCBI's E-utilities gave no usable reply
 │   └── EntrezAccessError   every call would fail alike: the API key, a block, or VERICITE_OFFLINE
 ├── JudgementError          a judge could not judge the one pair it was asked about
+├── ClusterError            workers on other processes or machines cannot do their work
 ├── PluginError             what another package brings cannot be used
 └── MissingExtraError       an optional dependency is not installed
 """
@@ -125,6 +126,10 @@ class EntrezError(VeriCiteError):
 
 class EntrezAccessError(EntrezError):
     """Every call would fail alike: the API key is refused, the network is blocked, or VERICITE_OFFLINE is set."""
+
+
+class ClusterError(VeriCiteError):
+    """Workers on other processes or machines cannot do their work."""
 
 
 class MissingExtraError(VeriCiteError):

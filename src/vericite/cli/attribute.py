@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -26,17 +27,29 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.workers import (
+    GpusOption,
+    Making,
+    RayOption,
+    Shared,
+    WorkerPriceOption,
+    WorkersOption,
+    made_by,
+    shared_of,
+)
 from vericite.pipeline.build import protocol_of
 from vericite.pipeline.plan import CheckPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.attribute.attributor import Attribution
+    from vericite.attribute.attributor import Attribution, Attributor
     from vericite.errors import RecordError
     from vericite.records import Answer, Document
+    from vericite.scale import AttributeWork
 
 
+_STOPPED = "stopped; {} cited answers are in"
 _LACKING = {"likeliest": ("cyan", "likeliest"), "none": ("yellow", "no source"), "failed": ("red", "failed")}
 
 
@@ -70,6 +83,10 @@ def attribute(
     price: PriceOption = None,
     reply_tokens: ReplyOption = 256,
     cache: CacheOption = True,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
+    worker_gpus: GpusOption = None,
+    worker_price: WorkerPriceOption = None,
 ) -> None:
     """Find the sources of each sentence of an answer, and cite them before its full stop.
 
@@ -78,32 +95,63 @@ def attribute(
     then 2.
     """
     from vericite.attribute.registry import load_attributor
-    from vericite.cli.io import output
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import Progress
-    from vericite.formats import AnswerToCheck
+    from vericite.scale.work import AttributeWork
     from vericite.verify.judges.registry import load_judge
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
+    shared = shared_of(ray, workers, worker_gpus, worker_price, out)
     problems: list[RecordError] = []
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
     judged_by = None if judge is None else load_judge(judge, settings)
-    attributor = load_attributor(by, protocol_of(CheckPlan(protocol=protocol), judged_by), settings)
+    plan = CheckPlan(protocol=protocol, judge=judge)
+    attributor = load_attributor(by, protocol_of(plan, judged_by), settings)
+    answers = _answers(_Given(file, format, columns, documents), problems)
     try:
         progress = Progress("attributing", "answers", count_lines(file))
-        with progress.running(), output(out, "stopped; {} cited answers are in") as written:
-            answers = _answers(_Given(file, format, columns, documents), problems)
-            for number, found in enumerate(attributor.attributions(answers, keep=keep), start=1):
+        made = (
+            _attributed(attributor, answers, keep, out)
+            if shared is None
+            else _attributed_by_workers(AttributeWork(by=by, check=plan, keep=keep), answers, shared)
+        )
+        with progress.running(), closing(made) as attributions:
+            for number, found in enumerate(attributions, start=1):
                 progress.update(number)
                 _show(found, as_json)
-                if written is not None:
-                    written.add([AnswerToCheck.of(found.answer)])
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(attributor))
         show_ledger(ledger_of(judged_by))
     report(problems)
+
+
+def _attributed(
+    attributor: Attributor, answers: Iterator[Answer], keep: bool, out: Path | None
+) -> Generator[Attribution]:
+    """The answers as they are cited, and kept where a file is asked for."""
+    from vericite.cli.io import output
+    from vericite.formats import AnswerToCheck
+
+    with output(out, _STOPPED) as written:
+        for found in attributor.attributions(answers, keep=keep):
+            if written is not None:
+                written.add([AnswerToCheck.of(found.answer)])
+            yield found
+
+
+def _attributed_by_workers(work: AttributeWork, answers: Iterator[Answer], shared: Shared) -> Generator[Attribution]:
+    """The same, with the work shared."""
+    from vericite.attribute.attributor import Attribution
+    from vericite.formats import AnswerToCheck
+
+    making = Making(
+        Attribution, lambda it: AnswerToCheck.of(it.answer), lambda it: len(it.sentences), "sentences", _STOPPED
+    )
+    with closing(made_by(shared, work, answers, making)) as made:
+        for _, found in made:
+            yield found
 
 
 class _Given(NamedTuple):

@@ -37,6 +37,16 @@ from vericite.cli.options import (
     refuse_unwritable,
     report,
 )
+from vericite.cli.workers import (
+    GpusOption,
+    Making,
+    RayOption,
+    Shared,
+    WorkerPriceOption,
+    WorkersOption,
+    made_by,
+    shared_of,
+)
 
 if TYPE_CHECKING:
     from vericite.cli.show import Row
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.items import Item
     from vericite.evaluate.rates import CitationRates
+    from vericite.pipeline.plan import Plan
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
 
@@ -96,6 +107,10 @@ def check(
     cache: CacheOption = True,
     plan: PlanFileOption = None,
     plan_out: PlanOutOption = None,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
+    worker_gpus: GpusOption = None,
+    worker_price: WorkerPriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
 ) -> None:
@@ -112,6 +127,7 @@ def check(
     refuse_unwritable(out)
     refuse_same(page, file, documents, what="--report")
     _refuse_one_file(out, page)
+    shared = shared_of(ray, workers, worker_gpus, worker_price, out)
     refuse_unwritable(page, "--report")
     problems: list[RecordError] = []
     answers = read_answers(file, format, documents, problems, _show_format, columns)
@@ -121,7 +137,12 @@ def check(
     table = _Table(0 if as_json or as_csv else rows, is_kept=out is not None)
     items: list[Item] | None = None if page is None else []
     try:
-        with closing(_checked(answers, protocol_of(chosen.check, judged_by), out, chosen.llm.cache)) as checked:
+        found = (
+            _checked(answers, protocol_of(chosen.check, judged_by), out, chosen.llm.cache)
+            if shared is None
+            else _checked_by_workers(answers, chosen, shared)
+        )
+        with closing(found) as checked:
             rates = _pooled(checked, table, count_lines(file), items)
     finally:
         # Also of a run that was stopped: it was paid for.
@@ -177,6 +198,23 @@ def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, ca
             if written is not None:
                 written.add([checked])
             yield _Ahead(waiting.popleft(), checked, read)
+
+
+def _checked_by_workers(answers: Iterator[Answer], plan: Plan, shared: Shared) -> Generator[_Ahead]:
+    """The same, with the work shared."""
+    from vericite.records import CheckedAnswer
+    from vericite.scale import CheckWork
+
+    making = Making(
+        CheckedAnswer,
+        lambda it: it,
+        lambda it: it.summary.citations,
+        "citations",
+        "stopped; the verdicts on {} answers are in",
+    )
+    with closing(made_by(shared, CheckWork(check=plan.check, llm=plan.llm), answers, making)) as made:
+        for one, checked in made:
+            yield _Ahead(one.answer, checked, one.ready)
 
 
 def _pooled(

@@ -342,6 +342,7 @@ EXTRAS = {
     "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
     "documents": Extra("PDF files as documents", ("pypdfium2",)),
     "serve": Extra("the service over HTTP", ("fastapi", "uvicorn")),
+    "ray": Extra("check and attribute on many processes and machines", ("ray", "pyarrow")),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
     "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
 }

@@ -226,11 +226,15 @@ def bytes_overflow() -> bool:
     return bool(np.any(np.asarray(found) != 64 * 255 * 127))
 
 
+THREADS = "VERICITE_THREADS"
+"""The variable that says how many cores to use, where a process shares the machine with others of its kind."""
+
+
 def available_cores() -> int:
-    """Cores this process may run on, which a container can make fewer than the machine's."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Cores this process may use: ``$VERICITE_THREADS``, but no more than a container has of the machine's."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get(THREADS, "")
+    return min(there, int(asked)) if asked.isdecimal() and int(asked) else there
 
 
 def _batches(order: list[int], encodings: list[Encoded], threads: int) -> list[list[int]]:

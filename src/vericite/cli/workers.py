@@ -1,0 +1,137 @@
+"""``--ray``: the options of commands that workers can share, and what these make."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
+
+import typer
+from pydantic import BaseModel
+
+from vericite.cli.io import note, remark
+
+if TYPE_CHECKING:
+    from vericite.records import Answer
+    from vericite.scale import Made, Work, Workers
+
+_Made = TypeVar("_Made", bound=BaseModel)
+
+_RAY = "Many processes or machines"
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Share the work among processes that Ray starts: local for this machine, auto for the cluster it belongs "
+        "to, or a cluster's address. Needs --out and the extra \\[ray]. Run the same command again to go on with a run "
+        "that was stopped.",
+        metavar="ADDRESS",
+        rich_help_panel=_RAY,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; as many as there are processors if not said.", rich_help_panel=_RAY),
+]
+GpusOption = Annotated[
+    float | None,
+    typer.Option(min=0, help="GPUs that each takes, as in 1 or 0.5, for judges that use one.", rich_help_panel=_RAY),
+]
+WorkerPriceOption = Annotated[
+    float | None,
+    typer.Option(min=0, help="What a worker costs an hour; prints the price of a million.", rich_help_panel=_RAY),
+]
+
+
+class Shared(NamedTuple):
+    """Who shares the work, where its lines go, and what a worker costs an hour."""
+
+    workers: Workers
+    out: Path
+    price: float | None
+
+
+def shared_of(
+    ray: str | None, workers: int | None, gpus: float | None, price: float | None, out: Path | None
+) -> Shared | None:
+    """The options as a value; None without ``--ray``.
+
+    Raises:
+        InputError: One is there without the one that it needs.
+    """
+    from vericite.errors import InputError
+
+    beside = {"--workers": workers, "--worker-gpus": gpus, "--worker-price": price}
+    if ray is None:
+        if idle := [name for name, value in beside.items() if value is not None]:
+            raise InputError(f"expected --ray beside {', '.join(idle)}; found none. Add --ray local, or leave it out.")
+        return None
+    if out is None:
+        raise InputError("expected --out FILE beside --ray, where what workers made is kept; found none")
+    from vericite.scale import Workers
+
+    if price is not None and workers is None:
+        raise InputError("expected --workers beside --worker-price; found none")
+    return Shared(Workers(ray, workers, gpus=gpus or 0), out, price)
+
+
+@dataclass(frozen=True)
+class Making(Generic[_Made]):
+    """What a command makes of an answer, and how it counts it.
+
+    Attributes:
+        kind: The record that a line of the workers is.
+        written: What of it goes to ``--out``.
+        count: How much it is, for the figures.
+        unit: What is counted: ``citations``.
+        stopped: The line for a run that is stopped, as for ``output``.
+    """
+
+    kind: type[_Made]
+    written: Callable[[_Made], BaseModel]
+    count: Callable[[_Made], int]
+    unit: str
+    stopped: str
+
+
+def made_by(
+    shared: Shared, work: Work, answers: Iterator[Answer], making: Making[_Made]
+) -> Generator[tuple[Made, _Made]]:
+    """What the workers make of the answers, in order; it is written to ``--out`` as it comes."""
+    from vericite.cli.io import output
+    from vericite.scale import Parts, in_parts
+
+    parts = Parts(shared.out.with_name(f"{shared.out.name}.parts"), work.settings())
+    began, new, kept = time.monotonic(), 0, 0
+    with parts.open():
+        try:
+            with output(shared.out, making.stopped) as written:
+                for one in in_parts(answers, work, parts, shared.workers):
+                    record = making.kind.model_validate_json(one.line)
+                    if written is not None:
+                        written.add([making.written(record)])
+                    new += making.count(record) if one.is_new else 0
+                    kept += not one.is_new
+                    yield one, record
+        except BaseException:
+            if parts.any:
+                remark(f"what is done is kept in {parts.folder}; run the same command again to go on")
+            raise
+        # Held until now, so that no other run finds half of them.
+        parts.remove()
+    note(_figures(shared, making.unit, new, time.monotonic() - began, kept))
+
+
+def _figures(shared: Shared, unit: str, new: int, seconds: float, kept: int) -> str:
+    count = shared.workers.count
+    rate = new / max(seconds, 1e-9)
+    line = f"{new:,} {unit} in {seconds:.0f} s with the start of the workers, {rate:.1f} a second"
+    if kept:
+        line += f"; {kept:,} answers were there from a run that was stopped"
+    if shared.price is not None and count and rate:
+        line += (
+            f"; a million {unit} at {shared.price:g} an hour a worker: {shared.price * count / 3600 * 1e6 / rate:.2f}"
+        )
+    return line

@@ -1,0 +1,179 @@
+# Ray's types are known only where it is installed, and it is in no lock of ours.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+"""Workers that Ray starts, here or on a cluster: each loads the models once, and is started again when it dies."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Generator, Hashable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
+from vericite.models.engine import THREADS, available_cores
+from vericite.network.access import offline_by_environment
+from vericite.scale.work import Work, lines_of, work_of
+from vericite.version import __version__
+
+LOCAL = "local"
+"""In place of an address: a cluster of this machine alone, which ends with the run."""
+
+RETRIES = 4
+"""How often a part is tried again whose worker died: a part that kills every worker must not do so for ever."""
+
+QUEUE = 2
+"""Parts that a worker has at a time: the next one is there when it is done with one."""
+
+_STORE = 256 << 20
+"""Bytes of shared memory for parts on their way on this machine; by default Ray takes a third of it all."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many processes work, where, and what each takes.
+
+    Attributes:
+        address: ``local``, ``auto`` for the cluster of this machine, or an address that Ray knows.
+        count: How many; None for as many as there are processors for.
+        cpus: Processors that each takes.
+        gpus: GPUs that each takes.
+    """
+
+    address: str = LOCAL
+    count: int | None = None
+    cpus: int = 1
+    gpus: float = 0
+
+    @contextmanager
+    def running(self, work: Work) -> Generator[Pool]:
+        """Connect, start the workers, and end them.
+
+        Raises:
+            MissingExtraError: Ray is not installed.
+            InputError: There is no such cluster, it has no room for so many workers, or this is offline.
+        """
+        if self.address == LOCAL:
+            # On loopback, as Ray does on other systems: who reaches a cluster can run what they like on it.
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+        ray = _package()
+        self._connect(ray)
+        try:
+            yield Pool(ray, self._start(ray, work))
+        finally:
+            ray.shutdown()
+
+    def _connect(self, ray: Any) -> None:
+        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+        if self.address == LOCAL:
+            count = self.count or max(1, available_cores() // self.cpus)
+            here = {"num_cpus": count * self.cpus, "_node_ip_address": "127.0.0.1", "include_dashboard": False}
+            ray.init(address=LOCAL, object_store_memory=_STORE, **here, **quiet)
+            return
+        if offline_by_environment():
+            raise InputError(f"expected --ray local, because this is offline; found {self.address!r}")
+        try:
+            ray.init(address=self.address, **quiet)
+        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+            raise InputError(
+                "expected the address of a Ray cluster, as in local, auto or 10.0.0.1:6379; found "
+                f"{self.address!r:.200}: {str(error)[:200]}"
+            ) from None
+
+    def _start(self, ray: Any, work: Work) -> list[Any]:
+        there: dict[str, float] = ray.cluster_resources()
+        room = int(there.get("CPU", 0) // self.cpus)
+        if self.gpus:
+            room = min(room, int(there.get("GPU", 0) / self.gpus))
+        if not room or room < (self.count or 1):
+            raise InputError(
+                f"expected room for {self.count or 'some'} workers with {self.cpus} processors and {self.gpus:g} GPUs "
+                f"each; found room for {room}. Name fewer, or add machines."
+            )
+        actor = ray.remote(_Worker).options(
+            num_cpus=self.cpus, num_gpus=self.gpus, max_restarts=-1, max_task_retries=RETRIES
+        )
+        return [actor.remote(work.model_dump_json(), self.cpus, __version__) for _ in range(self.count or room)]
+
+
+class Pool:
+    """Workers that take parts in any order, and give them back as they are done."""
+
+    def __init__(self, ray: Any, workers: Sequence[Any]) -> None:
+        self._ray = ray
+        self._workers = workers
+        self._load = [0] * len(workers)
+        self._running: dict[Hashable, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every worker has as many parts as it can take."""
+        return min(self._load) >= QUEUE
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is on its way."""
+        return not self._running
+
+    def put(self, number: int, answers: Sequence[bytes]) -> None:
+        """Give a part to the worker that has the least to do."""
+        chosen = min(range(len(self._workers)), key=self._load.__getitem__)
+        ref = self._workers[chosen].run.remote(list(answers))
+        self._load[chosen] += 1
+        self._running[ref] = (number, chosen)
+
+    def take(self) -> tuple[int, list[bytes]]:
+        """Wait for a part: its number and its lines.
+
+        Raises:
+            ClusterError: Its worker died again and again, or failed in a way that is no answer's fault.
+            VeriCiteError: What the work itself raises.
+        """
+        (ref, *_), _ = self._ray.wait(list(self._running), num_returns=1)
+        number, worker = self._running.pop(ref)
+        self._load[worker] -= 1
+        try:
+            return number, self._ray.get(ref)
+        except self._ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, VeriCiteError):
+                raise cause from None
+            raise ClusterError(f"expected a worker to do part {number}; found {cause!r:.500}") from None
+        except self._ray.exceptions.RayError as error:
+            found = str(error).strip().splitlines()[0][:300]
+            raise ClusterError(
+                f"expected a worker to live through part {number} in one of {RETRIES + 1} tries; found that each died: "
+                f"{found}. It may need more memory; the parts that are done are kept."
+            ) from None
+
+
+class _Worker:
+    """In a process of its own. The code and the models are those installed there; only plans and answers are sent."""
+
+    def __init__(self, work: str, threads: int, version: str) -> None:
+        if version != __version__:
+            raise ClusterError(f"expected vericite {version} on every machine; found {__version__} on one")
+        # Each worker would else take all processors of its machine.
+        os.environ[THREADS] = str(threads)
+        self._do = work_of(work).open()
+
+    def run(self, answers: list[bytes]) -> list[bytes]:
+        """The lines of a part."""
+        return lines_of(self._do, answers)
+
+
+def _package() -> Any:
+    # Before it is imported: it would tell its makers of every start, and empty the variables that name GPUs.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        ray = import_module("ray")
+        import_module("ray.exceptions")
+    except ImportError:
+        raise MissingExtraError("ray", "Working on many processes or machines") from None
+    return ray

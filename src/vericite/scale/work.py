@@ -1,0 +1,139 @@
+"""What a worker does with answers, as a value that can be sent to it: the plan, not the parts that it makes of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, TypeAdapter
+
+from vericite.attribute.attributor import Attributor
+from vericite.attribute.registry import load_attributor
+from vericite.corpus.retractions import known_retractions
+from vericite.errors import InputError
+from vericite.pipeline.build import judge_of, protocol_of, settings_of
+from vericite.pipeline.check import check_many, verifier_for
+from vericite.pipeline.plan import CheckPlan, ModelPlan
+from vericite.records import Answer, Record
+from vericite.verify.protocol import Protocol
+
+Do = Callable[[Sequence[Answer]], Iterable[BaseModel]]
+"""One record an answer, in their order."""
+
+
+class Work(Record, ABC):
+    """What is done with each answer; two of the same settings make the same lines of the same answers."""
+
+    @abstractmethod
+    def open(self) -> Do:
+        """Load what the work needs, once a worker."""
+
+    def preparing(self) -> Callable[[Answer], Answer]:
+        """What is done to an answer before it is sent, by what this machine knows."""
+        return _as_it_is
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """All that decides what is made, for the manifest of a job.
+
+        Raises:
+            InputError: The work waits for a language model, which more processors make no faster.
+        """
+
+
+class CheckWork(Work):
+    """Check every citation, as ``check_many`` does.
+
+    Attributes:
+        check: How citations are judged.
+        llm: Whether judgements are kept on the worker's machine.
+        quote: Give evidence its text.
+    """
+
+    do: Literal["check"] = "check"
+    check: CheckPlan = CheckPlan()
+    llm: ModelPlan = ModelPlan()
+    quote: bool = True
+
+    def open(self) -> Do:
+        """A verifier for all parts that the worker gets."""
+        protocol = self._protocol()
+
+        def checked(answers: Sequence[Answer]) -> Iterator[BaseModel]:
+            return check_many(answers, protocol, cache=self.llm.cache, quote=self.quote)
+
+        return checked
+
+    def preparing(self) -> Callable[[Answer], Answer]:
+        """Mark the documents that are known on this machine as retracted: another may know of others."""
+        return known_retractions().flagged_answer
+
+    def settings(self) -> dict[str, Any]:
+        """The provenance that every verdict has, and whether evidence has its text."""
+        verifier = verifier_for(self._protocol())
+        _refuse_waiting(verifier.judge)
+        return {"do": self.do, "by": verifier.provenance.model_dump(mode="json"), "quote": self.quote}
+
+    def _protocol(self) -> Protocol:
+        return protocol_of(self.check, judge_of(self.check, settings_of(self.llm)))
+
+
+class AttributeWork(Work):
+    """Cite each sentence, as ``Attributor.attributions`` does.
+
+    Attributes:
+        by: The attributor's name.
+        check: How the verifying ones judge.
+        keep: Leave sentences that cite something as they are.
+    """
+
+    do: Literal["attribute"] = "attribute"
+    by: str = "verifier"
+    check: CheckPlan = CheckPlan()
+    keep: bool = False
+
+    def open(self) -> Do:
+        """An attributor for all parts that the worker gets."""
+        attributor = self._attributor()
+
+        def attributed(answers: Sequence[Answer]) -> Iterator[BaseModel]:
+            return attributor.attributions(answers, keep=self.keep)
+
+        return attributed
+
+    def settings(self) -> dict[str, Any]:
+        """The attributor's signature, and what is kept."""
+        attributor = self._attributor()
+        _refuse_waiting(attributor)
+        return {"do": self.do, "by": attributor.signature, "keep": self.keep}
+
+    def _attributor(self) -> Attributor:
+        settings = settings_of(ModelPlan())
+        return load_attributor(self.by, protocol_of(self.check, judge_of(self.check, settings)), settings)
+
+
+_WORK: TypeAdapter[CheckWork | AttributeWork] = TypeAdapter(CheckWork | AttributeWork)
+
+
+def work_of(text: str) -> Work:
+    """The work of its JSON."""
+    return _WORK.validate_json(text)
+
+
+def lines_of(do: Do, answers: Iterable[bytes]) -> list[bytes]:
+    """The lines that are made of answers in JSON."""
+    parsed = [Answer.model_validate_json(answer) for answer in answers]
+    return [record.model_dump_json().encode() for record in do(parsed)]
+
+
+def _as_it_is(answer: Answer) -> Answer:
+    return answer
+
+
+def _refuse_waiting(part: object) -> None:
+    if getattr(part, "ledger", None) is not None:
+        raise InputError(
+            "expected a judge that needs a processor beside --ray; found one that asks a language model. Leave --ray "
+            "out, and raise --concurrency."
+        )

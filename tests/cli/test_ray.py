@@ -1,0 +1,60 @@
+"""``--ray``: what is refused before anything starts, and the output of a cluster on this machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+COMMANDS = ("check", "attribute")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--ray", "local"], "expected --out FILE beside --ray"),
+        (["--workers", "2"], "expected --ray beside --workers"),
+        (["--ray", "local", "--out", "{}", "--worker-price", "1"], "expected --workers beside --worker-price"),
+    ],
+)
+def test_options_that_lack_another_are_refused(run_cli, tmp_path, command, options, told):
+    out = str(tmp_path / "out.jsonl")
+    printed = run_cli(command, str(EXAMPLES), *(option.format(out) for option in options))
+    assert printed.code == 2
+    assert told in printed.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_ray_the_line_that_installs_it_is_told(run_cli, tmp_path, command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    out = tmp_path / "out.jsonl"
+    printed = run_cli(command, str(EXAMPLES), "--ray", "local", "--out", str(out))
+    assert printed.code == 1
+    assert "pip install 'vericite[ray]'" in printed.err
+    assert not out.exists()
+
+
+def test_offline_no_cluster_elsewhere_is_asked(run_cli, tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    out = str(tmp_path / "out.jsonl")
+    printed = run_cli("--offline", "check", str(EXAMPLES), "--ray", "192.0.2.1:6379", "--out", out)
+    assert printed.code == 2
+    assert "expected --ray local, because this is offline" in printed.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_output_is_that_of_one_process_byte_for_byte(tmp_path, command):
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+
+    def run(out: str, *more: str) -> bytes:
+        line = [sys.executable, "-m", "vericite", command, str(EXAMPLES), "--out", out, "--no-cache", *more]
+        return subprocess.run(line, check=True, capture_output=True, cwd=tmp_path, timeout=600).stdout
+
+    assert run("one.jsonl") == run("many.jsonl", "--ray", "local", "--workers", "2")
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "many.jsonl").read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["many.jsonl", "one.jsonl"]

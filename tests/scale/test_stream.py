@@ -1,0 +1,145 @@
+"""Parts in order, whoever does them when; Ray itself is not needed for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from vericite.attribute.registry import load_attributor
+from vericite.errors import ClusterError, InputError
+from vericite.formats import answers_in
+from vericite.pipeline import check_many
+from vericite.pipeline.build import judge_of, protocol_of, settings_of
+from vericite.pipeline.plan import CheckPlan, ModelPlan
+from vericite.records import Answer
+from vericite.scale import AttributeWork, CheckWork, Made, Parts, Work, in_parts
+from vericite.scale.parts import part_name
+from vericite.scale.work import lines_of, work_of
+from vericite.verify.protocol import Protocol
+
+WORK = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+
+
+class Here:
+    """Workers in this process that give parts back in the order least welcome: the last first."""
+
+    def __init__(self, dies_at: int | None = None) -> None:
+        self.done: list[int] = []
+        self._dies_at = dies_at
+        self._queue: list[tuple[int, list[bytes]]] = []
+
+    @contextmanager
+    def running(self, work: Work) -> Iterator[Here]:
+        self._do = work_of(work.model_dump_json()).open()
+        yield self
+
+    def __len__(self) -> int:
+        return 2
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._queue) >= 4
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._queue
+
+    def put(self, number: int, answers: Sequence[bytes]) -> None:
+        self._queue.append((number, list(answers)))
+
+    def take(self) -> tuple[int, list[bytes]]:
+        number, answers = self._queue.pop()
+        if len(self.done) == self._dies_at:
+            raise ClusterError("expected a worker to live")
+        self.done.append(number)
+        return number, lines_of(self._do, answers)
+
+
+def answers(count: int) -> list[Answer]:
+    (first, *_) = (item for item in answers_in(EXAMPLES) if isinstance(item, Answer))
+    return [first.model_copy(update={"id": f"a{number}"}) for number in range(count)]
+
+
+def as_the_command() -> Protocol:
+    return protocol_of(WORK.check, judge_of(WORK.check, settings_of(WORK.llm)))
+
+
+def made(folder: Path, given: Sequence[Answer], here: Here, work: Work = WORK, at_once: int = 3) -> list[Made]:
+    with Parts(folder, work.settings()).open() as parts:
+        return list(in_parts(given, work, parts, here, at_once))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 20, 100])
+def test_lines_come_in_the_order_of_the_answers_as_one_process_makes_them(tmp_path: Path, count: int):
+    given, here = answers(count), Here()
+    found = made(tmp_path / "parts", given, here)
+    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command(), quote=True)]
+    assert [one.line.decode() for one in found] == alone
+    assert [one.answer.id for one in found] == [answer.id for answer in given]
+    assert here.done != sorted(here.done) or count <= 3
+
+
+def test_attributions_are_those_of_one_process(tmp_path: Path):
+    given, work = answers(7), AttributeWork(by="random")
+    found = [one.line.decode() for one in made(tmp_path / "parts", given, Here(), work)]
+    assert found == [it.model_dump_json() for it in load_attributor("random").attributions(given)]
+
+
+def test_what_was_done_when_a_run_died_is_not_done_again(tmp_path: Path):
+    given = answers(30)
+    with pytest.raises(ClusterError):
+        made(tmp_path / "parts", given, Here(dies_at=4))
+    again = Here()
+    found = made(tmp_path / "parts", given, again)
+    assert len(again.done) == 10 - 4
+    assert sum(one.is_new for one in found) == 18
+    assert [one.line for one in found] == [one.line for one in made(tmp_path / "other", given, Here())]
+
+
+def test_a_part_that_is_not_whole_is_done_again(tmp_path: Path):
+    given = answers(9)
+    whole = [one.line for one in made(tmp_path, given, Here())]
+    first, second, third = sorted(tmp_path.glob("*.jsonl"))
+    first.write_bytes(first.read_bytes()[:-1])
+    second.write_bytes(b"".join(second.read_bytes().splitlines(keepends=True)[:-1]))
+    third.unlink()
+    again = Here()
+    assert [one.line for one in made(tmp_path, given, again)] == whole
+    assert len(again.done) == 3
+
+
+def test_an_answer_that_changed_is_done_again_with_its_part_alone(tmp_path: Path):
+    given = answers(9)
+    made(tmp_path, given, Here())
+    given[4] = given[4].model_copy(update={"id": "another"})
+    again = Here()
+    assert json.loads(made(tmp_path, given, again)[4].line)["id"] == "another"
+    assert again.done == [1]
+
+
+def test_parts_of_other_settings_are_refused(tmp_path: Path):
+    made(tmp_path, answers(3), Here())
+    with pytest.raises(InputError, match="same settings"):
+        made(tmp_path, answers(3), Here(), CheckWork(check=CheckPlan(judge="lexical", checks=False)))
+
+
+def test_another_process_at_the_same_parts_is_refused(tmp_path: Path):
+    with Parts(tmp_path, {}).open(), pytest.raises(InputError, match="only one"), Parts(tmp_path, {}).open():
+        pass
+
+
+def test_parts_are_removed_and_nothing_else(tmp_path: Path):
+    folder = tmp_path / "parts"
+    made(folder, answers(3), Here())
+    (folder / "mine.txt").write_text("kept")
+    Parts(folder, {}).remove()
+    assert [file.name for file in folder.iterdir()] == ["mine.txt"]
+
+
+def test_where_a_text_ends_is_part_of_a_name():
+    assert part_name(0, [b"ab", b"c"]) != part_name(0, [b"a", b"bc"])
