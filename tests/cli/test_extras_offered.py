@@ -30,6 +30,6 @@ def test_no_extra_is_offered_for_what_is_not_there():
     assert {name for name, extra in EXTRAS.items() if not used & set(extra.modules)} == set()
 
 
-@pytest.mark.parametrize("name", ["mcp", "report"])
+@pytest.mark.parametrize("name", ["report"])
 def test_doctor_does_not_offer_features_that_do_not_exist(run_cli, name):
     assert f"vericite[{name}]" not in run_cli("doctor").out

@@ -20,6 +20,7 @@ from vericite.cli.datasets import datasets
 from vericite.cli.demonstrations import demonstrations
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
+from vericite.cli.mcp import mcp
 from vericite.cli.repair import repair
 from vericite.cli.report import report
 from vericite.cli.run import run
@@ -73,6 +74,7 @@ for command in (
     run,
     table,
     serve,
+    mcp,
     agree,
     rankings,
     judge,

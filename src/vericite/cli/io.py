@@ -341,6 +341,7 @@ EXTRAS = {
     "report": Extra("plots of reports", ("vl_convert",)),
     "tables": Extra("answers in Excel workbooks and Parquet files", ("openpyxl", "pyarrow")),
     "documents": Extra("PDF files as documents", ("pypdfium2",)),
+    "mcp": Extra("tools for assistants", ("mcp",)),
     "serve": Extra("the service over HTTP", ("fastapi", "uvicorn")),
     "ray": Extra("check and attribute on many processes and machines", ("ray", "pyarrow")),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
