@@ -179,7 +179,7 @@ def test_pairs_of_one_premise_are_held_out_together(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("--judge", "llm:ollama:any"), "only says a label"),
+        (("--judge", "llm-labels:ollama:any"), "only says a label"),
         (("--judge", "nobody"), "expected a judge out of"),
         (("--name", "bundled"), "expected a name that no judge has yet"),
         (("--name", "calibrated"), "expected a name that no judge has yet"),

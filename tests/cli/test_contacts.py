@@ -19,6 +19,7 @@ from vericite.records import to_json
 EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 DOCUMENTS, ANSWERS = EXAMPLES / "formats" / "documents.jsonl", EXAMPLES / "answers.jsonl"
+BIOACE = EXAMPLES / "bioace"
 FIRST, SECOND = EXAMPLES / "score" / "first", EXAMPLES / "score" / "second"
 
 COMMANDS: dict[str, list[list[object]]] = {
@@ -55,8 +56,19 @@ COMMANDS: dict[str, list[list[object]]] = {
     "corpus verify": [["store"]],
     "demonstrations build": [["questions.jsonl", "--to", "pool.jsonl", "--corpus", "demo"]],
     "demonstrations info": [["pool.jsonl"]],
+    "bioace score": [[f"medaesqa:{BIOACE / 'answers.json'}", "--gold", BIOACE / "nuggets.json"]],
+    "run": [["experiment.json", "--to", "grid"]],
+    "table": [["grid", "--layout", "vericite-1"]],
+    "annotate sample": [[ANSWERS, "--n", "4", "--out", "sample.jsonl"]],
+    "annotate page": [["sample.jsonl", "--out", "page.html"]],
+    # They read labels, which tests/cli/test_annotate.py makes.
+    **{f"annotate {name}": [["--help"]] for name in ("agreement", "correct", "convert")},
+    # To listen is what they are for; their own tests say where.
+    **{name: [["--help"]] for name in ("serve", "mcp", "annotate serve")},
 }
 """Of each command what people usually type, with nothing in it that names a service."""
+MAKERS = {"demonstrations info": "demonstrations build", "table": "run", "annotate page": "annotate sample"}
+"""The commands whose results others read."""
 
 
 def leaves(command: Any, path: str = "") -> Iterator[str]:
@@ -84,6 +96,13 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for value, system in enumerate("abcde")
     ]
     (folder / "figures.jsonl").write_text("".join(json.dumps(row) + "\n" for row in figures))
+    experiment = {
+        "name": "two",
+        "questions": {"from": "questions.jsonl", "sample": 2},
+        "plan": {"search": {"corpus": "demo", "by": "bm25", "rerank": "none"}},
+        "axes": {"k": {"1": {"search": {"k": 1}}, "2": {"search": {"k": 2}}}},
+    }
+    (folder / "experiment.json").write_text(json.dumps(experiment))
     build_store(folder / "store", collect_sources([EXAMPLES / "corpus"]).sources)
     return folder
 
@@ -118,8 +137,8 @@ def test_a_command_contacts_nothing_that_was_not_named(
 ):
     shutil.copytree(workplace, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
-    if command == "demonstrations info":
-        run_cli("demonstrations", "build", *map(str, COMMANDS["demonstrations build"][0]))
+    if (maker := MAKERS.get(command)) is not None:
+        run_cli(*maker.split(), *map(str, COMMANDS[maker][0]))
     printed = run_cli(*command.split(), *map(str, arguments))
     assert contacted == []
     assert printed.code == 0, printed.err

@@ -14,6 +14,7 @@ import vericite.records as records
 from vericite.errors import InputError, RecordError
 from vericite.records import (
     Answer,
+    Cell,
     Change,
     CheckedAnswer,
     CheckedRationale,
@@ -299,6 +300,7 @@ LABELS = Labels(
     matches=(NuggetMatch(answer=0, gold="n1"),),
 )
 EXAMPLES: list[Record] = [
+    Cell(kind="controlled", gold=2, retrieved=1, standard=3, missing={"d9": "no abstract"}),
     ASPIRIN,
     ASPIRIN.sections[0],
     SourceText(id="d1", text="Aspirin.", title=None),
