@@ -40,8 +40,8 @@ def test_with_documents_a_judge_fills_the_rest(run_cli, tmp_path):
     printed = run_cli(*COMMAND, "--documents", str(documents), "--judge", "lexical", "--json")
     table = "citations by a judge (tables 4, A6)"
     found = rows(printed)
-    wanted = ("R, supporting", "needs") if (table, "R, supporting", None) in found else ("P, R, F1", "needs")
-    assert (table, wanted[0], None) in found
+    assert (table, "P, R, F1", None) not in found
+    assert 0 <= found[table, "R, supporting", None]["value"] <= 1
 
 
 def test_a_mixture_is_kept_and_taken_again(run_cli, tmp_path):

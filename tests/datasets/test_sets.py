@@ -7,7 +7,7 @@ from pathlib import Path
 
 import datasets_samples as samples
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from vericite.datasets.registry import SETS, Source, at_hand, is_named, source_named
@@ -245,6 +245,7 @@ SHAPED = st.recursive(
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@example(value=[{"": {}}], name="biogen2024")
 @given(value=SHAPED, name=st.sampled_from(sorted(SETS)))
 def test_garbage_is_refused_in_words(value: object, name: str, tmp_path_factory: pytest.TempPathFactory):
     path = samples.write(tmp_path_factory.mktemp("garbage"), "x.json", value)

@@ -207,6 +207,8 @@ def _graded(row: Row) -> Iterator[Entry | RecordError]:
     for topic in row.fields:
         try:
             graded = row.row(topic)
+            if not topic or "" in graded.fields:
+                raise row.refused(topic or None, "expected a topic and PMIDs; found an empty one")
             grades = {pmid: float(graded.number_of(pmid)) for pmid in graded.fields}
             yield Entry(gold=Gold(id=topic, documents=grades))
         except RecordError as error:

@@ -19,7 +19,7 @@ from vericite.evaluate.scoring import System
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import answers_in
 from vericite.formats.files import first_fields
-from vericite.formats.registry import AnswerToCheck
+from vericite.formats.registry import AnswerToCheck, with_texts
 from vericite.records import (
     STANDARD_INPUT,
     STDIN,
@@ -396,7 +396,7 @@ def read_system(
     before = len(given.problems)
     files = dict(beside)
     if is_named(str(location)):
-        _read_data_set(source_named(str(location)), given)
+        _read_data_set(source_named(str(location)), given, documents)
     elif location.is_dir():
         files = {**files_in(location), **files}
         if not files:
@@ -441,11 +441,12 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
     return found, problems
 
 
-def _read_data_set(source: Source, given: SystemFiles) -> None:
+def _read_data_set(source: Source, given: SystemFiles, documents: Iterable[Document]) -> None:
     """The answers of a data set, and what assessors said of them."""
     given.paths += source.paths
+    library = Library(tuple(documents))
     for entry in source.entries(given.problems):
-        given.answers |= {entry.answer.id: entry.answer} if entry.answer else {}
+        given.answers |= {entry.answer.id: with_texts(entry.answer, library)} if entry.answer else {}
         given.labels |= {entry.labels.id: entry.labels} if entry.labels else {}
 
 

@@ -144,7 +144,12 @@ def _answers_of(source: Source, library: Library) -> Iterator[Answer | RecordErr
                     f"expected the documents that the answers cite, for {source.set.title} only names them; "
                     "found none. Give them with --documents FILE"
                 )
-            yield answer.model_copy(update={"documents": tuple(_with_text(it, library) for it in answer.documents)})
+            yield with_texts(answer, library)
+
+
+def with_texts(answer: Answer, library: Library) -> Answer:
+    """The answer, its documents with the texts that the library has of them."""
+    return answer.model_copy(update={"documents": tuple(_with_text(it, library) for it in answer.documents)})
 
 
 def _with_text(document: Document, library: Library) -> Document:
