@@ -39,7 +39,7 @@ from vericite.models import Embedder
 from vericite.pipeline import Pipeline, check_many
 from vericite.pipeline.repair import Repairer, Rewriter
 from vericite.records import Answer, Document, Question, Repaired, write_jsonl
-from vericite.records.values import support
+from vericite.records.results import support
 from vericite.retrieve.memory import MemoryRetriever
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences

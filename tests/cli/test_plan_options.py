@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from vericite.cli.app import app
-from vericite.cli.options import FIELDS
+from vericite.cli.plans import FIELDS
 from vericite.pipeline.plan import Plan
 
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands if command.callback}
@@ -19,4 +19,4 @@ def test_an_option_named_like_a_field_of_the_plan_fills_it(command: str):
     for section in FIELDS[command]:
         fields = type(getattr(Plan(), section)).model_fields
         known = set(FIELDS[command][section]) | {option for names in FIELDS[command].values() for option in names}
-        assert not (options & set(fields)) - known, f"{command}: add these to FIELDS in cli/options.py"
+        assert not (options & set(fields)) - known, f"{command}: add these to FIELDS in cli/plans.py"

@@ -17,7 +17,7 @@ from repair_scripts import (
 from vericite.pipeline.repair import Repairer
 from vericite.pipeline.repair.proposals import diagnoses
 from vericite.records import Answer, Repaired
-from vericite.records.values import support
+from vericite.records.results import support
 from vericite.text.citations import parse_answer
 from vericite.verify import get_protocol
 

@@ -22,7 +22,7 @@ from vericite.pipeline import check
 from vericite.pipeline.repair import Repairer
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question
-from vericite.records.values import support
+from vericite.records.results import support
 from vericite.text.citations import parse_answer
 from vericite.verify import Verifier, get_protocol
 

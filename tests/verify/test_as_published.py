@@ -24,7 +24,7 @@ GERMAN = {"id": "b", "text": "Zink verkürzt die Erkältung um einen Tag, wie di
 def punkt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny model of our own in NLTK's form: it knows one abbreviation."""
     nltk = pytest.importorskip("nltk", reason="NLTK comes with [eval]")
-    from vericite.text import punkt as module
+    from vericite.text import sentences as module
 
     folder = tmp_path / "tokenizers" / "punkt_tab" / "english"
     folder.mkdir(parents=True)
@@ -36,9 +36,9 @@ def punkt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         (folder / name).write_text(text)
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    module._tokenizer.cache_clear()
+    module._punkt.cache_clear()
     yield
-    module._tokenizer.cache_clear()
+    module._punkt.cache_clear()
 
 
 @pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.published])
@@ -77,7 +77,7 @@ def test_bioaces_sentences_are_punkts(punkt: None):
     document = {"id": "a", "text": "Of approx. 20 children some were ill. Zinc Inc. Sold it."}
     found = check("Zinc Inc [1].", [document], protocol="bioace-maxsim-as-published", judge="lexical")
     assert found.provenance.parts["splitter"].startswith("nltk-punkt.english@")
-    from vericite.text.punkt import split_by_punkt
+    from vericite.text.sentences import split_by_punkt
 
     spans = split_by_punkt(document["text"])
     texts = [document["text"][span.slice] for span in spans]
@@ -86,9 +86,9 @@ def test_bioaces_sentences_are_punkts(punkt: None):
 
 def test_without_punkts_model_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     nltk = pytest.importorskip("nltk", reason="NLTK comes with [eval]")
-    from vericite.text import punkt as module
+    from vericite.text import sentences as module
 
-    module._tokenizer.cache_clear()
+    module._punkt.cache_clear()
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     with pytest.raises(InputError, match=r"nltk\.downloader punkt_tab"):
         module.split_by_punkt("A. B.")

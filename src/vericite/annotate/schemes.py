@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.records import Record, first_problem
-from vericite.records.values import Label
+from vericite.records.results import Label
 
 FOLDER = Path(__file__).parent / "schemes"
 Of = Literal["citation", "sentence", "statement"]

@@ -16,10 +16,8 @@ from vericite.cli.options import (
     JsonOption,
     JudgeOption,
     ProtocolOption,
-    refuse_both,
-    refuse_same,
-    refuse_unwritable,
 )
+from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:

@@ -18,16 +18,14 @@ from vericite.cli.convert import convert
 from vericite.cli.corpus import corpus
 from vericite.cli.datasets import datasets
 from vericite.cli.demonstrations import demonstrations
+from vericite.cli.experiments import run, table
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
-from vericite.cli.mcp import mcp
 from vericite.cli.repair import repair
 from vericite.cli.report import report
-from vericite.cli.run import run
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.search import search
-from vericite.cli.serve import serve
-from vericite.cli.table import table
+from vericite.cli.serve import mcp, serve
 from vericite.cli.train import train
 from vericite.version import __version__
 

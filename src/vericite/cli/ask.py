@@ -49,11 +49,9 @@ from vericite.cli.options import (
     ShotsOption,
     TimeoutOption,
     TokensOption,
-    expect_either,
-    plan_of,
-    refuse_two_inputs,
-    report,
 )
+from vericite.cli.plans import plan_of
+from vericite.cli.refusals import expect_either, refuse_two_inputs, report
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError

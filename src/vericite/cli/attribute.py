@@ -22,11 +22,9 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    llm_settings,
-    refuse_same,
-    refuse_unwritable,
-    report,
 )
+from vericite.cli.plans import llm_settings
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     GpusOption,
     Making,

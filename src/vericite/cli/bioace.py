@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import remark
-from vericite.cli.options import CsvOption, JsonOption, JudgeOption, refuse_both, refuse_same, refuse_unwritable
+from vericite.cli.options import CsvOption, JsonOption, JudgeOption
+from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import clean, remark, remark_leakage
-from vericite.cli.options import (
-    CsvOption,
-    JsonOption,
+from vericite.cli.options import CsvOption, JsonOption
+from vericite.cli.refusals import (
     lines_before_errors,
     refuse_both,
     refuse_same,

@@ -31,12 +31,9 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    plan_of,
-    refuse_both,
-    refuse_same,
-    refuse_unwritable,
-    report,
 )
+from vericite.cli.plans import plan_of
+from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     GpusOption,
     Making,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vericite.cli.io import output, read_answers
-from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, refuse_same, refuse_unwritable, report
+from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError

@@ -22,10 +22,9 @@ from vericite.cli.options import (
     Retracted,
     ToYear,
     Types,
-    filters_of,
-    refuse_unwritable,
-    report,
 )
+from vericite.cli.plans import filters_of
+from vericite.cli.refusals import refuse_unwritable, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

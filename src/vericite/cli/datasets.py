@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vericite.cli.io import clean, remark_leakage
-from vericite.cli.options import JsonOption, report
+from vericite.cli.options import JsonOption
+from vericite.cli.refusals import report
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet, Gives

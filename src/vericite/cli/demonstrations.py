@@ -20,10 +20,9 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    llm_settings,
-    refuse_unwritable,
-    report,
 )
+from vericite.cli.plans import llm_settings
+from vericite.cli.refusals import refuse_unwritable, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

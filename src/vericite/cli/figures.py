@@ -19,7 +19,7 @@ from rich.text import Text
 
 from vericite.assess.bioace import Row
 from vericite.cli.io import clean, output
-from vericite.cli.options import lines_before_errors, report
+from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
 from vericite.errors import RecordError
 from vericite.evaluate.ratings import Agreed, RankCorrelation

@@ -1,22 +1,11 @@
-"""Options and endings that several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-
-from vericite.cli.io import note, remark
-from vericite.errors import RecordError, VeriCiteError
-
-if TYPE_CHECKING:
-    from vericite.corpus.store import Filters
-    from vericite.llm import Settings
-    from vericite.pipeline.plan import Plan
-
 
 ProtocolOption = Annotated[
     str, typer.Option(help="How citations are judged; `vericite protocols` lists the names.", metavar="NAME")
@@ -53,6 +42,7 @@ AidsOption = Annotated[
         show_default=False,
     ),
 ]
+
 _LLM = "Judges that ask a language model"
 ConcurrencyOption = Annotated[int, typer.Option(min=1, help="Calls at a time.", rich_help_panel=_LLM)]
 RequestsOption = Annotated[
@@ -103,121 +93,6 @@ SignaturesOption = Annotated[
 OutOption = Annotated[Path | None, typer.Option(help="Write the figures here, a line of JSON each.")]
 DrawsOption = Annotated[int, typer.Option(min=100, help="Bootstrap draws for the intervals.")]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the draws.")]
-
-
-def llm_settings(
-    concurrency: int, rpm: int | None, tpm: int | None, timeout: float, price: str | None, reply: int, cache: bool
-) -> Settings:
-    """The options as settings.
-
-    Raises:
-        InputError: The price is none.
-    """
-    from vericite.pipeline.build import settings_of
-    from vericite.pipeline.plan import ModelPlan
-
-    return settings_of(
-        ModelPlan(
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            timeout=timeout,
-            price=price,
-            reply_tokens=reply,
-            cache=cache,
-        )
-    )
-
-
-def refuse_both(as_json: bool, as_csv: bool) -> None:
-    """Before anything is read.
-
-    Raises:
-        InputError: Two forms of the output are asked for.
-    """
-    from vericite.errors import InputError
-
-    if as_json and as_csv:
-        raise InputError("expected --json or --csv; found both. Leave one out.")
-
-
-def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> None:
-    """Before a file that is read is written over, or the standard input taken for two files.
-
-    Raises:
-        InputError: ``out`` is one of them, by whatever name, or two of them are the standard input.
-    """
-    from vericite.errors import InputError
-
-    refuse_two_inputs(*map(str, filter(None, read)))
-    for file in read:
-        if out is not None and file is not None and _is_same(out, file):
-            raise InputError(f"expected {what} to be another file than the input; found {out} for both")
-
-
-def refuse_two_inputs(*names: str) -> None:
-    """Before anything is read.
-
-    Raises:
-        InputError: The standard input is named for two files.
-    """
-    from vericite.errors import InputError
-
-    if names.count("-") > 1:
-        raise InputError("expected - for one file, because the standard input can be read once; found it twice")
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
-
-
-def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
-    """Before anything is judged or paid for.
-
-    Raises:
-        InputError: A file is asked for that is a folder, in none, or in one that may not be written to.
-    """
-    from os import W_OK, access
-    from os.path import isdir
-
-    from vericite.errors import InputError
-
-    if path is None:
-        return
-    found = None
-    if isdir(path):
-        found = "Is a directory"
-    elif not isdir(path.parent):
-        found = "its folder is not there. Make the folder first"
-    elif not access(path.parent, W_OK):
-        found = "Permission denied"
-    if found is not None:
-        raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
-
-
-def report(problems: Sequence[RecordError]) -> None:
-    """Name the lines that could not be used, and exit with 2 if there are any."""
-    for problem in problems[:20]:
-        remark(problem)
-    if len(problems) > 20:
-        remark(f"and {len(problems) - 20} more lines that could not be used")
-    if problems:
-        raise typer.Exit(2)
-
-
-@contextmanager
-def lines_before_errors(problems: list[RecordError]) -> Generator[None]:
-    """Name the lines that could not be used before an error that they may have led to."""
-    try:
-        yield
-    except VeriCiteError:
-        with suppress(typer.Exit):
-            report(problems)
-        raise
-
 
 _SEARCH = "How to search"
 _FILTERS = "Which documents of a store"
@@ -335,45 +210,8 @@ Retracted = Annotated[
     typer.Option("--retracted/--not-retracted", help="Only these; both if not said.", rich_help_panel=_FILTERS),
 ]
 
-
-def expect_either(question: str | None, batch: Path | None) -> None:
-    """Before anything is read.
-
-    Raises:
-        InputError: There is neither a question nor a file of them, or both.
-    """
-    from vericite.errors import InputError
-
-    if (question is None) == (batch is None):
-        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
-
-
-def filters_of(
-    from_year: int | None,
-    to_year: int | None,
-    journals: list[str] | None,
-    mesh: list[str] | None,
-    types: list[str] | None,
-    languages: list[str] | None,
-    retracted: bool | None,
-) -> Filters:
-    """The options as conditions."""
-    from vericite.corpus.store import Filters
-
-    return Filters(
-        year_from=from_year,
-        year_to=to_year,
-        journals=tuple(journals or ()),
-        mesh=tuple(mesh or ()),
-        publication_types=tuple(types or ()),
-        languages=tuple(languages or ()),
-        retracted=retracted,
-    )
-
-
 _ANSWER = "How to answer"
 _DEMONSTRATIONS = "Demonstrations for a language model"
-
 LLMOption = Annotated[
     str | None,
     typer.Option(
@@ -469,7 +307,6 @@ SeedOption = Annotated[
     typer.Option("--seed", min=0, help="Of sampling and of what is chosen by chance.", rich_help_panel=_DEMONSTRATIONS),
 ]
 
-
 PlanOutOption = Annotated[
     Path | None,
     typer.Option("--plan-out", help="Write the settings of this run here, for --plan; - prints them.", metavar="FILE"),
@@ -483,123 +320,3 @@ PlanFileOption = Annotated[
         metavar="FILE",
     ),
 ]
-
-_SEARCH_FIELDS = {
-    **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
-    **{name: name for name in ("keep", "mesh", "retracted", "controlled", "cleaning")},
-    "from_year": "year_from",
-    "to_year": "year_to",
-    "journal": "journals",
-    "type": "publication_types",
-    "language": "languages",
-}
-_ANSWER_FIELDS = {
-    name: name
-    for name in (
-        "llm",
-        "prompt",
-        "grammar",
-        "rationale",
-        "context",
-        "pool",
-        "shots",
-        "select",
-        "seed",
-        "answer_at",
-        "evidence",
-    )
-}
-_CHECK_FIELDS = {name: name for name in ("protocol", "judge", "abstain_below", "checks", "aids")}
-_MODEL_FIELDS = {name: name for name in ("concurrency", "rpm", "tpm", "timeout", "price", "reply_tokens", "cache")}
-
-FIELDS: dict[str, dict[str, dict[str, str]]] = {
-    "ask": {
-        "search": _SEARCH_FIELDS,
-        "answer": _ANSWER_FIELDS,
-        "check": _CHECK_FIELDS,
-        "llm": _MODEL_FIELDS,
-        "repair": {"repair": "enabled"},
-    },
-    "search": {"search": _SEARCH_FIELDS, "llm": {}},
-    "check": {"check": _CHECK_FIELDS, "llm": _MODEL_FIELDS},
-    "repair": {
-        "check": _CHECK_FIELDS,
-        "llm": _MODEL_FIELDS,
-        "repair": {name: name for name in ("llm", "corpus", "rounds", "drop_uncited")},
-    },
-}
-"""Of each command the sections of a plan that it reads, and in each the options that set a field."""
-
-_USUAL: dict[str, dict[str, dict[str, Any]]] = {
-    "ask": {"llm": {"timeout": 300, "reply_tokens": 512}},
-    "repair": {"repair": {"enabled": True}},
-}
-"""What a command has otherwise than a plan without a command."""
-
-
-def plan_of(ctx: typer.Context, command: str, plan: str | None, plan_out: Path | None) -> Plan:
-    """What a command is to do: its usual plan, changed by the project's file, ``--plan`` and the options given.
-
-    Raises:
-        InputError: The plan's file or a value in it cannot be used, or ``plan_out`` cannot be written.
-    """
-    from vericite.pipeline.plan import STARTING_POINTS, Plan
-
-    made = Plan().changed(_USUAL.get(command, {})).changed(_of_project(FIELDS[command]))
-    if plan is not None and "search" in FIELDS[command] and _is_name(plan, STARTING_POINTS):
-        made = made.changed({"search": STARTING_POINTS[plan]}) if plan in STARTING_POINTS else _unknown(plan)
-    elif plan is not None:
-        made = Plan.load(Path(plan), made)
-    given = {section: _given(ctx, options) for section, options in FIELDS[command].items()}
-    made = made.changed(given, "on the command line")
-    _write(made, plan_out, tuple(FIELDS[command]))
-    return made
-
-
-def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What the project's file sets of these sections; said aloud, because it decides the figures."""
-    from vericite.pipeline.plan import project_file, project_settings
-
-    path = project_file()
-    if path is None:
-        return {}
-    found = {section: values for section, values in project_settings(path).items() if section in sections}
-    if found:
-        names = [f"{section}.{name}" for section, values in found.items() for name in values]
-        note(f"settings from {path}: {', '.join(names)}")
-    return found
-
-
-def _is_name(plan: str, known: dict[str, Any]) -> bool:
-    return plan in known or not (Path(plan).suffix or Path(plan).exists())
-
-
-def _unknown(plan: str) -> Plan:
-    from vericite.errors import UnknownNameError
-    from vericite.pipeline.plan import STARTING_POINTS
-
-    raise UnknownNameError("search plan", plan, STARTING_POINTS)
-
-
-def _given(ctx: typer.Context, options: dict[str, str]) -> dict[str, Any]:
-    """The fields whose options stand on the command line."""
-    found: dict[str, Any] = {}
-    for option, field in options.items():
-        source = ctx.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
-            value = ctx.params[option]
-            found[field] = str(value) if isinstance(value, Path) else value
-    return found
-
-
-def _write(plan: Plan, path: Path | None, sections: tuple[str, ...]) -> None:
-    if path is None:
-        return
-    if str(path) == "-":
-        import json
-
-        typer.echo(json.dumps(plan.as_json(sections), indent=2, ensure_ascii=False))
-        return
-
-    refuse_unwritable(path, "--plan-out")
-    plan.dump(path, sections)

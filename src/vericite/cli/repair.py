@@ -23,11 +23,9 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    plan_of,
-    refuse_same,
-    refuse_unwritable,
-    report,
 )
+from vericite.cli.plans import plan_of
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
@@ -120,7 +118,7 @@ class Totals:
 
     def add(self, found: Repaired) -> None:
         """Count an answer."""
-        from vericite.records.values import support
+        from vericite.records.results import support
 
         self.answers += 1
         self.kept += found.kept

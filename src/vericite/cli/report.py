@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import remark
-from vericite.cli.options import ColumnsOption, JudgeOption, ProtocolOption, refuse_same
+from vericite.cli.options import ColumnsOption, JudgeOption, ProtocolOption
+from vericite.cli.refusals import refuse_same
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:

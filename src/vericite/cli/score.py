@@ -18,10 +18,8 @@ from vericite.cli.options import (
     JsonOption,
     OutOption,
     SignaturesOption,
-    refuse_both,
-    refuse_same,
-    refuse_unwritable,
 )
+from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError

@@ -31,9 +31,9 @@ from vericite.cli.options import (
     RewriteOption,
     ToYear,
     Types,
-    expect_either,
-    plan_of,
 )
+from vericite.cli.plans import plan_of
+from vericite.cli.refusals import expect_either
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
@@ -85,7 +85,7 @@ def search(
     reads question and document together; where the evidence is poor, the question is searched for again in other
     words. Documents known as retracted are shown as such, and do not count among the k.
     """
-    from vericite.cli.options import refuse_same, refuse_unwritable, report
+    from vericite.cli.refusals import refuse_same, refuse_unwritable, report
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.pipeline.build import open_search, settings_of
 

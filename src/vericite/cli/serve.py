@@ -1,4 +1,4 @@
-"""``vericite serve``: the service."""
+"""``vericite serve`` and ``vericite mcp``: one service, over HTTP and as tools for assistants."""
 
 from __future__ import annotations
 
@@ -47,14 +47,41 @@ def serve(
     from vericite.serve.run import Address, run
 
     token = os.environ.get(_TOKEN) or None
-    offer = offer_of(corpus or ["demo"], llm or [], plan)
+    offer = _offer(corpus or ["demo"], llm or [], plan)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:
         remark(line)
     run(offer, address, state, say)
 
 
-def offer_of(corpora: list[str], models: list[str], plan: str | None) -> Offer:
+def mcp(
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Where the service keeps its files; the cache's folder if none.")
+    ] = None,
+) -> None:
+    """Give an assistant the tools search, ask, check and attribute, over the standard streams (docs/service.md)."""
+    from vericite.errors import MissingExtraError
+
+    try:
+        from vericite.serve.mcp import make_tools
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise MissingExtraError("mcp", "The tools for assistants") from None
+    from vericite.serve.service import Service, state_folder
+
+    service = Service(_offer(corpus or ["demo"], [], None), state_folder(state))
+    try:
+        make_tools(service).run("stdio")
+    finally:
+        service.close()
+
+
+def _offer(corpora: list[str], models: list[str], plan: str | None) -> Offer:
     """What a service has, from what its command was given.
 
     Raises:

@@ -20,8 +20,7 @@ from vericite.llm.chat import ChatRequest
 from vericite.llm.replies import ReplyReader, as_object, first_choice, usage_of
 from vericite.llm.retry import ALTERNATIVES, LIMIT, SCHEMA, TEMPERATURE, BackendError, RawReply
 from vericite.llm.spec import ModelSpec, key_of
-from vericite.network.access import Key, LogScrubber, PieceScrubber
-from vericite.network.responses import ResponseTooLong, Unpacking, trusted_certificates
+from vericite.network.access import Key, LogScrubber, PieceScrubber, ResponseTooLong, Unpacking, trusted_certificates
 from vericite.records.base import storable
 from vericite.version import __version__
 

@@ -1,4 +1,8 @@
-"""Who may be asked, and with which key: the offline guard, and API keys that appear nowhere but in requests."""
+"""Who may be asked, with which key, and how much they may answer.
+
+The offline guard, API keys that appear nowhere but in requests, and responses read within bounds: no service can fill
+the memory, whatever it sends.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,14 @@ import json
 import logging
 import os
 import re
+import zlib
+from functools import cache
 from ipaddress import ip_address
-from typing import Never
+from typing import TYPE_CHECKING, Never
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    import ssl
 
 _SHORTEST_SECRET = 8
 """Shorter values are placeholders ("EMPTY", "none"); removing them would damage replies."""
@@ -134,6 +143,54 @@ class LogScrubber(logging.Filter):
         """End."""
         for name in self._loggers:
             logging.getLogger(name).removeFilter(self)
+
+
+class ResponseTooLong(Exception):
+    """A response that is not read to its end, and why."""
+
+
+class Unpacking:
+    """The bytes of a body, unpacked piece by piece.
+
+    Args:
+        encoding: Its ``content-encoding``.
+        most: Bytes, unpacked, that are read at most.
+
+    Raises:
+        ResponseTooLong: It cannot be unpacked within bounds.
+    """
+
+    def __init__(self, encoding: str | None, most: int) -> None:
+        encoding = (encoding or "identity").strip().lower()
+        if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
+            raise ResponseTooLong(f"expected a response without compression, as asked for; found {encoding!r:.40}")
+        self._most = self._left = most
+        # 32 + 15: the format is read from its first bytes.
+        self._unpacker = None if encoding == "identity" else zlib.decompressobj(32 + 15)
+
+    def feed(self, piece: bytes) -> bytes:
+        """The next bytes.
+
+        Raises:
+            ResponseTooLong: There are more than may be read.
+            zlib.error: They are not packed as was announced.
+        """
+        unpacked = piece if self._unpacker is None else self._unpacker.decompress(piece, self._left + 1)
+        self._left -= len(unpacked)
+        if self._left < 0:
+            raise ResponseTooLong(
+                f"expected a response of at most {self._most / 2**20:g} MiB; found a longer one, and left it. "
+                "Check the address"
+            )
+        return unpacked
+
+
+@cache
+def trusted_certificates() -> ssl.SSLContext:
+    """Reading the certificates takes longer than all else that a connection needs; clients come and go."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _forms(value: str) -> set[str]:

@@ -1,17 +1,24 @@
-"""Sentences of biomedical English, found by rules, with exact offsets.
+"""Sentences of biomedical English, found by rules, with exact offsets; and as NLTK's Punkt finds them.
 
-Why rules of our own and not a library: see docs/results/sentences.md, which has the measurement.
+Why rules of our own and not a library: see docs/results/sentences.md, which has the measurement. Punkt is for papers
+that split so.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
+from vericite.errors import InputError, MissingExtraError
 from vericite.records import Document, Sentence, Span
 
 SPLITTER = "vericite-rules.v1"
 """Signature of the rules; it changes whenever they would split some text otherwise."""
+
+PUNKT = "nltk-punkt.english"
+"""Signature of the splitter; NLTK's version stands behind it."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -279,3 +286,44 @@ def _before_word(text: str, stop: re.Match[str], position: int, start: int, end:
         return position
     cited = _SUPERSCRIPT.match(text, position, end)
     return cited.end() if cited else None
+
+
+def punkt_signature() -> str:
+    """The splitter with NLTK's version.
+
+    Raises:
+        MissingExtraError: NLTK is not installed.
+    """
+    return f"{PUNKT}@{_nltk().__version__}"
+
+
+def split_by_punkt(text: str) -> tuple[Span, ...]:
+    """Where the sentences of a text lie; like ours, they begin and end with what is no white space.
+
+    Raises:
+        MissingExtraError: NLTK is not installed.
+        InputError: Its model of English is not on this machine.
+    """
+    return tuple(Span(start=start, end=end) for start, end in _punkt().span_tokenize(text) if text[start:end].strip())
+
+
+def _nltk() -> Any:
+    try:
+        import nltk
+    except ModuleNotFoundError:
+        raise MissingExtraError("eval", "Punkt's sentences") from None
+    return nltk
+
+
+@cache
+def _punkt() -> Any:
+    _nltk()
+    from nltk.tokenize.punkt import PunktTokenizer
+
+    try:
+        return PunktTokenizer("english")
+    except LookupError:
+        raise InputError(
+            "expected NLTK's Punkt for English, which this protocol's paper splits with; found none. "
+            "Get it: python -m nltk.downloader punkt_tab"
+        ) from None

@@ -352,7 +352,7 @@ class Assembly:
 
 
 def _by_punkt(document: Document) -> tuple[Sentence, ...]:
-    from vericite.text.punkt import split_by_punkt
+    from vericite.text.sentences import split_by_punkt
 
     spans = split_by_punkt(document.text)
     return tuple(Sentence(document=document.id, index=index, span=span) for index, span in enumerate(spans))

@@ -33,8 +33,7 @@ from vericite.records import (
 from vericite.text.citations import CITATIONS
 from vericite.text.instructions import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
-from vericite.text.punkt import punkt_signature
-from vericite.text.sentences import SPLITTER
+from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
 from vericite.verify.aggregators import Outcome, lowered, quotation, quoted
 from vericite.verify.aids import Glossary, put_in_terms

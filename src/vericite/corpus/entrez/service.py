@@ -17,9 +17,8 @@ import httpx2
 
 from vericite.corpus.entrez.results import MOST_FOUND, EntrezSettings, PubMedSummary, SearchResult, Summaries
 from vericite.errors import EntrezAccessError, EntrezError, InputError
-from vericite.network.access import Key, LogScrubber, offline_by_environment
+from vericite.network.access import Key, LogScrubber, ResponseTooLong, Unpacking, offline_by_environment
 from vericite.network.pacing import backoff, seconds_asked, turnstile_of
-from vericite.network.responses import ResponseTooLong, Unpacking
 from vericite.version import __version__
 
 VARIABLE = "NCBI_API_KEY"

@@ -1,0 +1,104 @@
+"""What a command refuses before anything is read or paid for, and the lines that it could not use."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import typer
+
+from vericite.cli.io import remark
+from vericite.errors import InputError, RecordError, VeriCiteError
+
+
+def refuse_both(as_json: bool, as_csv: bool) -> None:
+    """Before anything is read.
+
+    Raises:
+        InputError: Two forms of the output are asked for.
+    """
+    if as_json and as_csv:
+        raise InputError("expected --json or --csv; found both. Leave one out.")
+
+
+def expect_either(question: str | None, batch: Path | None) -> None:
+    """Before anything is read.
+
+    Raises:
+        InputError: There is neither a question nor a file of them, or both.
+    """
+    if (question is None) == (batch is None):
+        raise InputError("expected a question, or --batch with a file of them; found " + ("both" if batch else "none"))
+
+
+def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> None:
+    """Before a file that is read is written over, or the standard input taken for two files.
+
+    Raises:
+        InputError: ``out`` is one of them, by whatever name, or two of them are the standard input.
+    """
+    refuse_two_inputs(*map(str, filter(None, read)))
+    for file in read:
+        if out is not None and file is not None and _is_same(out, file):
+            raise InputError(f"expected {what} to be another file than the input; found {out} for both")
+
+
+def refuse_two_inputs(*names: str) -> None:
+    """Before anything is read.
+
+    Raises:
+        InputError: The standard input is named for two files.
+    """
+    if names.count("-") > 1:
+        raise InputError("expected - for one file, because the standard input can be read once; found it twice")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
+    """Before anything is judged or paid for.
+
+    Raises:
+        InputError: A file is asked for that is a folder, in none, or in one that may not be written to.
+    """
+    from os import W_OK, access
+    from os.path import isdir
+
+    if path is None:
+        return
+    found = None
+    if isdir(path):
+        found = "Is a directory"
+    elif not isdir(path.parent):
+        found = "its folder is not there. Make the folder first"
+    elif not access(path.parent, W_OK):
+        found = "Permission denied"
+    if found is not None:
+        raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
+
+
+def report(problems: Sequence[RecordError]) -> None:
+    """Name the lines that could not be used, and exit with 2 if there are any."""
+    for problem in problems[:20]:
+        remark(problem)
+    if len(problems) > 20:
+        remark(f"and {len(problems) - 20} more lines that could not be used")
+    if problems:
+        raise typer.Exit(2)
+
+
+@contextmanager
+def lines_before_errors(problems: list[RecordError]) -> Generator[None]:
+    """Name the lines that could not be used before an error that they may have led to."""
+    try:
+        yield
+    except VeriCiteError:
+        with suppress(typer.Exit):
+            report(problems)
+        raise

@@ -1,0 +1,331 @@
+"""What is said of answers: verdicts, their counts, repairs, and runs."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record
+from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
+
+Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
+"""What every protocol's own label is mapped to. ``dangling``: the source cited does not exist."""
+
+
+class StatementVerdict(Record):
+    """The judgement on one of the statements that a claim was split into.
+
+    ``label`` is None where it could not be judged. ``holds`` says whether the protocol counts the statement
+    in the answer's favour; Reason and Verify counts labels that are not support from the source.
+    """
+
+    text: str
+    label: Label | None
+    native: str
+    holds: bool
+    probabilities: FloatMap = FrozenDict()
+
+
+class Verdict(Record):
+    """The judgement on one claim against the sources judged together for it.
+
+    ``label`` is the common label, ``native`` what the protocol or its judge calls it (the papers have two
+    to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked
+    or where it has none.
+    ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
+    where the claim was judged in several, or was ``taken_apart`` because it failed whole. ``unneeded`` are the
+    documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
+    citations); None where the protocol does not ask. ``apart`` has, of several documents judged together, the label of
+    each by its own sentences alone, where the protocol tells: one that is irrelevant may be cited in vain.
+    An ``abstained`` verdict is not counted: ``reasons`` says why. ``retracted`` are the documents known as retracted.
+    """
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    markers: tuple[int, ...]
+    documents: tuple[str, ...]
+    label: Label
+    native: str
+    probabilities: FloatMap = FrozenDict()
+    evidence: tuple[EvidenceSpan, ...] = ()
+    statements: tuple[StatementVerdict, ...] = ()
+    taken_apart: bool = False
+    unneeded: tuple[str, ...] | None = None
+    apart: Names = FrozenDict()
+    abstained: bool = False
+    retracted: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    protocol: str
+
+
+class VerificationFailure(Record):
+    """A judgement that could not be made. It is counted as a failure, never as a label.
+
+    ``raw`` holds what the judge said instead, where it said something that could not be read. ``statements`` are
+    those of the claim, where it was judged in several and some were.
+    """
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    markers: tuple[int, ...]
+    documents: tuple[str, ...]
+    reason: str
+    raw: tuple[str, ...] = ()
+    statements: tuple[StatementVerdict, ...] = ()
+    protocol: str
+
+
+RepairAction = Literal["dropped citation", "re-cited", "rewritten", "dropped"]
+"""What is done with a sentence: some of its citations go; others take their place; other words do; it goes."""
+
+
+class Change(Record):
+    """One thing that was done to a sentence.
+
+    ``sentence`` is the number, from 0, of the claim in the answer as it was before any repair. ``before`` and ``after``
+    are the sentence with its markers; there is none ``after`` it was dropped. ``why`` is what was wrong with it,
+    ``by`` whose words a rewritten one has: ``restoration`` of what its source says, ``quotation`` of a source, or the
+    signature of a language model.
+    """
+
+    sentence: int = Field(ge=0)
+    action: RepairAction
+    before: str
+    after: str | None = None
+    why: str = Field(min_length=1)
+    round: int = Field(ge=1)
+    by: str | None = None
+
+
+class Provenance(Record):
+    """What made a result, precisely enough to make it again.
+
+    ``parts`` maps a stage (``judge``, ``splitter``, ``retriever`` ...) to the signature of what filled it.
+    """
+
+    version: str
+    protocol: str | None = None
+    parts: Names = FrozenDict()
+    seed: int | None = None
+    schema_version: int = Field(default=SCHEMA_VERSION, ge=1, le=SCHEMA_VERSION)
+
+
+class UncitedClaim(Record):
+    """A claim that cites nothing."""
+
+    claim: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Summary(Record):
+    """Counts over one answer or many; every share is kept as its numerator and denominator.
+
+    ``citations`` are counted as the answer makes them: pairs of a claim and a document, and dangling markers.
+    A *case* is what a protocol decides at once, under most protocols such a pair, under ``joint`` all that a
+    claim cites. ``judged`` are the cases with a label that counts.
+
+    ``statements`` were judged one by one, and ``holding`` of them hold. ``tested`` citations were left out one
+    at a time, and ``needed`` of them are: their claim is supported, and not as well without them. ``retracted`` are
+    citations, as they are counted, of documents known as retracted. ``unread`` are markers that point at nothing
+    that is known.
+    """
+
+    claims: int = 0
+    uncited: int = 0
+    citations: int = 0
+    supported: int = 0
+    contradicted: int = 0
+    irrelevant: int = 0
+    dangling: int = 0
+    abstained: int = 0
+    failed: int = 0
+    statements: int = 0
+    holding: int = 0
+    tested: int = 0
+    needed: int = 0
+    retracted: int = 0
+    unread: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Cases that are supported, contradicted or irrelevant."""
+        return self.supported + self.contradicted + self.irrelevant
+
+    @property
+    def cases(self) -> int:
+        """All that were put to the protocol."""
+        return self.judged + self.abstained + self.failed
+
+    def __add__(self, other: Summary) -> Summary:
+        """The counts of both."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Summary(**{name: mine[name] + theirs[name] for name in mine})
+
+    @classmethod
+    def of(cls, answer: Answer, verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> Self:
+        """Count an answer's citations and the verdicts on them."""
+        counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0}
+        for verdict in verdicts:
+            counts["abstained" if verdict.abstained else verdict.label] += 1
+        pairs = [{citation.document or citation.marker for citation in claim.citations} for claim in answer.claims]
+        retracted = {document.id for document in answer.documents if document.retracted}
+        return cls(
+            claims=len(answer.claims),
+            uncited=len(answer.uncited),
+            citations=sum(map(len, pairs)),
+            failed=len(failures),
+            retracted=sum(len(pair & retracted) for pair in pairs),
+            unread=len(answer.unread),
+            **counts,
+            **_closer(verdicts, failures),
+        )
+
+
+def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> dict[str, int]:
+    """What protocols that look closer than at a case count. What was abstained from counts nowhere else."""
+    decided = [verdict for verdict in verdicts if not verdict.abstained]
+    # A claim that failed as a whole may have statements that did not.
+    # Those of claims that were taken apart because they failed would say nothing of all statements.
+    apart = [found for found in decided if not found.taken_apart]
+    statements = [item for found in (*apart, *failures) for item in found.statements if item.label is not None]
+    tested = [verdict for verdict in decided if verdict.unneeded is not None]
+    return {
+        "statements": len(statements),
+        "holding": sum(item.holds for item in statements),
+        "tested": sum(len(verdict.documents) for verdict in tested),
+        "needed": sum(
+            len(verdict.documents) - len(verdict.unneeded or ()) for verdict in tested if verdict.label == "supported"
+        ),
+    }
+
+
+class CheckedAnswer(Record):
+    """What ``check`` says of one answer; one line of its output.
+
+    ``unread`` are markers that point at nothing that is known, as the answer writes them.
+    """
+
+    id: str
+    verdicts: tuple[Verdict, ...]
+    failures: tuple[VerificationFailure, ...] = ()
+    uncited: tuple[UncitedClaim, ...] = ()
+    unread: tuple[str, ...] = ()
+    summary: Summary
+    provenance: Provenance
+
+
+class CheckedRationale(Record):
+    """What verification says of a rationale: Algorithm 1 of Reason and Verify.
+
+    ``checked`` has a verdict a statement, whose ``native`` label is its category. ``verdict`` is that of the rationale
+    as a whole, ``quality`` the response's from 1 to 5; None where nobody was asked who can tell. ``context`` is the
+    number of documents that statements were judged against. ``undecided`` are categories that this judge cannot tell.
+    """
+
+    checked: CheckedAnswer
+    verdict: Literal["CORRECT", "INCORRECT"] | None = None
+    quality: int | None = Field(default=None, ge=1, le=5)
+    context: int = Field(ge=1)
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def faith(self) -> tuple[int, int]:
+        """Faith(R): statements that are faithful, and statements judged."""
+        return self.checked.summary.holding, self.checked.summary.statements
+
+
+class Cell(Record):
+    """How evidence came to be that holds a question's gold documents by design.
+
+    ``oracle`` has all of them, or the first k. ``controlled`` has as many documents as the question's standard cell:
+    gold ones as far as they go, and where they are short, those that were retrieved. ``gold`` and ``retrieved`` count
+    the two, ``standard`` the documents of the standard cell. ``missing`` are gold documents that were not to be had,
+    each with the reason.
+    """
+
+    kind: Literal["oracle", "controlled"]
+    gold: int = Field(ge=0)
+    retrieved: int = Field(default=0, ge=0)
+    standard: int | None = Field(default=None, ge=0)
+    missing: Names = FrozenDict()
+
+
+class Run(Record):
+    """A question's way through the pipeline: what was found, answered and judged.
+
+    ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name; ``cell`` is there
+    where the evidence is of gold documents.
+    """
+
+    question: Question
+    evidence: tuple[Evidence, ...]
+    answer: Answer
+    checked: CheckedAnswer
+    provenance: Provenance
+    rewriting: Rewriting | None = None
+    rationale: CheckedRationale | None = None
+    changes: tuple[Change, ...] = ()
+    seconds: FloatMap = FrozenDict()
+    cell: Cell | None = None
+
+
+_SEVERITY: tuple[RepairAction, ...] = ("dropped citation", "re-cited", "rewritten", "dropped")
+
+
+class Repaired(Record):
+    """An answer after its repair, and its citations checked again.
+
+    ``before`` counts the citations as they were. ``sentences`` and ``words`` are those of the claims before;
+    ``words_kept`` of them are in sentences that say the same still, or remain in rewritten ones. ``rounds`` is how
+    often something was changed. ``left`` tells what was not touched because it could not be judged.
+    """
+
+    answer: Answer
+    checked: CheckedAnswer
+    before: Summary
+    changes: tuple[Change, ...] = ()
+    rounds: int = Field(default=0, ge=0)
+    sentences: int = Field(default=0, ge=0)
+    words: int = Field(default=0, ge=0)
+    words_kept: int = Field(default=0, ge=0)
+    left: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if self.words_kept > self.words:
+            raise ValueError(f"expected words_kept <= {self.words}, the words; found {self.words_kept}")
+        beyond = [change.sentence for change in self.changes if change.sentence >= self.sentences]
+        if beyond:
+            raise ValueError(f"expected changes of the {self.sentences} sentences; found one of number {beyond[0]}")
+        return self
+
+    @property
+    def actions(self) -> dict[int, RepairAction]:
+        """Of each sentence that was changed, what changed it most."""
+        found: dict[int, RepairAction] = {}
+        for change in sorted(self.changes, key=lambda change: _SEVERITY.index(change.action)):
+            found[change.sentence] = change.action
+        return found
+
+    def count(self, action: RepairAction) -> int:
+        """The sentences to which this was done, and nothing that changes more."""
+        return list(self.actions.values()).count(action)
+
+    @property
+    def kept(self) -> int:
+        """The sentences that stand as they did, but perhaps for some of their citations."""
+        return self.sentences - sum(action != "dropped citation" for action in self.actions.values())
+
+    @property
+    def content(self) -> tuple[int, int]:
+        """The sentences kept or re-cited, and all there were."""
+        return self.kept + self.count("re-cited"), self.sentences
+
+
+def support(summary: Summary) -> tuple[int, int]:
+    """The cases that are supported, and all cases and dangling citations: what a support rate is made of."""
+    return summary.supported, summary.cases + summary.dangling
