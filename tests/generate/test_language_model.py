@@ -106,6 +106,41 @@ def test_the_fixed_sentence_says_that_the_evidence_is_insufficient(
 @pytest.mark.parametrize(
     "said",
     [
+        f"Yes, {INSUFFICIENT[0].lower()}{INSUFFICIENT[1:-1]} [1].",
+        "No. The sources do not answer this question.",
+        "Unfortunately, the provided documents do not contain enough information to answer the question [1][2].",
+        "I'm sorry, but these abstracts don't directly answer your question.",
+        "None of the sources found answers this question.",
+        "There is not enough evidence in the sources to answer this question.",
+        "The evidence fails to address the question at all.",
+    ],
+)
+def test_the_same_in_other_words_is_a_refusal_too(server: ScriptedServer, llm: Callable[..., LLM], said: str):
+    server.default = reply(said)
+    answer = LanguageModelGenerator(llm(), "default").generate(QUESTION, FOUND)
+    assert (answer.insufficient, answer.text, answer.claims, answer.failed) == (True, INSUFFICIENT, (), None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The sources found answer this question [1].",
+        "The sources found do not answer this question in children, where it helped 12 of 20 [1].",
+        "The studies did not address the question of dose [1].",
+        "It is not so that the sources found do not answer this question [1].",
+        "The evidence does not show that it lowers urate [2].",
+        "No study addresses urate in women [2].",
+    ],
+)
+def test_a_finding_that_sounds_like_a_refusal_is_none(server: ScriptedServer, llm: Callable[..., LLM], said: str):
+    server.default = reply(said)
+    answer = LanguageModelGenerator(llm(), "default").generate(QUESTION, FOUND)
+    assert not answer.insufficient and answer.text == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         INSUFFICIENT.replace(".", " [1]."),
         f"{INSUFFICIENT[:-1]} [1][2]. {INSUFFICIENT[:-1]} [3].",
         f"{INSUFFICIENT[:-1]} [9]. More research is due.",

@@ -185,5 +185,11 @@ def test_the_shipped_vectors_are_the_embedders_own(embedder: Embedder):
     assert np.linalg.norm(shipped, axis=1) == pytest.approx(np.ones(150), abs=2e-3)
 
 
-def test_the_signature_names_the_fusion_and_the_embedder(demo: MemoryRetriever, embedder: Embedder):
-    assert demo.signature == f"rrf60(bm25, dense({embedder.signature}))"
+def test_the_signature_names_the_fusion_the_embedder_and_the_documents(demo: MemoryRetriever, embedder: Embedder):
+    ranking, corpus = demo.signature.split(" over ")
+    assert ranking == f"rrf60(bm25, dense({embedder.signature}))"
+    assert corpus.startswith("150@")
+    documents = demo_documents()
+    assert MemoryRetriever(documents, by="bm25").signature == f"bm25 over {corpus}"
+    edited = [documents[0].model_copy(update={"title": "Another"}), *documents[1:]]
+    assert MemoryRetriever(edited, by="bm25").signature != f"bm25 over {corpus}"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 pytest.importorskip("lancedb")
 
+from vericite.corpus import demo_documents
 from vericite.corpus.store import Filters, Source, Store, build_store, open_store
 from vericite.errors import InputError
 from vericite.models import Embedder
@@ -104,9 +106,19 @@ def test_words_alone_are_ranked_without_a_warning(words: Store, vectors: Store, 
     assert not caplog.text
 
 
-def test_the_signature_says_what_ranked(words: Store, vectors: Store):
-    assert StoreRetriever(words).signature == "store-bm25(all)"
+def test_the_signature_says_what_ranked_and_over_which_documents(words: Store, vectors: Store):
+    assert StoreRetriever(words).signature == f"store-bm25(all) over {words.signature}"
     by = Embedder.shared().signature
     assert StoreRetriever(vectors, Filters(year_from=2000)).signature == (
-        f"store-rrf60@100(bm25, dense({by}))(year >= 2000)"
+        f"store-rrf60@100(bm25, dense({by}))(year >= 2000) over {vectors.signature}"
     )
+
+
+def test_a_store_has_the_signature_of_another_built_alike_until_it_is_written_to(tmp_path: Path):
+    parts = [Source("a", "1", lambda: iter(demo_documents()[:20]))]
+    for name in ("one", "other"):
+        build_store(tmp_path / name, parts)
+    one, other = open_store(tmp_path / "one"), open_store(tmp_path / "other")
+    assert one.signature == other.signature and one.signature.startswith("20@")
+    other.delete([demo_documents()[0].id])
+    assert other.signature.startswith("19@")

@@ -27,6 +27,8 @@ CASES = {
     "question and exclamation": "Does it work?| Yes!| It does.",
     "label with colon": "BACKGROUND: Asthma is common.| METHODS: We enrolled 40.| RESULTS: None died.",
     "label without colon": "METHODS We enrolled 40 children.| RESULTS Of these, 20 improved.",
+    "a row of a table": "Drug: aspirin; Change: 8.\n|Drug: statin; Change: 12.\n|Both were taken.",
+    "a number in running text": "Two were low.| 2. After a week both rose; 8.5 was the mean.",
     "decimal": "They took 1.5 mg.| Then 2.25 mg were given.",
     "p value at the end": "The drug worked, p<0.001.| Side effects were mild.",
     "p value with a bare point": "Mortality fell (P = .03) and stays fell too (P=.004).| Costs rose.",

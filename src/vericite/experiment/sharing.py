@@ -91,7 +91,7 @@ class SharedSearch(Search):
         shelf: Where it is kept.
         deepest: How many documents the cell that takes most of them takes.
         counts: How often it was searched.
-        key: What tells it from other searches, its corpus included: signatures of parts say nothing of that.
+        key: What tells it from other searches, its corpus included.
         within: The search itself.
     """
 

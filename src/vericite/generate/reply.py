@@ -18,7 +18,7 @@ _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*?</think(?
 _SOURCE = re.compile(r"\A\s*<(document|question)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CONTROL = re.compile(r"</?s>|<\|[^|>\n]{1,40}\|>|</?(?:answer|rationale)>|^```\w*$", re.MULTILINE | re.IGNORECASE)
 _LABEL = re.compile(r"\A\s*[*#_]*\s*(?:answer|response|rationale)\s*[*_]*\s*:[*_]*\s*", re.IGNORECASE)
-_OPENING = re.compile(
+_LEAD_IN = re.compile(
     r"\A\s*(?:sure|certainly|of course|here is|here's|based on)\b[^\n.!?\[\]]{0,120}:\s*\n", re.IGNORECASE
 )
 _NEXT = re.compile(
@@ -111,7 +111,7 @@ def strip_wrapping(
     What leads up to ``Answer:`` and cites nothing is no answer yet; behind one, the next question or turn is none.
     """
     text = _CONTROL.sub("", _THOUGHT.sub("", reply)).strip()
-    text = _without_echoes(_OPENING.sub("", text), question.text)
+    text = _without_echoes(_LEAD_IN.sub("", text), question.text)
     notes: list[str] = []
     while following := _NEXT.search(text):
         before, behind = text[: following.start()].strip(), text[following.end() :]
@@ -184,12 +184,41 @@ def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> 
     return failed(question, documents, reason)
 
 
+_OPENING = re.compile(
+    # What small models put before the sentence that they were given.
+    "(?:(?:yes|no|sorry|i m sorry|i am sorry|unfortunately|however|therefore|thus|hence|so|but|overall|in conclusion"
+    "|in summary) )+"
+)
+_GIVEN = "(?:found|provided|given|retrieved|available|cited|supplied|above|here)"
+_NOUN = "(?:sources?|documents?|abstracts?|evidence|passages?|articles?|studies|texts?|context)"
+_SOURCES = f"(?:{_GIVEN} )?{_NOUN}(?: {_GIVEN})?"
+_NOT = "(?:(?:do|does|did|can|could) not|cannot|don t|doesn t|didn t|can t|fail(?:s|ed)? to)"
+_ADVERB = "(?:directly|fully|explicitly|specifically|clearly|actually)"
+_ANSWER = f"(?:{_ADVERB} )?(?:answers?|address(?:es)?) (?:this|the|that|your) (?:(?:specific|particular) )?question"
+_FACTS = "(?:information|evidence|data|details)(?: (?:needed|required|necessary))?"
+_HOLD = (
+    f"(?:contain|provide|give|include|have|offer|present)s? (?:(?:enough|sufficient|any|the) )?{_FACTS} to {_ANSWER}"
+)
+_REFUSAL = re.compile(
+    f"(?:(?:(?:the|these|those) )?{_SOURCES} {_NOT} (?:{_ANSWER}|{_HOLD})"
+    f"|(?:none of (?:the|these|those)|no) {_SOURCES} (?:{_ANSWER}|{_HOLD})"
+    f"|there is (?:no|not enough|insufficient) {_FACTS} in (?:the|these) {_SOURCES} to {_ANSWER})"
+    f"(?: {_ADVERB}| at all)?"
+)
+"""A sentence, without its signs, that says of the sources that they do not answer, and nothing else."""
+
+
 def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
-    """The claims that are the fixed sentence, which stands alone and cites nothing where it is meant."""
+    """The claims that say what the fixed sentence says, in its words or others, and nothing beside it."""
     if sentence is None:
         return ()
     wanted = _normalized(sentence)
-    return tuple(claim for claim in answer.claims if _normalized(claim.text) == wanted)
+    return tuple(claim for claim in answer.claims if _says_none(_normalized(claim.text), wanted))
+
+
+def _says_none(words: str, wanted: str) -> bool:
+    bare = words if words == wanted else words[opening.end() :] if (opening := _OPENING.match(words)) else words
+    return bare == wanted or bool(_REFUSAL.fullmatch(bare))
 
 
 def _drop_refusals(

@@ -349,7 +349,7 @@ def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
         # A document's own id goes before a PMID that versions and parts of it share.
         return [*store.get(names).documents, *store.of_pmids([name for name in names if name.isdecimal()])]
 
-    return Oracle(lookup=look_up, source=f"store {Path(source).name}"), ()
+    return Oracle(lookup=look_up, source=f"store {store.signature}"), ()
 
 
 def _is_store(corpus: str) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vericite.errors import InputError
 from vericite.models.contracts import EmbedsQuestions
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.retriever import RRF, Way
+from vericite.retrieve.retriever import RRF, Way, corpus_signature
 from vericite.retrieve.vectors import embedded
 from vericite.text.terms import terms
 
@@ -86,11 +86,19 @@ class MemoryRetriever:
 
     @property
     def signature(self) -> str:
-        """What ranks, and by which embedder."""
+        """What ranks, by which embedder, and over which documents."""
+        return f"{self._ranking} over {self._corpus}"
+
+    @property
+    def _ranking(self) -> str:
         if self._embedder is None or self._by == "bm25":
             return "bm25"
         dense = f"{self._name}({self._embedder.signature})"
         return dense if self._by == "dense" else f"rrf{RRF}(bm25, {dense})"
+
+    @cached_property
+    def _corpus(self) -> str:
+        return corpus_signature(self.documents)
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` documents.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vericite.corpus.sources.entry import pmid_of
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
+from vericite.retrieve.retriever import corpus_signature
 
 if TYPE_CHECKING:
     from vericite.corpus.entrez.client import Entrez
@@ -47,16 +48,16 @@ class Oracle:
         self._lookup = lookup
         self._source = source
         self._documents: dict[str, Document] = {}
-        self._count = 0
-        for document in documents:
-            self._count += 1
+        given = list(documents)
+        self._corpus = corpus_signature(given) if given else None
+        for document in given:
             _keep(self._documents, document)
         self.missing: dict[str, Mapping[str, str]] = {}
 
     @property
     def signature(self) -> str:
         """Where the documents come from."""
-        parts = [f"{self._count} documents"] if self._count else []
+        parts = [self._corpus] if self._corpus else []
         parts += [self._source] if self._lookup else []
         parts += [self._entrez.signature] if self._entrez else []
         return f"oracle({', '.join(parts)})"

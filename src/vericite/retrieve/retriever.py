@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Literal, Protocol
 
 from vericite.errors import InputError
-from vericite.records import Evidence, Question
+from vericite.records import Document, Evidence, Question
 
 
 class Retriever(Protocol):
@@ -14,12 +16,22 @@ class Retriever(Protocol):
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """For provenance: what ranks, and which documents."""
         ...
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` documents, the best first, ranks counted from 1."""
         ...
+
+
+def corpus_signature(documents: Iterable[Document]) -> str:
+    """How many documents there are, and a digest of their ids, titles and texts in their order."""
+    digest, count = blake2b(digest_size=6), 0
+    for document in documents:
+        # JSON marks where each text ends, and takes any text.
+        digest.update(json.dumps([document.id, document.title, document.text]).encode())
+        count += 1
+    return f"{count}@{digest.hexdigest()}"
 
 
 RRF = 60

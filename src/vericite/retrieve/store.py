@@ -47,12 +47,16 @@ class StoreRetriever:
 
     @property
     def signature(self) -> str:
-        """What ranks, and what was let through."""
+        """What ranks, what was let through, and which documents there are."""
         through = self._filters.predicate() or "all"
+        return f"store-{self._ranking}({through}) over {self._store.signature}"
+
+    @property
+    def _ranking(self) -> str:
         if self.by == "bm25":
-            return f"store-bm25({through})"
+            return "bm25"
         dense = f"dense({self._own.signature})"
-        return f"store-{dense if self.by == 'dense' else f'rrf{RRF}@{DEPTH}(bm25, {dense})'}({through})"
+        return dense if self.by == "dense" else f"rrf{RRF}@{DEPTH}(bm25, {dense})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
         """At most ``k`` documents; by BM25 they share a word with the question."""

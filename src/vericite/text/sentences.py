@@ -14,7 +14,7 @@ from typing import Any
 from vericite.errors import InputError, MissingExtraError
 from vericite.records import Document, Sentence, Span
 
-SPLITTER = "vericite-rules.v1"
+SPLITTER = "vericite-rules.v2"
 """Signature of the rules; it changes whenever they would split some text otherwise."""
 
 PUNKT = "nltk-punkt.english"
@@ -212,6 +212,8 @@ def _after_space(text: str, stop: re.Match[str], cut: int, start: int, end: int)
     loose = stop.start() == start or text[stop.start() - 1].isspace()
     if loose and not (word[:1].isupper() and token.strip(".")):
         return None  # dot leaders, "P = . 03", "E . coli"
+    if token.isdigit() and len(before) > 1 and before[-2][-1] in ":;" and "\n" in text[cut:onward]:
+        return cut  # "Dose: 8." ends its line, as a row of a table does
     closed = text[stop.end()] in _CLOSERS
     plain = word[:1].islower() and not _CODE_NAME.match(word)
     if stop[0] != ".":

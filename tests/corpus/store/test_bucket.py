@@ -127,3 +127,30 @@ def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.M
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.invalid:9000")
     with pytest.raises(InputError, match="expected to reach"):
         open_store(PLACE)
+
+
+def test_flipped_bytes_in_a_bucket_are_told_and_an_index_is_made_anew_by_the_next_build(endpoint: str):
+    build_store(PLACE, [source("a", map(document, range(30)))])
+    assert open_store(PLACE).verify() == ()
+    made = boto3.resource("s3", endpoint_url=endpoint).Bucket("made-bucket")
+    within = PLACE.removeprefix("s3://made-bucket/") + "/documents.lance/"
+    names = [one.key for one in made.objects.filter(Prefix=within)]
+    data = next(name for name in names if name.startswith(f"{within}data/"))
+    index = next(name for name in names if name.endswith("tokens.lance"))
+
+    def flip(name: str) -> bytes:
+        whole = made.Object(name).get()["Body"].read()
+        third = len(whole) // 3
+        made.Object(name).put(
+            Body=whole[:third] + bytes(byte ^ 0xFF for byte in whole[third : third + 20]) + whole[third + 20 :]
+        )
+        return whole
+
+    before = flip(data)
+    assert any(f"expected the documents in {data.removeprefix(within)} as" in one for one in open_store(PLACE).verify())
+    made.Object(data).put(Body=before)
+    flip(index)
+    (problem,) = open_store(PLACE).verify()
+    assert "expected an index of body that can be read; found: other bytes in _indices/" in problem
+    build_store(PLACE, [source("b", [document(77)])])
+    assert open_store(PLACE).verify() == ()

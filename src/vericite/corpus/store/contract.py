@@ -268,6 +268,11 @@ class Store(Protocol):
         """The signature of the embedder that made the vectors, or None where there are none."""
         ...
 
+    @property
+    def signature(self) -> str:
+        """How many documents there are, and a digest of what they were built from; where they lie says nothing."""
+        ...
+
     def put(self, documents: Iterable[Document]) -> None:
         """Keep documents. One takes the place of the document with its id, unless that is the later one.
 

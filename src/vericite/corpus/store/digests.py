@@ -1,4 +1,9 @@
-"""What the files of a store held when they were written. LanceDB writes each once, and keeps no checksums."""
+"""What the files of a store held when they were written. LanceDB writes each once, and keeps no checksums.
+
+Loads pyarrow, whose file systems make a bucket as good a place as a folder.
+"""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -8,8 +13,9 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from pathlib import Path
-from typing import cast
+from typing import Any, cast
+
+from pyarrow import fs
 
 from vericite.corpus.store.place import Place, store_errors
 from vericite.disk.files import write_whole
@@ -20,31 +26,31 @@ _AT_ONCE = 1 << 20
 
 
 class Digests:
-    """The digests of a table's data and indexes, kept in the store's folder; of a store in a bucket there are none."""
+    """The digests of a table's data and indexes, kept beside it in the store's folder or bucket."""
 
     def __init__(self, place: Place, table: str) -> None:
         self._place = place
-        self._folder = None if place.folder is None else place.folder / f"{table}.lance"
+        self._folder = f"{table}.lance"
+        self._opened: Any = None
 
     def learn(self) -> None:
         """Note what the files hold that were written since the last time, and forget those that are gone.
 
+        In a bucket each new file is read once for it.
+
         Raises:
-            InputError: The folder cannot be read or written to.
+            InputError: The place cannot be read or written to.
         """
-        if self._folder is None:
-            return
-        known = self._known()
         with store_errors("write to", self._place):
-            now = {name: known.get(name) or _digest(self._folder / name) for name in self._files()}
+            known = self._known()
+            now = {name: known.get(name) or self._digest(name) for name in self._names()}
             if now != known:
-                write_whole(self._path, [json.dumps({"version": 1, "files": now}, indent=0), "\n"])
+                self._write(json.dumps({"version": 1, "files": now}, indent=0) + "\n")
 
     def forget(self) -> None:
         """Forget them all, where the table is gone."""
-        if self._folder is not None:
-            with store_errors("write to", self._place):
-                self._path.unlink(missing_ok=True)
+        with store_errors("write to", self._place), suppress(FileNotFoundError):
+            self._files.delete_file(FILE)
 
     def changed_data(self) -> Iterator[str]:
         """The names of data files that hold something else than when they were written."""
@@ -55,51 +61,67 @@ class Digests:
         return next(self._changed(f"{_INDEXES}/{uuid}"), None)
 
     def _changed(self, within: str) -> Iterator[str]:
-        if self._folder is None:
-            return
         for name, digest in sorted(self._known().items()):
             if not name.startswith(f"{within}/"):
                 continue
-            path = self._folder / name
-            # A data file that is not there may be of an earlier state; LanceDB tells of those that it misses.
-            if (path.exists() or within != _DATA) and _found(path) != digest:
+            try:
+                found = self._digest(name)
+            except FileNotFoundError:
+                # A data file that is not there may be of an earlier state; LanceDB tells of those that it misses.
+                found = digest if within == _DATA else None
+            except OSError:
+                found = None
+            if found != digest:
                 yield name
 
     @property
-    def _path(self) -> Path:
-        assert self._place.folder is not None
-        return self._place.folder / FILE
+    def _files(self) -> Any:
+        """The files of the place, by their names in it."""
+        if self._opened is None:
+            self._opened = fs.SubTreeFileSystem(*self._root())
+        return self._opened
+
+    def _root(self) -> tuple[str, Any]:
+        if self._place.folder is not None:
+            return str(self._place.folder), fs.LocalFileSystem()
+        options = self._place.options
+        scheme, _, address = options.get("endpoint", "").rpartition("://")
+        bucket = fs.S3FileSystem(
+            region=options.get("region"), endpoint_override=address or None, scheme=scheme or "https"
+        )
+        return self._place.name.removeprefix("s3://"), bucket
+
+    def _write(self, text: str) -> None:
+        if self._place.folder is not None:
+            write_whole(self._place.folder / FILE, [text])
+            return
+        # What is put into a bucket is there whole, or not at all.
+        with self._files.open_output_stream(FILE) as file:
+            file.write(text.encode())
 
     def _known(self) -> dict[str, str]:
         """The digests by the names of the files; none where there is no such file, or one that cannot be read."""
         with suppress(OSError, ValueError):
-            read: object = json.loads(self._path.read_text("utf-8"))
+            with self._files.open_input_stream(FILE) as file:
+                read: object = json.loads(file.read())
             files = cast("dict[str, object]", read).get("files") if isinstance(read, dict) else None
             if isinstance(files, dict):
                 return {str(name): str(digest) for name, digest in cast("dict[object, object]", files).items()}
         return {}
 
-    def _files(self) -> Iterator[str]:
-        assert self._folder is not None
+    def _names(self) -> Iterator[str]:
         for part in (_DATA, _INDEXES):
-            for folder, _, names in os.walk(self._folder / part):
-                where = Path(folder).relative_to(self._folder).as_posix()
-                yield from (f"{where}/{name}" for name in names)
+            within = fs.FileSelector(f"{self._folder}/{part}", recursive=True, allow_not_found=True)
+            for file in self._files.get_file_info(within):
+                if file.is_file:
+                    yield file.path.removeprefix(f"{self._folder}/")
 
-
-def _found(path: Path) -> str | None:
-    try:
-        return _digest(path)
-    except OSError:
-        return None
-
-
-def _digest(path: Path) -> str:
-    digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while block := file.read(_AT_ONCE):
-            digest.update(block)
-    return digest.hexdigest()
+    def _digest(self, name: str) -> str:
+        digest = blake2b(digest_size=16)
+        with self._files.open_input_stream(f"{self._folder}/{name}") as file:
+            while block := file.read(_AT_ONCE):
+                digest.update(block)
+        return digest.hexdigest()
 
 
 @contextmanager

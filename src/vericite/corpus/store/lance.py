@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -182,6 +184,7 @@ class LanceStore:
         self._lock = Lock()
         self._opened = -FRESH
         self._table: Any = None
+        self._signed: tuple[int, str] | None = None
         self.form = self.snapshot().schema
         self._check_version()
 
@@ -200,6 +203,18 @@ class LanceStore:
         """The signature of the embedder that made the vectors, or None where there are none."""
         value = (self.form.metadata or {}).get(EMBEDDER_KEY.encode())
         return value.decode() if value else None
+
+    @property
+    def signature(self) -> str:
+        """See ``Store.signature``; made anew where another state is read."""
+        table = self.snapshot()
+        if self._signed is None or self._signed[0] != table.version:
+            with store_errors("read", self.place):
+                count = table.count_rows()
+            read = sorted((it.fingerprint, it.items) for it in Journal(self.place, self.database).sources())
+            digest = blake2b(json.dumps([count, read]).encode(), digest_size=6).hexdigest()
+            self._signed = (table.version, f"{count}@{digest}")
+        return self._signed[1]
 
     @property
     def width(self) -> int:
