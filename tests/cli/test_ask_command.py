@@ -114,3 +114,36 @@ def test_runs_that_are_kept_are_printed_as_json_too_those_of_before_as_well(run_
         assert printed.code == 0, printed.err
         assert [json.loads(line)["question"]["id"] for line in printed.out.splitlines()] == ["q1", "q2"][:count]
         assert f"{count} of {count} questions answered" in printed.err
+
+
+def test_a_closed_book_is_asked_without_documents(run_cli, tmp_path: Path):
+    folder = tmp_path / "run"
+    with ScriptedServer() as server:
+        server.default = reply("Levodopa is the mainstay of treatment. It helps.\nFINAL ANSWER: A. yes")
+        asked = ("ask", QUESTION, "--corpus", "none", "--llm", server.spec, "--prompt", "closed-book-bioasq")
+        printed = run_cli(*asked, "--save", str(folder), "--no-cache", "--judge", "lexical")
+        assert printed.code == 0
+        assert "<document>" not in server.questions[0] and "A. yes" in server.questions[0]
+    (run,) = [json.loads(line) for line in (folder / RUNS).read_text().splitlines()]
+    assert (run["evidence"], run["answer"]["exact"]) == ([], [["yes"]])
+    manifest = json.loads((folder / MANIFEST).read_text())
+    assert manifest["settings"]["corpus"] == "none" and manifest["settings"]["parts"]["retriever"] == "closed-book"
+    assert "retrieval yield" not in printed.err
+
+
+@pytest.mark.parametrize(("given", "numbers"), [("1-3", [1, 2, 3]), ("1,3", [1, 3]), ("2", None)])
+def test_a_rationale_is_judged_against_several_numbers_of_documents(run_cli, tmp_path: Path, given, numbers):
+    step = {"question": "Does it?", "quotes": [], "statement": "Levodopa improves the symptoms."}
+    said = {"claims": [step], "conclusion": "It does.", "final_answer": "A. yes"}
+    with ScriptedServer() as server:
+        server.default = reply(json.dumps(said))
+        asked = ("ask", QUESTION, "--llm", server.spec, "--rationale", "--contexts", given, "--no-cache", "--json")
+        run = json.loads(run_cli(*asked, *FAST).out)
+    assert run["rationale"]["context"] == (numbers or [2])[-1]
+    assert [found["context"] for found in run["contexts"]] == (numbers or [])
+
+
+@pytest.mark.parametrize("given", ["", "0-3", "3-1", "1,1", "a", "1-", "1-5000"])
+def test_contexts_that_are_none_are_refused(run_cli, given):
+    printed = run_cli("ask", QUESTION, "--llm", "ollama:x", "--rationale", "--contexts", given)
+    assert printed.code == 2 and "expected --contexts as in 1-5" in printed.err

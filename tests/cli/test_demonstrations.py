@@ -112,3 +112,32 @@ def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
     assert "1 demonstrations made" in done.stdout and "2 calls (0 cached, 0 failed)" in done.stdout
     found = json.loads((tmp_path / "pool.jsonl").read_text())
     assert (found["rationale"], found["answer"], found["final"]) == ("Zinc shortened colds [1].", None, "yes")
+
+
+def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp_path, run):
+    pool = tmp_path / "pool.jsonl"
+    with ScriptedServer() as server:
+        server.default = reply("They say so [1].\nFINAL ANSWER: A. yes")
+        asked = ("build", questions, "--to", pool, "--corpus", "demo", "--llm", server.spec, "--no-cache")
+        done = run(*asked, "--retrieved", "--prompt", "reason-verify-bioasq", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    found = [json.loads(line) for line in pool.read_text().splitlines()]
+    assert told["made"] == len(found) > 0
+    assert {item["label"] for item in found} == {"yes"}
+    assert all(len(item["documents"]) == 5 for item in found)
+    assert all(item["made_by"]["evidence"].startswith("the first 5 of retriever=") for item in found)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--prompt", "reason-verify"], "--llm beside --prompt"),
+        (["--plan", "vericite"], "--retrieved beside --plan"),
+        (["--retrieved", "--documents", "x.jsonl"], "--corpus beside --retrieved"),
+        (["--retrieved"], "--corpus beside --retrieved"),
+    ],
+)
+def test_options_of_a_build_that_do_not_go_together_are_refused(questions, tmp_path, run, options, told):
+    done = run("build", questions, "--to", tmp_path / "pool.jsonl", *options)
+    assert isinstance(done.exception, InputError) and told in str(done.exception)

@@ -14,9 +14,10 @@ from server import Answering, Arrival, reply, status
 from worked import REVIEW, TRIAL, is_reading, question_in, reasoner, yes_no
 
 from vericite.errors import InputError, LLMAccessError
-from vericite.generate.demonstrations import Pool, RationaleWriter, build_pool
+from vericite.generate.demonstrations import EvaluatedWriter, Pool, RationaleWriter, build_pool
 from vericite.generate.demonstrations.building import comes_to
 from vericite.generate.demonstrations.pool import attributed
+from vericite.generate.prompt import load_prompt
 from vericite.records import Document, Question
 
 DOCUMENTS = {document.id: document for document in (TRIAL, REVIEW)}
@@ -249,3 +250,57 @@ def test_instructions_in_a_document_stay_between_its_tags(tmp_path, server, llm)
     build_pool([yes_no("a", "Does zinc help?")], lambda _: [evil], tmp_path / "pool.jsonl", RationaleWriter(llm()))
     asked = server.arrivals[0].question
     assert (asked.count("</document>"), asked.count("</right_answer>")) == (1, 1)
+
+
+def evaluated(llm, prompt: str = "reason-verify-bioasq") -> EvaluatedWriter:
+    return EvaluatedWriter(llm(), load_prompt(prompt))
+
+
+def test_as_at_evaluation_the_model_sees_what_was_found_and_not_the_answer(tmp_path, server, llm):
+    server.default = reply("Zinc shortened colds by 2 days [1]. Vitamin C did not [2].\nFINAL ANSWER: A. yes")
+    writer = evaluated(llm)
+    others = [Document.from_text(f"9{place}", "Nothing was found.") for place in range(6)]
+    found = [REVIEW, TRIAL, *others]
+    question = yes_no("a", "Does zinc help?").model_copy(update={"gold_documents": ("11",)})
+    built = build_pool([question], lambda _: found, tmp_path / "pool.jsonl", writer, 5, found_by="bm25")
+    assert built.made == 1
+    item = made(tmp_path / "pool.jsonl")["a"]
+    assert [document.id for document in item.documents] == ["12", "11", "90", "91", "92"]
+    assert item.rationale == "Zinc shortened colds by 2 days [1]. Vitamin C did not [2]."
+    assert (item.label, item.final, item.articles) == ("yes", "yes", ("pmid:11",))
+    assert item.made_by["evidence"] == "the first 5 of bm25"
+    assert item.made_by["rationale"].startswith("as evaluated, right answers: reason-verify-bioasq.v1@")
+    (arrival,) = server.arrivals
+    assert "right_answer" not in arrival.question and "Nothing was found." in arrival.question
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("It did not [1].\nFINAL ANSWER: B. no", "the model comes to another answer"),
+        ("ANSWER UNAVAILABLE", "the model says that there is no answer, or none of the options"),
+        ("It did [1].\nFINAL ANSWER: maybe so", "the model says that there is no answer, or none of the options"),
+        ("It did [7].\nFINAL ANSWER: A. yes", "the model cites a document that is not there"),
+    ],
+)
+def test_what_does_not_come_to_the_right_answer_is_left_out_and_not_asked_again(tmp_path, server, llm, said, why):
+    server.default = reply(said)
+    for _ in range(2):
+        built = build_pool(
+            [yes_no("a", "Does zinc help?")], gold, tmp_path / "pool.jsonl", evaluated(llm), found_by="bm25"
+        )
+        assert (built.made, dict(built.left_out)) == (0, {why: 1})
+    assert len(server.arrivals) == 1
+
+
+def test_a_search_that_finds_nothing_and_a_call_that_fails_cost_their_question(tmp_path, server, llm):
+    built = build_pool([yes_no("a", "Zinc?")], lambda _: [], tmp_path / "a.jsonl", evaluated(llm), found_by="bm25")
+    assert dict(built.left_out) == {"the search found no document with a text": 1}
+    server.default = status(400, "no room")
+    built = build_pool([yes_no("a", "Zinc?")], gold, tmp_path / "b.jsonl", evaluated(llm), found_by="bm25")
+    assert list(built.failed) == ["a"] and not built.left_out
+
+
+def test_a_prompt_without_a_final_answer_cannot_be_filtered_by_one(llm):
+    with pytest.raises(InputError, match="final_answer = true"):
+        evaluated(llm, "vericite")

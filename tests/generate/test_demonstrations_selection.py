@@ -171,8 +171,41 @@ def test_labels_come_in_equal_numbers_as_far_as_they_go():
         assert sorted(map(str, found)) == ["maybe", "no", "yes"]
         four = [by_id[id] for id in chosen(pool, Selection("label-balanced", 4, seed=seed), question) if id]
         assert len(four) == 4 and set(four) == {"yes", "no", "maybe"}
-        fewest = chosen(pool, Selection("label-balanced", 4, fewest=0, seed=seed), question)
-        assert len(fewest) in (3, 4)
+
+
+def test_of_each_label_the_nearest_is_shown_and_the_nearest_of_all_last():
+    pool = Pool.of(
+        [
+            exemplar("far-yes", "asthma", label="yes"),
+            exemplar("near-yes", "zinc colds adults", label="yes"),
+            exemplar("far-no", "gout stroke", label="no"),
+            exemplar("near-no", "zinc colds", label="no"),
+            exemplar("unlabelled", "zinc colds adults dose often"),
+        ]
+    )
+    question = Question(id="q", text="zinc colds adults dose how often")
+    assert chosen(pool, Selection("label-balanced", 2), question) == ["near-no", "near-yes"]
+    assert chosen(pool, Selection("label-balanced", 1), question) == ["near-yes"]
+    assert chosen(pool, Selection("label-balanced", 3), question)[0] in ("far-yes", "far-no")
+
+
+@given(POOLS, ASKED, st.integers(1, 4))
+def test_no_label_has_two_more_than_another_that_had_some_left(items, asked, shots):
+    pool = Pool.of(items)
+    labels = {item.id: item.label for item in items}
+    for question in asked:
+        selection = Selection("label-balanced", shots, fewest=0, near=1.0, least=-1.0)
+        shown = [labels[id] for id in chosen(pool, selection, question) if id is not None]
+        counts = {label: shown.count(label) for label in ("yes", "no", "maybe")}
+        assert None not in shown
+        for label, count in counts.items():
+            usable = {
+                item.question
+                for item in items
+                if item.label == label and item.question != question.text and item.id != question.id
+            }
+            if len(usable) > count + 4:
+                assert max(counts.values()) <= count + 1
 
 
 def test_what_is_random_does_not_change_for_the_others_when_one_is_added():

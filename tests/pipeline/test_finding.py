@@ -190,6 +190,27 @@ def test_no_documents_wanted_is_an_error():
         Search(Shelf()).find(ASPIRIN, 0)
 
 
+class Heard(Marks):
+    """Remembers what it ranked by."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def relevance(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.append(question)
+        return super().relevance(question, texts)
+
+
+@pytest.mark.parametrize(("rerank_by", "second"), [("question", ASPIRIN.text), ("rewriting", "acetylsalicylic acid")])
+def test_the_second_search_is_ranked_again_by_the_question_or_by_the_words_that_found_it(rerank_by, second):
+    heard = Heard()
+    rewrite = Rewrite(Says("acetylsalicylic acid"), Trigger(best=5), "new", rerank_by)
+    made = Search(Shelf(does=POOR, acetylsalicylic=GOOD), Rerank(heard, prior=0), rewrite)
+    assert ids(made.find(ASPIRIN, 2).evidence) == ["c", "d"]
+    assert heard.asked == [ASPIRIN.text, second]
+    assert ("rerank_by=rewriting" in made.parts["rewriter"]) == (rerank_by == "rewriting")
+
+
 def test_every_stage_is_in_the_provenance():
     assert search("x").parts == {
         "retriever": "shelf",

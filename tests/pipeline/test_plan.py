@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vericite.corpus import demo_documents, demo_questions
 from vericite.errors import InputError, UnknownNameError
+from vericite.generate.demonstrations import build_pool
+from vericite.generate.language_model import AskingGenerator
 from vericite.pipeline.build import build, open_search, protocol_of, settings_of
-from vericite.pipeline.plan import AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.plan import STARTING_POINTS, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
 from vericite.records import Question
+from vericite.retrieve.rewrite import Trigger
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Which drugs are used for smoking cessation?"
@@ -94,6 +98,11 @@ def test_an_unknown_way_is_refused_with_those_there_are():
         (AnswerPlan(llm="ollama:x", context=3), "--rationale beside --context"),
         (AnswerPlan(llm="ollama:x", rationale=True, prompt="biogen"), "without --prompt"),
         (AnswerPlan(llm="ollama:x", shots=2), "--pool beside --shots"),
+        (AnswerPlan(llm="ollama:x", diversity=0.5), "--pool beside --diversity"),
+        (AnswerPlan(llm="ollama:x", contexts=(1, 2)), "--rationale beside --contexts"),
+        (AnswerPlan(llm="ollama:x", together=True), "--rationale beside --together"),
+        (AnswerPlan(llm="ollama:x", rationale=True, context=2, contexts=(1, 2)), "found both"),
+        (AnswerPlan(near=0.5), "--llm beside --near"),
     ],
 )
 def test_settings_that_change_nothing_are_refused(answer: AnswerPlan, expected: str):
@@ -112,6 +121,48 @@ def test_a_plan_is_built_into_the_parts_that_it_names():
     assert settings_of(ModelPlan(price="0.15,0.60")).price is not None
     with pytest.raises(InputError, match="two amounts"):
         settings_of(ModelPlan(price="cheap"))
+
+
+def test_reason_and_verifys_search_is_the_papers():
+    search = Plan().changed({"search": {**STARTING_POINTS["reason-verify"], "rewrite": "ollama:x"}}).search
+    assert (search.k, search.candidates, search.by, search.rerank) == (5, 20, "bm25", "bge")
+    assert (search.best, search.coverage, search.relevance) == (5, 0.3, 0.5)
+    assert (search.keep, search.rerank_by) == ("new", "rewriting")
+    opened, _ = open_search(search.model_copy(update={"rerank": "bundled"}))
+    assert opened.rewrite is not None and opened.rewrite.trigger == Trigger()
+    assert opened.parts["rewriter"].endswith("best=5), keep=new, rerank_by=rewriting")
+
+
+def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):
+    pool = tmp_path / "pool.jsonl"
+    documents = {document.id: document for document in demo_documents()}
+    build_pool(demo_questions(), lambda asked: [documents[id] for id in asked.gold_documents], pool)
+    answer = AnswerPlan(
+        llm="ollama:x", pool=str(pool), shots=3, select="similar+diverse", fewest=1, near=0.8, diversity=0.6
+    )
+    generator = build(Plan(answer=answer, search=SearchPlan(by="bm25", rerank="none"))).generator
+    assert "similar+diverse, shots=3, seed=0, fewest=1, diversity=0.6, near=0.8" in generator.signature
+
+
+def test_a_closed_book_needs_a_model_and_a_prompt_that_allows_it():
+    closed = SearchPlan(corpus="none")
+    assert open_search(closed)[0].find(Question(id="q", text="x"), 5).evidence == ()
+    with pytest.raises(InputError, match="--llm beside --corpus none"):
+        build(Plan(search=closed))
+    with pytest.raises(InputError, match="closed-book-bioasq"):
+        build(Plan(search=closed, answer=AnswerPlan(llm="ollama:x")))
+    made = build(Plan(search=closed, answer=AnswerPlan(llm="ollama:x", prompt="closed-book-pubmedqa")))
+    assert isinstance(made.generator, AskingGenerator)
+    request = made.generator.request(Question(id="q", text="Does it?", type="yesno"), ())
+    assert request is not None
+    assert "C. maybe" in request.messages[-1].text and "document" not in request.messages[-1].text
+
+
+def test_a_rationale_may_come_to_maybe_where_that_is_asked_for():
+    for prompt, maybe in (("default", False), ("steps", False), ("steps-maybe", True)):
+        generator = build(Plan(answer=AnswerPlan(llm="ollama:x", rationale=True, prompt=prompt))).generator
+        assert isinstance(generator, AskingGenerator)
+        assert ("maybe" in generator.prompt.options.values()) == maybe
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -17,7 +17,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 from server import Answering, Arrival, Behaviour, ScriptedServer, reply, status
 
 from vericite.errors import InputError
+from vericite.evaluate.measures.registry import AGREEMENT, parse_measure
 from vericite.evaluate.measures.verdicts import CategoryShare, Faith
+from vericite.evaluate.ratings import agree, read_ratings
+from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.systems import read_systems
 from vericite.generate.rationale import stated
 from vericite.llm import LLM, Settings
@@ -28,6 +31,7 @@ from vericite.records import (
     CheckedRationale,
     Document,
     Evidence,
+    Labels,
     Provenance,
     Question,
     Rationale,
@@ -284,3 +288,90 @@ def test_runs_get_their_rationale_judged_and_score_reads_its_faith(tmp_path: Pat
     assert [Faith()._of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]
     # Of a statement without a category nothing is known, and nothing of the share either.
     assert [CategoryShare()._of_verdicts(item) for item in system.items] == [None, (1, 1)]
+
+
+def together(categories: Sequence[str], faithfulness: float = 0.5, numbers: Sequence[int] | None = None) -> Behaviour:
+    """A judge that is shown everything, and labels the statements in their order."""
+    counted = numbers or range(1, len(categories) + 1)
+    labelled = [{"index": n, "label": label} for n, label in zip(counted, categories, strict=False)]
+    said = {"categories": labelled, "faithfulness": faithfulness, "quality": 3, "verdict": "INCORRECT"}
+    return reply(json.dumps(said))
+
+
+def test_a_judge_that_is_shown_everything_labels_all_statements_in_one_call(
+    server: ScriptedServer, llm: Callable[..., LLM]
+):
+    server.default = together(["CORRECT-EXPLICIT", "INCORRECT-FALSE", "CORRECT-ADDITIONAL"], 0.7)
+    ((found,),) = RationaleChecker(llm(), (2,), together=True).check([Reasoned(MIXED, QUESTION, FOUND)])
+    assert natives(found) == ["CORRECT-EXPLICIT", "INCORRECT-FALSE", "CORRECT-ADDITIONAL"]
+    assert (found.faith, found.grounded, found.quality, found.verdict) == ((2, 3), 0.7, 3, "INCORRECT")
+    assert found.score == pytest.approx(2 / 3)
+    (arrival,) = server.arrivals
+    for shown in (QUESTION.text, TEXTS[1], "1. Zinc shortened colds in adults.", "Zinc shortens colds."):
+        assert shown in arrival.question
+    assert TEXTS[2] not in arrival.question
+
+
+def test_statements_of_one_step_are_labelled_apart_and_a_step_is_correct_if_all_are(
+    server: ScriptedServer, llm: Callable[..., LLM]
+):
+    steps = rationale(("It was given as (1) tablets and (2) syrup.", "d1"), ("Zinc helps.", "d1"))
+    server.default = together(["CORRECT-EXPLICIT", "INCORRECT-FALSE", "CORRECT-IMPLICIT"])
+    ((found,),) = RationaleChecker(llm(), (5,), together=True).check([Reasoned(steps, QUESTION, FOUND)])
+    assert natives(found) == ["INCORRECT", "CORRECT-IMPLICIT"]
+    assert [[it.native for it in verdict.statements] for verdict in found.checked.verdicts] == [
+        ["CORRECT-EXPLICIT", "INCORRECT-FALSE"],
+        ["CORRECT-IMPLICIT"],
+    ]
+    assert found.faith == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [(["CORRECT-EXPLICIT"], None), (["CORRECT-EXPLICIT"] * 3, [1, 1, 2]), (["CORRECT-EXPLICIT", "FINE", "FINE"], None)],
+)
+def test_a_reply_that_leaves_a_statement_out_is_a_failure_after_one_repair(
+    server: ScriptedServer, llm: Callable[..., LLM], labels: list[str], numbers: list[int] | None
+):
+    server.default = together(labels, numbers=numbers)
+    ((found,),) = RationaleChecker(llm(), together=True).check([Reasoned(MIXED, QUESTION, FOUND)])
+    assert (len(found.checked.failures), found.checked.verdicts, found.grounded, found.score) == (3, (), None, None)
+    assert len(server.arrivals) == 2
+
+
+def test_only_a_language_model_can_be_shown_everything():
+    with pytest.raises(InputError, match="llm-eight:MODEL"):
+        RationaleChecker("lexical", together=True)
+
+
+def test_several_contexts_are_kept_in_the_run_and_agree_shows_each(tmp_path: Path):
+    checker = RationaleChecker("lexical", range(1, 4))
+    runs = list(checker.runs([run("a", MIXED), run("b", rationale(("Sleep was not recorded.", "d3")))]))
+    assert [[it.context for it in one.contexts] for one in runs] == [[1, 2, 3]] * 2
+    assert all(one.rationale == one.contexts[-1] for one in runs)
+    path = tmp_path / "runs.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        write_jsonl(runs, file)
+    ratings = read_ratings([path], problems := [], "rationale")
+    assert not problems
+    shown = {(one.item, one.by): one.label for one in ratings}
+    assert {by for _, by in shown} == {"CONTEXT-1", "CONTEXT-2", "CONTEXT-3"}
+    assert [shown["b statement 0", f"CONTEXT-{n}"] for n in (1, 2, 3)] == [None, None, "CORRECT-EXPLICIT"]
+    people = tmp_path / "people.jsonl"
+    lines = [
+        Labels(id="a", rationale=("CORRECT-EXPLICIT", "INCORRECT-FALSE", "INCORRECT-MISSING")),
+        Labels(id="b", rationale=("CORRECT-EXPLICIT",)),
+    ]
+    people.write_text("\n".join(map(to_json, lines)))
+    both = read_ratings([path, people], problems, "rationale")
+    found = agree(both, [parse_measure("CohenKappa", AGREEMENT)], "people", bootstrap=Bootstrap(100), by=True)
+    assert [(one.by, one.found.n) for one in found] == [("CONTEXT-1", 1), ("CONTEXT-2", 2), ("CONTEXT-3", 3)]
+
+
+def test_faith_of_a_question_is_a_number_that_score_reads(tmp_path: Path):
+    path = tmp_path / "runs.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        write_jsonl(RationaleChecker("lexical").runs([run("a", MIXED)]), file)
+    (system,) = read_systems([path], problems := []).systems
+    assert not problems
+    assert dict(system.items[0].scores) == {"faith": pytest.approx(1 / 3)}

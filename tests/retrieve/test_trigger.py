@@ -113,6 +113,6 @@ def test_a_trigger_that_cannot_be_is_refused(name: str, wrong: Callable[[], Trig
 
 
 def test_the_signature_tells_triggers_apart():
-    triggers = [Trigger(), Trigger(0.2), Trigger(relevance=0.2), Trigger(best=5)]
+    triggers = [Trigger(), Trigger(0.2), Trigger(relevance=0.2), Trigger(best=3)]
     assert len({trigger.signature for trigger in triggers}) == 4
-    assert Trigger().signature == "trigger.v1(coverage=0.3, relevance=0.5, best=3)"
+    assert Trigger().signature == "trigger.v1(coverage=0.3, relevance=0.5, best=5)"

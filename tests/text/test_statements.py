@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.text.statements import STATEMENTS, looks_dependent, split_statements
+from vericite.text.statements import STATEMENTS, looks_dependent, split_enumeration, split_statements
 
 WORDS = st.sampled_from(
     """aspirin stroke reduces inhibits was were and but because although whereas while since, which suggests
@@ -183,6 +183,35 @@ def test_every_word_lies_in_a_statement(text: str):
         if any(map(str.isalnum, word[0])) and not LIST_MARK.fullmatch(word[0].strip("([{;,.)")):
             if not re.fullmatch(r"[\W_]*(?:\d{1,2}|[ivx]{1,4}|[a-h])[\W_]*", word[0]):
                 assert any(span.start < word.end() and word.start() < span.end for span in spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Drugs that lower risk are (1) aspirin, (2) statins and (3) metformin.",
+            [
+                "Drugs that lower risk are aspirin.",
+                "Drugs that lower risk are statins.",
+                "Drugs that lower risk are metformin.",
+            ],
+        ),
+        ("Causes: (i) smoking; (ii) a diet high in salt", ["Causes: smoking", "Causes: a diet high in salt"]),
+        ("It was given as a) tablets and b) syrup.", ["It was given as tablets.", "It was given as syrup."]),
+        ("Options are (1) surgery or (2) radiation.", ["Options are (1) surgery or (2) radiation."]),
+        ("(1) aspirin, (2) statins", ["(1) aspirin, (2) statins"]),
+        ("Aspirin was given in step (1) alone.", ["Aspirin was given in step (1) alone."]),
+        ("No list here.", ["No list here."]),
+    ],
+)
+def test_each_item_of_a_numbered_list_is_a_statement_behind_the_shared_words(text: str, expected: list[str]):
+    assert list(split_enumeration(text)) == expected
+
+
+@given(TEXTS)
+def test_items_keep_every_word_of_a_list(text: str):
+    words = set(re.findall(r"[a-z]{3,}", text.lower())) - {"and", "viii", "iii", "vii"}
+    assert words <= set(re.findall(r"[a-z]{3,}", " ".join(split_enumeration(text)).lower()))
 
 
 @pytest.mark.parametrize("unit", ["A is B and ", "; ", "(i) a ", "although x is y, ", "( ", "1) 2) ", "it "])

@@ -1,6 +1,7 @@
 """Protocols: the worked examples of each rule, what is put before the judge, and their names."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -302,6 +303,21 @@ def test_a_protocol_is_found_by_its_name(name: str, premise: PremisePlan):
     assert protocol.premise == premise
     split = name == "statements" or name.startswith("reason-verify")
     assert isinstance(protocol.claim, AtomicStatements if split else WholeSentence)
+
+
+def test_reason_and_verify_judges_each_item_of_a_numbered_list():
+    judge = Scripted(lambda premise, claim: "entails" if "aspirin" in claim else "neutral")
+    claim = "Drugs that lower risk are (1) aspirin and (2) statins."
+    answer = parse_answer("a", f"{claim[:-1]} [1].", [Document.from_text("d", YES)])
+    for protocol, asked in (
+        ("reason-verify", ["Drugs that lower risk are aspirin.", "Drugs that lower risk are statins."]),
+        ("statements", [claim]),
+    ):
+        judge.asked.clear()
+        made = get_protocol(protocol)
+        (checked,) = Verifier(replace(made, judge=judge)).verify([answer])
+        assert list(dict.fromkeys(pair.claim for pair in judge.asked)) == asked
+        assert checked.verdicts[0].label == "irrelevant"
 
 
 def test_a_number_may_be_left_out():

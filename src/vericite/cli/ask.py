@@ -17,6 +17,7 @@ from vericite.cli.options import (
     AidsOption,
     AnswerAtOption,
     BatchOption,
+    BestOption,
     ByOption,
     CacheOption,
     CandidatesOption,
@@ -24,14 +25,18 @@ from vericite.cli.options import (
     CleaningOption,
     ConcurrencyOption,
     ContextOption,
+    ContextsOption,
     ControlledOption,
     CorpusOption,
     CoverageOption,
+    DiversityOption,
     EvidenceOption,
+    FewestOption,
     GrammarOption,
     JudgeOption,
     KeepOption,
     LLMOption,
+    NearOption,
     PlanOption,
     PlanOutOption,
     PoolOption,
@@ -42,12 +47,14 @@ from vericite.cli.options import (
     RelevanceOption,
     RepairOption,
     RequestsOption,
+    RerankByOption,
     RerankOption,
     RewriteOption,
     SeedOption,
     SelectOption,
     ShotsOption,
     TimeoutOption,
+    TogetherOption,
     TokensOption,
 )
 from vericite.cli.plans import plan_of
@@ -83,10 +90,15 @@ def ask(
     grammar: GrammarOption = "auto",
     rationale: RationaleOption = False,
     context: ContextOption = None,
+    contexts: ContextsOption = None,
+    together: TogetherOption = False,
     repair: RepairOption = False,
     pool: PoolOption = None,
     shots: ShotsOption = None,
     select: SelectOption = None,
+    fewest: FewestOption = None,
+    near: NearOption = None,
+    diversity: DiversityOption = None,
     seed: SeedOption = None,
     answer_at: AnswerAtOption = None,
     evidence: EvidenceOption = "abstracts",
@@ -107,6 +119,8 @@ def ask(
     coverage: CoverageOption = None,
     relevance: RelevanceOption = None,
     keep: KeepOption = None,
+    best: BestOption = None,
+    rerank_by: RerankByOption = None,
     batch: BatchOption = None,
     save: Annotated[
         Path | None,
@@ -217,6 +231,7 @@ def _ask_into(
     from vericite.cli.terminal import Progress
     from vericite.datasets.registry import data_of
     from vericite.pipeline.build import fingerprint
+    from vericite.pipeline.plan import NOTHING
     from vericite.pipeline.runs import RunFolder
     from vericite.records import to_json
 
@@ -234,7 +249,8 @@ def _ask_into(
         for run in kept.runs():
             if run.question.id in asked:
                 typer.echo(to_json(run))
-    _show_retrieval(kept.retrieval)
+    if plan.search.corpus != NOTHING:
+        _show_retrieval(kept.retrieval)
     before = f", {done} of them before" if done else ""
     answered = f"{len(questions) - len(outcomes.failed)} of {len(questions)} questions answered{before}"
     say(f"{folder}: {answered}", err=as_json)

@@ -15,6 +15,7 @@ from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
     JsonOption,
+    PlanOption,
     PriceOption,
     ReplyOption,
     RequestsOption,
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.errors import RecordError
-    from vericite.generate.demonstrations import Built, RationaleWriter
-    from vericite.records import Question
+    from vericite.generate.demonstrations import Built, WritesRationales
+    from vericite.llm import Settings
+    from vericite.records import Document, Question
 
 demonstrations = typer.Typer(
     name="demonstrations",
@@ -62,7 +64,27 @@ def build(
             "--llm", help="Who writes rationales, as openai:gpt-4o-mini; without, there are none.", metavar="MODEL"
         ),
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Documents a demonstration shows, at most.")] = 3,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            help="With --llm: ask for rationales by this prompt, as at evaluation, and keep what comes to the right "
+            "answer: reason-verify-bioasq ... or a .toml file.",
+            metavar="NAME",
+        ),
+    ] = None,
+    retrieved: Annotated[
+        bool,
+        typer.Option(
+            "--retrieved", help="Show what a search of --corpus finds, as at evaluation, in place of gold documents."
+        ),
+    ] = False,
+    plan: PlanOption = None,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            "--most", min=1, help="Documents a demonstration shows, at most; 3 gold ones, or 5 that were found."
+        ),
+    ] = None,
     concurrency: ConcurrencyOption = 8,
     rpm: RequestsOption = None,
     tpm: TokensOption = None,
@@ -75,21 +97,30 @@ def build(
     """Make demonstrations of training questions: the right answer with citations, and, with --llm, reasoning to it.
 
     A sentence of a reference answer cites the gold document that has most of its words, or is left out. A rationale is
-    kept where it cites documents that exist and, read by itself, comes to the right answer. Stopped, even by
-    kill -9, the build goes on where it was when the same command is typed again.
+    kept where it cites documents that exist and, read by itself, comes to the right answer. With --retrieved and
+    --prompt they are made as in Reason and Verify: the documents that a search finds, the prompt of the evaluation, and
+    only what comes to the right answer. Stopped, even by kill -9, the build goes on where it was when the same command
+    is typed again.
     """
     from vericite.formats.registry import read_questions
     from vericite.generate.demonstrations import build_pool
-    from vericite.pipeline.demonstrations import gold_documents, rationale_writer
+    from vericite.pipeline.demonstrations import evaluated_writer, gold_documents, rationale_writer
 
     refuse_unwritable(to, "--to")
+    _refuse_idle(llm, prompt, retrieved, plan, documents)
     found, problems = read_questions(questions)
     settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
-    evidence, more = gold_documents(documents, corpus, found)
-    writer = None if llm is None else rationale_writer(llm, settings)
+    shown, by = most or (5 if retrieved else 3), None
+    if retrieved:
+        evidence, by, more = _searched(corpus, plan, settings, shown)
+    else:
+        evidence, more = gold_documents(documents, corpus, found)
+    writer: WritesRationales | None = None
+    if llm is not None:
+        writer = rationale_writer(llm, settings) if prompt is None else evaluated_writer(llm, settings, prompt)
     try:
         with _shown(len(found)) as progress:
-            built = build_pool(found, evidence, to, writer, most, progress)
+            built = build_pool(found, evidence, to, writer, shown, progress, by)
     finally:
         if writer is not None:
             writer.llm.close()
@@ -100,6 +131,33 @@ def build(
     report([*problems, *more])
     if built.failed:
         raise typer.Exit(1)
+
+
+def _refuse_idle(
+    llm: str | None, prompt: str | None, retrieved: bool, plan: str | None, documents: Path | None
+) -> None:
+    from vericite.errors import InputError
+
+    if prompt is not None and llm is None:
+        raise InputError("expected --llm beside --prompt; found none. Name a model.")
+    if plan is not None and not retrieved:
+        raise InputError("expected --retrieved beside --plan, which says how to search; found none. Add it.")
+    if retrieved and documents is not None:
+        raise InputError("expected --corpus beside --retrieved, which searches it; found --documents")
+
+
+def _searched(
+    corpus: str | None, plan: str | None, settings: Settings, most: int
+) -> tuple[Callable[[Question], Sequence[Document]], str, Sequence[RecordError]]:
+    from vericite.cli.plans import search_plan
+    from vericite.errors import InputError
+    from vericite.pipeline.demonstrations import found_documents
+
+    named = search_plan(plan)
+    if corpus is None and plan is None:
+        raise InputError("expected --corpus beside --retrieved; found none. Name what is searched.")
+    chosen = named if corpus is None else named.model_copy(update={"corpus": corpus})
+    return found_documents(chosen, settings, most)
 
 
 @demonstrations.command()
@@ -149,7 +207,7 @@ def _shown(questions: int) -> Generator[Callable[[Built], None]]:
         yield show
 
 
-def _print_built(built: Built, to: Path, writer: RationaleWriter | None) -> None:
+def _print_built(built: Built, to: Path, writer: WritesRationales | None) -> None:
     counts = {
         "made": built.made,
         "before": built.before,
@@ -160,7 +218,7 @@ def _print_built(built: Built, to: Path, writer: RationaleWriter | None) -> None
     typer.echo(json.dumps({"pool": str(to), **counts, "language_model": used}, indent=2, ensure_ascii=False))
 
 
-def _show_built(built: Built, to: Path, writer: RationaleWriter | None) -> None:
+def _show_built(built: Built, to: Path, writer: WritesRationales | None) -> None:
     say(
         f"{to}: {built.made:,} demonstrations made, {built.before:,} questions done before, "
         f"{built.left_out.total():,} left out, {len(built.failed):,} failed"

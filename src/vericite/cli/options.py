@@ -103,7 +103,7 @@ CorpusOption = Annotated[
     typer.Option(
         help='"demo", "pubmed" (asks NCBI), a store that `corpus build` made, or a file of documents: JSONL '
         '{"id", "title"?, "text"}. With "oracle:" before it, each question gets its own gold documents from there, all '
-        "or --k."
+        'or --k. "none" shows a language model no documents.'
     ),
 ]
 ControlledOption = Annotated[
@@ -178,6 +178,24 @@ RelevanceOption = Annotated[
     float | None,
     typer.Option(
         min=0, max=1, help="Rewrite where the best documents' mean relevance is lower.", rich_help_panel=_SEARCH
+    ),
+]
+BestOption = Annotated[
+    int | None,
+    typer.Option(
+        "--best",
+        min=1,
+        help="Documents that --relevance is the mean of; 1 if not said, 5 in Reason and Verify.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+RerankByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank-by",
+        help='After rewriting, rank again by the "question" or, as in Reason and Verify, by the "rewriting".',
+        metavar="WHAT",
+        rich_help_panel=_SEARCH,
     ),
 ]
 KeepOption = Annotated[
@@ -283,6 +301,23 @@ ContextOption = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+ContextsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--contexts",
+        help="Judge the rationale against several numbers of documents, as in 1-5 or 1,3,5; the last is the run's own.",
+        metavar="NUMBERS",
+        rich_help_panel=_ANSWER,
+    ),
+]
+TogetherOption = Annotated[
+    bool,
+    typer.Option(
+        "--together",
+        help="Show the judge question, documents, rationale and answer at once (needs --judge llm-eight:MODEL).",
+        rich_help_panel=_ANSWER,
+    ),
+]
 PoolOption = Annotated[
     Path | None,
     typer.Option(
@@ -299,6 +334,33 @@ SelectOption = Annotated[
     typer.Option(
         help="How they are chosen: static, similar (if not said), similar+diverse or label-balanced.",
         metavar="WAY",
+        rich_help_panel=_DEMONSTRATIONS,
+    ),
+]
+FewestOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=4,
+        help="How many there must be, filled up by chance; as many as are shown if not said.",
+        rich_help_panel=_DEMONSTRATIONS,
+    ),
+]
+NearOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Cosine to a question from which a demonstration would give it away. [default: 0.9]",
+        rich_help_panel=_DEMONSTRATIONS,
+    ),
+]
+DiversityOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="With similar+diverse: weight of being unlike the others. [default: 0.3]",
         rich_help_panel=_DEMONSTRATIONS,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,12 @@ from vericite.cli.refusals import refuse_unwritable
 if TYPE_CHECKING:
     from vericite.corpus.store import Filters
     from vericite.llm import Settings
-    from vericite.pipeline.plan import Plan
+    from vericite.pipeline.plan import Plan, SearchPlan
 
 
 _SEARCH_FIELDS = {
     **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
-    **{name: name for name in ("keep", "mesh", "retracted", "controlled", "cleaning")},
+    **{name: name for name in ("keep", "mesh", "retracted", "controlled", "cleaning", "best", "rerank_by")},
     "from_year": "year_from",
     "to_year": "year_to",
     "journal": "journals",
@@ -34,9 +35,14 @@ _ANSWER_FIELDS = {
         "grammar",
         "rationale",
         "context",
+        "contexts",
+        "together",
         "pool",
         "shots",
         "select",
+        "fewest",
+        "near",
+        "diversity",
         "seed",
         "answer_at",
         "evidence",
@@ -89,6 +95,21 @@ def plan_of(ctx: typer.Context, command: str, plan: str | None, plan_out: Path |
     return made
 
 
+def search_plan(plan: str | None) -> SearchPlan:
+    """How ``--plan`` has it searched: a name, or a file of settings; the usual way without one.
+
+    Raises:
+        InputError: The plan's file or a value in it cannot be used.
+    """
+    from vericite.pipeline.plan import STARTING_POINTS, Plan
+
+    if plan is None:
+        return Plan().search
+    if _is_name(plan, STARTING_POINTS):
+        return (Plan().changed({"search": STARTING_POINTS[plan]}) if plan in STARTING_POINTS else _unknown(plan)).search
+    return Plan.load(Path(plan)).search
+
+
 def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What the project's file sets of these sections; said aloud, because it decides the figures."""
     from vericite.pipeline.plan import project_file, project_settings
@@ -122,6 +143,23 @@ def _given(ctx: typer.Context, options: dict[str, str]) -> dict[str, Any]:
         if source is not None and source.name == "COMMANDLINE":
             value = ctx.params[option]
             found[field] = str(value) if isinstance(value, Path) else value
+    if isinstance(found.get("contexts"), str):
+        found["contexts"] = _numbers(found["contexts"])
+    return found
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers of "1-5" or "1,3,5".
+
+    Raises:
+        InputError: They are none.
+    """
+    from vericite.errors import InputError
+
+    ranges = [re.fullmatch(r"([1-9][0-9]{0,2})(?:-([1-9][0-9]{0,2}))?", part.strip()) for part in text.split(",")]
+    found = [number for it in ranges if it for number in range(int(it[1]), int(it[2] or it[1]) + 1)]
+    if not all(ranges) or not found or len(set(found)) < len(found):
+        raise InputError(f"expected --contexts as in 1-5 or 1,3,5, each number once; found {text!r}")
     return found
 
 

@@ -17,7 +17,7 @@ from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import signed
 from vericite.evaluate.systems import system_names
 from vericite.formats.files import first_fields
-from vericite.records import CheckedAnswer, CitationLabel, Labels, Record, StatementVerdict, number_jsonl
+from vericite.records import CheckedAnswer, CitationLabel, Labels, Record, Run, StatementVerdict, number_jsonl
 from vericite.verify.aggregators import CATEGORIES
 
 Of = Literal["citations", "rationale"]
@@ -85,10 +85,10 @@ class Agreed:
 
 
 def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "citations") -> list[Rating]:
-    """Ratings from files of ratings, of assessors' labels or of verdicts; files of the last two name their raters.
+    """Ratings from files of ratings, of assessors' labels, of verdicts or of runs; files of the last three name theirs.
 
     Args:
-        paths: One file or more.
+        paths: One file or more; a folder of runs stands for its file.
         problems: Lines that cannot be used are added here, also where an error follows; so is one that labels what
             the same rater labelled before, in whichever file.
         of: What is rated in labels and verdicts.
@@ -96,9 +96,12 @@ def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "c
     Raises:
         InputError: A file cannot be read, or holds none of these.
     """
+    from vericite.pipeline.runs import RUNS
+
     found: list[Rating] = []
     seen: set[tuple[str, str, str | None]] = set()
-    for path, rater in zip(paths, system_names(paths), strict=True):
+    for given, rater in zip(paths, system_names(paths), strict=True):
+        path = given / RUNS if given.is_dir() else given
         rated = len(found)
         for number, line in _lines(path, rater, of):
             if isinstance(line, RecordError):
@@ -122,7 +125,7 @@ def _without(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
     first = f" The first problem: {own}" if own else ""
     other = "rationale" if of == "citations" else "citations"
     return (
-        f'expected ratings in {path}, a line each: {{"item", "rater", "label", "group"?, "by"?}}; or labels or '
+        f'expected ratings in {path}, a line each: {{"item", "rater", "label", "group"?, "by"?}}; or labels, runs or '
         f"verdicts of {of} (--of {other} reads those of {other}); found none.{first}"
     )
 
@@ -136,6 +139,9 @@ def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating] |
     elif "id" in fields and not fields & {"item", "rater"}:
         for number, line in number_jsonl(Labels, path):
             yield number, line if isinstance(line, RecordError) else ratings_of_labels([line], rater, of)
+    elif {"question", "evidence", "answer"} <= fields:
+        for number, line in number_jsonl(Run, path):
+            yield number, line if isinstance(line, RecordError) else ratings_of_run(line, rater, of)
     else:
         for number, line in number_jsonl(Rating, path):
             yield number, line if isinstance(line, RecordError) else [line]
@@ -170,6 +176,18 @@ def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "
     """
     rated = _of_citations if of == "citations" else _of_rationale
     return [one for answer in checked for one in rated(answer, rater)]
+
+
+def ratings_of_run(run: Run, rater: str, of: Of = "citations") -> list[Rating]:
+    """The verdicts of a run as ratings; on a rationale those of each number of documents, by ``CONTEXT-3`` ..."""
+    if of == "citations":
+        return ratings_of_verdicts([run.checked], rater)
+    judged = run.contexts or ([] if run.rationale is None else [run.rationale])
+    return [
+        one.model_copy(update={"by": f"CONTEXT-{found.context}"})
+        for found in judged
+        for one in ratings_of_verdicts([found.checked], rater, of)
+    ]
 
 
 def _of_citations(answer: CheckedAnswer, rater: str) -> list[Rating]:

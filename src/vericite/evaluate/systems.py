@@ -293,12 +293,22 @@ def _with_run(item: Item, run: Run) -> Item:
         answer=item.answer or (made and made.answer),
         checked=item.checked or (made and made.checked),
         reasoned=run.rationale.checked if run.rationale else None,
+        scores={**_numbers_of(run), **item.scores},
         exact=run.answer.exact if item.exact is None else item.exact,
         failed=item.failed or run.answer.failed,
         changes=run.changes,
         ranked=tuple(evidence.document.id for evidence in run.evidence) if item.ranked is None else item.ranked,
         gold=item.gold or Gold.of(run.question),
     )
+
+
+def _numbers_of(run: Run) -> dict[str, float]:
+    """What the judge of a rationale says in numbers, for ``ModelScore``."""
+    judged = run.rationale
+    if judged is None:
+        return {}
+    found = {"faith": judged.score, "grounded": judged.grounded, "quality": judged.quality}
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True)

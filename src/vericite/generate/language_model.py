@@ -120,7 +120,8 @@ class AskingGenerator(ABC):
         """What holds the reply to its form."""
         return None
 
-    def _asked_without_evidence(self) -> bool:
+    @property
+    def asked_without_evidence(self) -> bool:
         """Whether the model is asked where there is nothing to show it."""
         return False
 
@@ -144,6 +145,10 @@ class AskingGenerator(ABC):
     def generations(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Generation, None, None]:
         """The same, with what the model said and what was done to it."""
         return self.llm.each((self._task(question, evidence) for question, evidence in asked), self._generate_one)
+
+    async def generate_one(self, question: Question, evidence: Sequence[Evidence]) -> Generation:
+        """The same of one question, for those who ask the model for other things at the same time."""
+        return await self._generate_one(self._task(question, evidence))
 
     def request(self, question: Question, evidence: Sequence[Evidence]) -> ChatRequest | None:
         """What the model is asked; None where there is nothing to ask it."""
@@ -180,7 +185,7 @@ class AskingGenerator(ABC):
                 "raise the budget, or show fewer demonstrations"
             )
             return Task(question, documents, seen, failed(question, documents, reason))
-        if not seen.shown and not self._asked_without_evidence():
+        if not seen.shown and not self.asked_without_evidence:
             return Task(question, documents, seen, insufficient(prompt, question, documents))
         request = ChatRequest(
             prompt.messages(shown_as, seen.shown, examples),
@@ -199,7 +204,7 @@ class AskingGenerator(ABC):
             examples = _examples_for(self._demonstrations, question, documents)
         except InputError as error:
             return Task(question, documents, seen, failed(question, documents, str(error)))
-        if not self._asked_without_evidence() and all(document.retracted for document in documents):
+        if not self.asked_without_evidence and all(document.retracted for document in documents):
             return Task(question, documents, seen, insufficient(prompt, question, documents))
         messages = prompt.conversation(question, evidence, examples)
         # What a service takes it says itself; a model in this process takes so much.
@@ -344,7 +349,9 @@ class LanguageModelGenerator(AskingGenerator):
         """The prompt's name, version and hash, the model's name, and how it is asked."""
         return self._signature_of(*([GRAMMAR] if self._constrained else []))
 
-    def _asked_without_evidence(self) -> bool:
+    @property
+    def asked_without_evidence(self) -> bool:
+        """As the prompt says."""
         return self.prompt.own_knowledge
 
     def _grammar(self, question: Question, seen: TruncatedEvidence) -> str | None:

@@ -207,7 +207,9 @@ class AnswerPrompt(Prompt):
     def _check_slots(self, part: str, text: str | None) -> None:
         if text is None:
             return
-        found, must, known = slots(text), _MUST[part], (*_MUST[part], *_MAY[part])
+        found, known = slots(text), (*_MUST[part], *_MAY[part])
+        # Whoever answers from what it knows need not be shown a document.
+        must = [slot for slot in _MUST[part] if not (slot == "documents" and self.own_knowledge)]
         for slot in sorted(found - set(known)):
             raise InputError(
                 f"expected the slots of {part} in prompt {self.name} to be of {', '.join(known)}; "

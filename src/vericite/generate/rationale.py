@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -153,6 +153,17 @@ RATIONALE = "rationale.v1"
 
 PROMPT = FOLDER / "rationale" / "steps.toml"
 """The prompt. It is none of ``PROMPTS``, whose replies are prose."""
+
+
+def rationale_prompt(maybe: bool = False) -> AnswerPrompt:
+    """The prompt for reasoning as data; with ``maybe`` that is an answer to yes/no questions too, as in PubMedQA."""
+    prompt = load_prompt(PROMPT)
+    if not maybe:
+        return prompt
+    return replace(prompt, name=prompt.name.replace("rationale", "rationale-maybe"), options=_MAYBE)
+
+
+_MAYBE = {"A": "yes", "B": "no", "C": "maybe"}
 
 _ASKS_YES_OR_NO = re.compile(
     r"\W*(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would|should|may|might|must)\b(?!.*\bor\b.*\?)",

@@ -134,10 +134,10 @@ def read_as_it_stands(
         return ReadReply(failed(question, documents, "the reply holds no answer"), notes)
     answer = parse_answer(question.id, reply, documents, question.text)
     fields: dict[str, object] = {}
-    body = reply
+    body, provisional = reply, None
     if prompt.final_answer:
         final = read_final_answer(reply, prompt.options, question.type)
-        body = final.body
+        body, provisional = final.body, final.text
         fields |= {"exact": final.exact, "insufficient": final.unavailable}
     if reasoned:
         said = parse_answer(question.id, body, documents, question.text)
@@ -149,5 +149,5 @@ def read_as_it_stands(
             for claim in said.claims
             if any(map(str.isalnum, claim.text))
         )
-        fields["rationale"] = Rationale(steps=steps, raw=reply)
+        fields["rationale"] = Rationale(steps=steps, provisional=provisional, raw=reply)
     return ReadReply(answer.model_copy(update=fields), notes)

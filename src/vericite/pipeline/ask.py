@@ -241,7 +241,7 @@ class Pipeline:
                 checked = next(iter(self.verifier.verify([answer])))
             else:
                 checked = self.verifier.verify_stepwise(answer, watch.verdict)
-        rationale = self._rationale(question, found, answer, clock)
+        rationales = self._rationales_of(question, found, answer, clock)
         changes: tuple[Change, ...] = ()
         if self._repairer is not None and answer.failed is None:
             with clock("repair"):
@@ -258,21 +258,23 @@ class Pipeline:
                 parts={**checked.provenance.parts, **self.parts},
             ),
             rewriting=found.rewriting,
-            rationale=rationale,
+            rationale=rationales[-1] if rationales else None,
+            contexts=rationales if len(rationales) > 1 else (),
             changes=changes,
             seconds=clock.seconds,
             cell=found.cell,
         )
 
-    def _rationale(
+    def _rationales_of(
         self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock
-    ) -> CheckedRationale | None:
+    ) -> tuple[CheckedRationale, ...]:
+        """What is found of the answer's rationale, in each context."""
         if self._rationales is None or answer.rationale is None:
-            return None
+            return ()
         from vericite.pipeline.rationale import Reasoned
 
         with clock("rationale"):
-            return next(self._rationales.check([Reasoned(answer.rationale, question, found.usable_first)]))[0]
+            return next(self._rationales.check([Reasoned(answer.rationale, question, found.usable_first)]))
 
 
 def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iterator[Run]:

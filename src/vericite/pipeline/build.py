@@ -16,14 +16,14 @@ from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
 from vericite.pipeline.cells import OracleSearch, SavedCell
 from vericite.pipeline.check import verifier_for
-from vericite.pipeline.plan import ALL_GOLD, ORACLE, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.plan import ALL_GOLD, NOTHING, ORACLE, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import Rewrite, Search
 from vericite.records import Document, Question
 from vericite.retrieve.memory import MemoryRetriever
 from vericite.retrieve.oracle import Oracle
 from vericite.retrieve.rerank import PRIOR, Rerank
-from vericite.retrieve.retriever import Fused, Retriever, Way
+from vericite.retrieve.retriever import ClosedBook, Fused, Retriever, Way
 from vericite.retrieve.rewrite import Rewriter, Trigger
 from vericite.retrieve.vectors import FILE as VECTORS
 from vericite.retrieve.vectors import OnEmbedding, vectors_of
@@ -74,12 +74,16 @@ def build(
     """
     wrong = [] if problems is None else problems
     plan.answer.expect_coherent()
+    if plan.search.corpus == NOTHING and plan.answer.llm is None:
+        raise InputError(f"expected --llm beside --corpus {NOTHING}, which has no sentence to answer with; found none")
     settings = settings_of(plan.llm)
     if search is None:
         search, lines = open_search(plan.search, settings, on_embedding)
         wrong.extend(lines)
     model = model or _model(plan.answer.llm, settings)
     generator = generator_of(plan.answer, model, questions, wrong)
+    if plan.search.corpus == NOTHING:
+        _expect_own_knowledge(generator)
     judge = judge or judge_of(plan.check, settings)
     verifier = verifier_for(protocol_of(plan.check, judge))
     return Pipeline(
@@ -89,6 +93,16 @@ def build(
         rationales=_rationale_checker(plan, judge),
         repairer=_repairer_within(verifier, search, model) if plan.repair.enabled else None,
     )
+
+
+def _expect_own_knowledge(generator: Generator) -> None:
+    from vericite.generate.language_model import AskingGenerator
+
+    if not isinstance(generator, AskingGenerator) or not generator.asked_without_evidence:
+        raise InputError(
+            f"expected a prompt that lets the model answer from its own knowledge beside --corpus {NOTHING}; found "
+            "another. Take closed-book-bioasq or closed-book-pubmedqa (--prompt)."
+        )
 
 
 def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
@@ -105,7 +119,7 @@ def _content_of(corpus: str) -> dict[str, str]:
     """Of a corpus that is a file, which may hold other documents the next time."""
     corpus = corpus.removeprefix(ORACLE)
     path = Path(corpus)
-    if corpus in ("demo", "pubmed") or not path.is_file():
+    if corpus in ("demo", "pubmed", NOTHING) or not path.is_file():
         return {}
     with path.open("rb") as file:
         return {"corpus_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
@@ -169,10 +183,11 @@ def generator_of(
     if plan.rationale and plan.prompt.endswith(".toml"):
         return _reasoned_verbatim(plan, model, questions, problems)
     if plan.rationale:
-        from vericite.generate.rationale import PROMPT, RationaleGenerator
+        from vericite.generate.rationale import RationaleGenerator, rationale_prompt
 
-        shown = _demonstrations(plan, load_prompt(PROMPT), questions, problems)
-        return RationaleGenerator(model, demonstrations=shown, seed=plan.seed)
+        prompt = rationale_prompt(maybe=plan.prompt == "steps-maybe")
+        shown = _demonstrations(plan, prompt, questions, problems)
+        return RationaleGenerator(model, prompt, demonstrations=shown, seed=plan.seed)
     from vericite.generate.language_model import LanguageModelGenerator
 
     prompt = load_prompt(plan.prompt)
@@ -220,15 +235,22 @@ def _demonstrations(
         return ()
     if plan.pool is None:
         return None
-    from vericite.generate.demonstrations import Pool, PoolSelector, Selection, Vectors, decontaminate
+    from vericite.generate.demonstrations import NEAR, Pool, PoolSelector, Selection, Vectors, decontaminate
 
     path = Path(plan.pool)
     pool, wrong = Pool.read(path)
     problems.extend(wrong)
     vectors = Vectors.beside(path, Embedder.shared())
-    clean = decontaminate(pool, questions, vectors)
-    way = plan.select or "similar"
-    selection = Selection(way, plan.shots or 2, seed=plan.seed or 0)  # pyright: ignore[reportArgumentType]
+    near = NEAR if plan.near is None else plan.near
+    clean = decontaminate(pool, questions, vectors, near)
+    selection = Selection(
+        plan.select or "similar",  # pyright: ignore[reportArgumentType]
+        plan.shots or 2,
+        fewest=plan.fewest,
+        seed=plan.seed or 0,
+        diversity=Selection.diversity if plan.diversity is None else plan.diversity,
+        near=near,
+    )
     return PoolSelector(clean, selection, prompt, vectors)
 
 
@@ -240,7 +262,8 @@ def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | No
 
     knows_categories = (plan.check.judge or "").partition(":")[0] == "llm-eight"
     chosen = judge if knows_categories and judge is not None else "bundled"
-    return RationaleChecker(chosen, (plan.answer.context or CONTEXT,))
+    contexts = plan.answer.contexts or (plan.answer.context or CONTEXT,)
+    return RationaleChecker(chosen, contexts, together=plan.answer.together)
 
 
 def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
@@ -297,13 +320,16 @@ def open_search(
         return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
     if chosen.controlled is not None:
         raise InputError(f"expected --corpus {ORACLE}... beside --controlled; found the corpus {chosen.corpus!r}")
+    if chosen.corpus == NOTHING:
+        return Search(ClosedBook()), ()
     rewriter = _rewriter(chosen, settings)
     retriever, problems = _retriever(chosen, on_embedding)
     reranker = load_reranker(chosen.rerank)
     prior = PRIOR if chosen.rerank == "bundled" else 0.0
     rerank = None if reranker is None else Rerank(reranker, chosen.candidates, prior)
     keep = "new" if chosen.keep == "new" else "better"
-    rewrite = None if rewriter is None else Rewrite(rewriter, _usable(chosen.trigger, rerank), keep)
+    trigger = _usable(chosen.trigger, rerank)
+    rewrite = None if rewriter is None else Rewrite(rewriter, trigger, keep, chosen.rerank_by)
     return Search(retriever, rerank, rewrite), problems
 
 
@@ -353,7 +379,7 @@ def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
 
 
 def _is_store(corpus: str) -> bool:
-    return corpus not in ("demo", "pubmed") and (corpus.startswith("s3://") or Path(corpus).is_dir())
+    return corpus not in ("demo", "pubmed", NOTHING) and (corpus.startswith("s3://") or Path(corpus).is_dir())
 
 
 def load_reranker(name: str) -> Reranks | None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from vericite.corpus import demo_documents, load_documents
 from vericite.errors import InputError, RecordError
-from vericite.generate.demonstrations import NEAR, Pool, RationaleWriter, Vectors, decontaminate
+from vericite.generate.demonstrations import NEAR, EvaluatedWriter, Pool, RationaleWriter, Vectors, decontaminate
 from vericite.llm import Settings
 from vericite.models.embedder import Embedder
+from vericite.pipeline.plan import SearchPlan
 from vericite.records import Document, Question
 from vericite.retrieve.oracle import Oracle, pmid_of
 
@@ -21,6 +22,36 @@ def rationale_writer(model: str, settings: Settings) -> RationaleWriter:
     from vericite.llm import LLM
 
     return RationaleWriter(LLM(model, settings), settings.reply_tokens)
+
+
+def evaluated_writer(model: str, settings: Settings, prompt: str) -> EvaluatedWriter:
+    """Who writes it as at evaluation.
+
+    Raises:
+        InputError: The prompt cannot be used, or ends in no final answer.
+    """
+    from vericite.generate.prompt import load_prompt
+    from vericite.llm import LLM
+
+    return EvaluatedWriter(LLM(model, settings), load_prompt(prompt))
+
+
+def found_documents(
+    plan: SearchPlan, settings: Settings, most: int
+) -> tuple[Callable[[Question], Sequence[Document]], str, Sequence[RecordError]]:
+    """What gives a question the documents that a search finds, the search's signature, and what was wrong with lines.
+
+    Raises:
+        InputError: The plan cannot be carried out.
+    """
+    from vericite.pipeline.build import open_search
+
+    search, problems = open_search(plan, settings)
+
+    def found(question: Question) -> list[Document]:
+        return [hit.document for hit in search.find(question, most).usable_first]
+
+    return found, " ".join(f"{name}={signature}" for name, signature in search.parts.items()), problems
 
 
 def gold_documents(

@@ -11,14 +11,14 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
 from vericite.corpus.store.contract import Filters
 from vericite.disk.files import write_whole
 from vericite.errors import InputError, UnknownNameError
-from vericite.pipeline.search import Keep
+from vericite.pipeline.search import Keep, RerankBy
 from vericite.records import Record, first_problem
 from vericite.retrieve.rerank import CANDIDATES
 from vericite.retrieve.rewrite import Trigger
@@ -26,6 +26,15 @@ from vericite.retrieve.rewrite import Trigger
 By = Literal["bm25", "dense", "hybrid", "rrf-2", "rrf-4"]
 """Ways to rank; the last two are MedRAG's fusions, of BM25 with MedCPT, and of both with Contriever and SPECTER."""
 
+
+NOTHING = "none"
+"""The corpus without a document: a language model answers from what it knows."""
+
+RATIONALE_PROMPTS = ("steps", "steps-maybe")
+"""Prompts for ``rationale``; the second one allows maybe as the answer to a yes/no question."""
+
+_CHOSEN = ("fewest", "near", "diversity")
+"""What more there is to say about how demonstrations are chosen."""
 
 ORACLE = "oracle:"
 """Begins the name of a corpus that only gives gold documents."""
@@ -39,7 +48,8 @@ class SearchPlan(Record):
 
     Attributes:
         corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:``
-            before it, each question's gold documents are taken from there and nothing is searched for.
+            before it, each question's gold documents are taken from there and nothing is searched for. ``none`` gives
+            no document: a closed book.
         controlled: With an oracle: the standard cell, whose number of documents each question gets. A corpus to be
             searched, or a folder of runs.
         k: Documents to find; None for the usual number, and of an oracle for all gold documents.
@@ -51,6 +61,7 @@ class SearchPlan(Record):
         relevance: The question is rewritten if the best documents' mean relevance is lower; 0 never.
         best: Documents that this mean is of. By default the best one alone: one article answers most questions.
         keep: Which evidence is kept after rewriting: the ``better`` one, or the ``new`` one.
+        rerank_by: What that evidence is ranked again by: the ``question``, or the ``rewriting``.
         year_from, year_to, journals, mesh, publication_types, languages, retracted: Filters on documents of a store.
         cleaning: Which words of a question PubMed is not asked for: its ``stopwords`` and the leading interrogative, or
             the ``interrogative`` alone, as in the VeriCite paper.
@@ -67,6 +78,7 @@ class SearchPlan(Record):
     relevance: float = Field(default=Trigger.relevance, ge=0, le=1)
     best: int = Field(default=1, ge=1)
     keep: str = "better"
+    rerank_by: RerankBy = "question"
     year_from: int | None = None
     year_to: int | None = None
     journals: tuple[str, ...] = ()
@@ -115,7 +127,15 @@ class SearchPlan(Record):
 
 STARTING_POINTS: dict[str, dict[str, Any]] = {
     "default": {},
-    "reason-verify": {"by": "bm25", "rerank": "bge", "rewrite": "", "best": Trigger.best, "keep": "new"},
+    "reason-verify": {
+        "k": 5,
+        "by": "bm25",
+        "rerank": "bge",
+        "rewrite": "",
+        "best": 5,
+        "keep": "new",
+        "rerank_by": "rewriting",
+    },
     "vericite": {"rerank": "none", "rewrite": "none"},
 }
 """What named plans change of a search. Reason and Verify's rewriter is a language model, which the user names."""
@@ -130,9 +150,14 @@ class AnswerPlan(Record):
         grammar: Whether a grammar holds the model to cited sentences.
         rationale: Let the model reason step by step, and judge each step.
         context: Documents that steps of a rationale are judged against; 5 if None.
+        contexts: Several such numbers, each judged apart; the last one is the run's own.
+        together: Whether a judge is shown question, documents, rationale and answer at once, and labels all steps.
         pool: A file of demonstrations.
         shots: How many of them are shown; 2 if None.
         select: How they are chosen; ``similar`` if None.
+        fewest: How many there must be, filled up by chance; ``shots`` if None.
+        near: Cosine to the question from which one would give it away; 0.9 if None.
+        diversity: Weight of being unlike those chosen before, for ``similar+diverse``; 0.3 if None.
         seed: Of sampling and of what is chosen by chance.
         answer_at: Without a language model: the probability that the sources answer, below which none is given.
         evidence: What a language model is shown of the documents: whole abstracts, or the sentences that answer.
@@ -143,9 +168,14 @@ class AnswerPlan(Record):
     grammar: Literal["auto", "on", "off"] = "auto"
     rationale: bool = False
     context: int | None = Field(default=None, ge=1)
+    contexts: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    together: bool = False
     pool: str | None = None
     shots: int | None = Field(default=None, ge=0, le=4)
     select: str | None = None
+    fewest: int | None = Field(default=None, ge=0, le=4)
+    near: float | None = Field(default=None, gt=0, le=1)
+    diversity: float | None = Field(default=None, ge=0, le=1)
     seed: int | None = Field(default=None, ge=0)
     answer_at: float | None = Field(default=None, ge=0, le=1)
     evidence: Literal["abstracts", "sentences"] = "abstracts"
@@ -157,25 +187,30 @@ class AnswerPlan(Record):
             InputError: One is given without the one that it needs.
         """
         if self.llm is None:
-            named = ("rationale", "prompt", "grammar", "pool", "shots", "select", "seed", "evidence")
+            named = ("rationale", "prompt", "grammar", "pool", "shots", "select", "seed", "evidence", *_CHOSEN)
             idle = [f"--{name}" for name in named if self._is_changed(name)]
             if idle:
                 raise InputError(f"expected --llm beside {', '.join(idle)}; found none. Name a model.")
         elif self.answer_at is not None:
             raise InputError("expected --answer-at without --llm, whose model decides for itself; found both")
-        if self.context is not None and not self.rationale:
-            raise InputError("expected --rationale beside --context; found none. Add it, or leave --context out.")
+        for name in ("context", "contexts", "together"):
+            if self._is_changed(name) and not self.rationale:
+                raise InputError(f"expected --rationale beside --{name}; found none. Add it, or leave --{name} out.")
+        if self.context is not None and self.contexts:
+            raise InputError("expected --context or --contexts; found both. Leave one out.")
         for has, name in (("a prompt", "prompt"), ("a form", "grammar")):
             # A verbatim prompt's reply is its own rationale; whether a file is one is seen when it is read.
-            is_file = name == "prompt" and self.prompt.endswith(".toml")
-            if self.rationale and self._is_changed(name) and not is_file:
+            is_own = name == "prompt" and (self.prompt.endswith(".toml") or self.prompt in RATIONALE_PROMPTS)
+            if self.rationale and self._is_changed(name) and not is_own:
                 raise InputError(
                     f"expected --rationale, which has {has} of its own, without --{name}; "
                     f"found {getattr(self, name)!r}. Leave one of them out."
                 )
-        if self.pool is None and (self.shots or self.select is not None):
-            option = "--shots" if self.shots else "--select"
-            raise InputError(f"expected --pool beside {option}; found none. Make one: vericite demonstrations build")
+        chosen = [name for name in ("shots", "select", *_CHOSEN) if getattr(self, name) not in (None, 0)]
+        if self.pool is None and chosen:
+            raise InputError(
+                f"expected --pool beside --{chosen[0]}; found none. Make one: vericite demonstrations build"
+            )
 
     def _is_changed(self, name: str) -> bool:
         return getattr(self, name) != type(self).model_fields[name].default

@@ -22,7 +22,7 @@ from itertools import islice, tee
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from vericite.errors import InputError
 from vericite.generate.prompt import NOTICE, Shown
@@ -30,7 +30,7 @@ from vericite.generate.rationale import stated
 from vericite.llm import LLM, CallFailure, ChatRequest, Message
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, fill, read_prompt, signed
-from vericite.models.contracts import Judge
+from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -53,7 +53,7 @@ from vericite.records.base import FrozenDict
 from vericite.text.references import render_markers
 from vericite.text.terms import terms
 from vericite.verify.aggregators import CATEGORIES, CORRECT, UNREACHABLE, Faithfulness, TwoViews
-from vericite.verify.claims import WholeSentence, WholeThenStatements
+from vericite.verify.claims import AtomicStatements, WholeThenStatements
 from vericite.verify.judges.llm import PROMPTS, LlmJudge
 from vericite.verify.judges.registry import load_judge, usual_bar
 from vericite.verify.premises import Assembly, Context
@@ -75,11 +75,33 @@ UNDECIDED = "undecided"
 _PROMPT = read_prompt(Path(__file__).with_suffix(".toml"), Prompt)
 """For a rationale as a whole."""
 
+_TOGETHER = read_prompt(Path(__file__).with_name("rationale_together.toml"), Prompt)
+"""For a rationale and all its statements at once."""
+
 
 class _Judged(BaseModel):
     """What is said of a rationale as a whole."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+    quality: Literal[1, 2, 3, 4, 5]
+    verdict: Literal["CORRECT", "INCORRECT"]
+
+
+# A model that is held to a schema fills its fields in the order of their names: statements before the whole.
+class _Labelled(BaseModel):
+    """The category of one statement, by its number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    index: int
+    label: str
+
+
+class _Together(BaseModel):
+    """What is said of a rationale and of each of its statements at once."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    categories: list[_Labelled]
+    faithfulness: float = Field(ge=0, le=1)
     quality: Literal[1, 2, 3, 4, 5]
     verdict: Literal["CORRECT", "INCORRECT"]
 
@@ -100,6 +122,32 @@ class _Statements(NamedTuple):
     checked: CheckedAnswer
 
 
+class _AtOnce(NamedTuple):
+    """What came of showing everything at once: the reply, or why there is none; None where nothing was asked."""
+
+    asked: Reasoned
+    context: int
+    statements: tuple[str, ...]
+    reply: _Together | CallFailure | None
+
+
+class _Given:
+    """A judge that has its labels already."""
+
+    def __init__(self, one: _AtOnce, signature: str) -> None:
+        self.signature = signature
+        self._failed = one.reply.reason if isinstance(one.reply, CallFailure) else "nobody was asked"
+        reply = one.reply if isinstance(one.reply, _Together) else None
+        given = {} if reply is None else {it.index: it.label for it in reply.categories}
+        self._labels = {text: given[number] for number, text in enumerate(one.statements, 1) if number in given}
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """The label of each claim."""
+        for pair in pairs:
+            label = self._labels.get(pair.claim)
+            yield Judgement.failed(self._failed) if label is None else Judgement.certain(CATEGORIES[label], label)
+
+
 @dataclass(frozen=True)
 class _ViewsByCategory(TwoViews):
     """The views of the default protocol, whose outcome is mapped to categories once the words are at hand."""
@@ -117,12 +165,17 @@ class RationaleChecker:
         judge: A language model, which is asked for categories and for the whole; a judge or the name of one, of which
             ``llm-eight:MODEL`` is such a model and any other is mapped to the categories that it can tell.
         contexts: Numbers of documents to judge statements against; ``range(1, 6)`` is all conditions of the paper.
+        together: Show a language model question, documents, rationale and answer at once, and ask it for the category
+            of every statement, as the paper does; else it is asked statement by statement.
 
     Raises:
-        InputError: A number is below 1, or the judge is a language model that is asked for something else.
+        InputError: A number is below 1, or the judge is a language model that is asked for something else, or none
+            although it is to be shown everything.
     """
 
-    def __init__(self, judge: Judge | LLM | str = "bundled", contexts: Sequence[int] = (CONTEXT,)) -> None:
+    def __init__(
+        self, judge: Judge | LLM | str = "bundled", contexts: Sequence[int] = (CONTEXT,), together: bool = False
+    ) -> None:
         if not contexts or min(contexts) < 1:
             raise InputError(f"expected numbers of documents from 1 up; found {list(contexts)}. Correct them.")
         self.contexts = tuple(contexts)
@@ -134,7 +187,12 @@ class RationaleChecker:
                 f"expected a language model that is asked for the eight categories; found {loaded.signature}. "
                 "Use llm-eight:MODEL."
             )
-        self._verifiers = [Verifier(self._protocol(loaded, context)) for context in self.contexts]
+        if together and self._llm is None:
+            raise InputError(
+                f"expected a language model beside together (--judge llm-eight:MODEL); found {loaded.signature}"
+            )
+        self._at_once = together
+        self._verifiers = [] if together else [Verifier(self._protocol(loaded, it)) for it in self.contexts]
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -144,6 +202,8 @@ class RationaleChecker:
     @property
     def signature(self) -> str:
         """Who judges the statements, how, and in which contexts; and who the whole."""
+        if self._at_once:
+            return " and ".join(f"rationale({context}) by {self._together_signature}" for context in self.contexts)
         statements = [f"{it.protocol.signature} by {it.judge.signature}" for it in self._verifiers]
         return " and ".join([*statements, *([] if self._llm is None else [self._whole_signature])])
 
@@ -151,6 +211,11 @@ class RationaleChecker:
     def _whole_signature(self) -> str:
         fixed = fill(_PROMPT.system, {"notice": NOTICE})
         return f"{signed(_PROMPT.name, fixed)}:{'' if self._llm is None else self._llm.signature}(temperature=0)"
+
+    @property
+    def _together_signature(self) -> str:
+        fixed = fill(_TOGETHER.system, {"notice": NOTICE, "labels": _CATEGORY_LIST})
+        return f"{signed(_TOGETHER.name, fixed)}:{'' if self._llm is None else self._llm.signature}(temperature=0)"
 
     def check(self, asked: Iterable[Reasoned]) -> Iterator[tuple[CheckedRationale, ...]]:
         """Judge rationales in a stream, in order, each in every context.
@@ -160,22 +225,30 @@ class RationaleChecker:
         Raises:
             LLMAccessError: Every call would fail alike.
         """
-        judged = self._statements(asked)
-        done = map(self._told, judged) if self._llm is None else self._llm.each(judged, self._as_a_whole)
+        if self._llm is not None and self._at_once:
+            each = ((one, context) for one in asked for context in self.contexts)
+            done = map(self._labelled, self._llm.each(each, self._asked_at_once))
+        else:
+            judged = self._statements(asked)
+            done = map(self._told, judged) if self._llm is None else self._llm.each(judged, self._as_a_whole)
         while found := tuple(islice(done, len(self.contexts))):
             yield found
 
     def runs(self, runs: Iterable[Run]) -> Iterator[Run]:
-        """Runs with their ``rationale`` judged in the first context; those without one come as they are."""
+        """Runs with their ``rationale`` judged in the last context, all of them kept; others come as they are."""
         given, kept = tee(runs)
         asked = (Reasoned(run.answer.rationale or Rationale(), run.question, run.evidence) for run in given)
         for run, found in zip(kept, self.check(asked), strict=True):
-            yield run if run.answer.rationale is None else run.model_copy(update={"rationale": found[0]})
+            if run.answer.rationale is None:
+                yield run
+                continue
+            *before, last = found
+            yield run.model_copy(update={"rationale": last, "contexts": found if before else ()})
 
     def _protocol(self, judge: Judge, context: int) -> Protocol:
         name = f"rationale({context})"
         if self._llm is not None:
-            return Protocol(WholeSentence(), Context(context), judge, Faithfulness(), name)
+            return Protocol(AtomicStatements(enumerations=True), Context(context), judge, Faithfulness(), name)
         views, bar = _ViewsByCategory(), usual_bar(judge)
         return Protocol(WholeThenStatements(), Assembly(), judge, views, name, bar, quotes=True, checks=True)
 
@@ -205,7 +278,7 @@ class RationaleChecker:
         answer, read = _as_answer(asked), _read(asked, context)
         claims = {claim.span: claim for claim in answer.claims}
         verdicts = tuple(self._verdict(claims[_span(it)], it, read) for it in checked.verdicts)
-        failures = tuple(_failure(claims[_span(it)], it, read) for it in checked.failures)
+        failures = tuple(_failure(claims[_span(it)], it, read, known=self._llm is not None) for it in checked.failures)
         if not read:
             failures = tuple(_unjudged(claim, f"rationale({context})") for claim in answer.claims)
         parts = {**checked.provenance.parts, **({} if self._llm is None else {"whole": self._whole_signature})}
@@ -223,7 +296,9 @@ class RationaleChecker:
         if found.abstained:
             return found.model_copy(update=place)
         if self._llm is not None:
-            return found.model_copy(update={**place, "native": found.statements[0].native})
+            # Of a step that makes several statements it is told whether all are correct.
+            alone = found.statements[0].native if len(found.statements) == 1 else found.native
+            return found.model_copy(update={**place, "native": alone})
         category, reasons = _category(claim, found, read)
         statement = StatementVerdict(
             text=claim.text,
@@ -247,14 +322,71 @@ class RationaleChecker:
             return self._told(one)
         return self._told(one, found.value)
 
-    def _told(self, one: _Statements, whole: _Judged | None = None) -> CheckedRationale:
+    def _told(self, one: _Statements, whole: _Judged | _Together | None = None) -> CheckedRationale:
+        summary = one.checked.summary
         return CheckedRationale(
             checked=one.checked,
             verdict=None if whole is None else whole.verdict,
             quality=None if whole is None else whole.quality,
+            grounded=whole.faithfulness if isinstance(whole, _Together) else None,
+            score=summary.holding / summary.statements if summary.statements else None,
             context=one.context,
             undecided=self.undecided,
         )
+
+    async def _asked_at_once(self, asked: tuple[Reasoned, int]) -> _AtOnce:
+        """The one call in which everything is shown."""
+        one, context = asked
+        read = _read(one, context)
+        statements = _atomic(one)
+        if self._llm is None or not read or not statements:
+            return _AtOnce(one, context, statements, None)
+        request = ChatRequest(
+            _messages_together(one, read, statements), max_tokens=max(1_024, self._llm.settings.reply_tokens)
+        )
+        found = await self._llm.parsed(request, _Together, lambda reply: _each_once(reply, len(statements)))
+        return _AtOnce(one, context, statements, found if isinstance(found, CallFailure) else found.value)
+
+    def _labelled(self, one: _AtOnce) -> CheckedRationale:
+        """The rationale with the labels that were given, added up as if each had been asked for."""
+        judge = _Given(one, self._together_signature)
+        protocol = Protocol(
+            AtomicStatements(enumerations=True),
+            Context(one.context),
+            judge,
+            Faithfulness(),
+            f"rationale({one.context})",
+        )
+        (checked,) = Verifier(protocol).verify([self._to_judge(one.context, one.asked)])
+        judged = _Statements(one.asked, one.context, self._by_category(one.asked, one.context, checked))
+        return self._told(judged, one.reply if isinstance(one.reply, _Together) else None)
+
+
+_CATEGORY_LIST = "\n".join(f"- {label}: {item.meaning}" for label, item in PROMPTS["eight"].labels.items())
+
+
+def _atomic(asked: Reasoned) -> tuple[str, ...]:
+    """The atomic statements of a rationale, in order."""
+    plan = AtomicStatements(enumerations=True)
+    return tuple(statement for claim in _as_answer(asked).claims for statement in plan.statements(claim))
+
+
+def _each_once(reply: _Together, statements: int) -> _Together:
+    numbers = sorted(item.index for item in reply.categories)
+    if numbers != list(range(1, statements + 1)):
+        raise ValueError(f"expected a label for each of the statements 1 to {statements}, once; found {numbers}")
+    if wrong := [item.label for item in reply.categories if item.label not in CATEGORIES]:
+        raise ValueError(f"expected labels out of {', '.join(CATEGORIES)}; found {wrong[0]!r}")
+    return reply
+
+
+def _messages_together(
+    asked: Reasoned, read: Mapping[int, Document], statements: Sequence[str]
+) -> tuple[Message, Message]:
+    numbered = "\n".join(f"{place}. {statement}" for place, statement in enumerate(statements, start=1))
+    return _TOGETHER.filled(
+        {**_shown(asked, read), "reasoning": as_block("reasoning", numbered), "labels": _CATEGORY_LIST}
+    )
 
 
 def check_rationale(
@@ -311,10 +443,13 @@ def _span(found: Verdict | VerificationFailure) -> Span:
     return Span(start=found.start, end=found.end)
 
 
-def _failure(claim: Claim, found: VerificationFailure, read: Mapping[int, Document]) -> VerificationFailure:
-    # Parts of a statement that were judged say nothing of it.
+def _failure(
+    claim: Claim, found: VerificationFailure, read: Mapping[int, Document], known: bool
+) -> VerificationFailure:
+    """A failure in its place; ``known`` is whether parts that were judged say something by themselves."""
     documents = tuple(document.id for document in read.values())
-    return found.model_copy(update={"markers": _cited(claim, read), "documents": documents, "statements": ()})
+    update = {"markers": _cited(claim, read), "documents": documents}
+    return found.model_copy(update=update if known else {**update, "statements": ()})
 
 
 def _unjudged(claim: Claim, protocol: str) -> VerificationFailure:
@@ -356,12 +491,14 @@ def _overlap(statement: str, found: Verdict, read: Mapping[int, Document]) -> fl
 
 def _messages(asked: Reasoned, read: Mapping[int, Document]) -> tuple[Message, Message]:
     steps = "\n".join(f"{place}. {step.statement}" for place, step in enumerate(asked.rationale.steps, start=1))
-    return _PROMPT.filled(
-        {
-            "question": as_block("question", asked.question.text),
-            "documents": "\n".join(Shown.of(document, number).text for number, document in read.items()),
-            "reasoning": as_block("reasoning", steps),
-            "answer": as_block("answer", asked.rationale.provisional or "(none)"),
-            "notice": NOTICE,
-        }
-    )
+    return _PROMPT.filled({**_shown(asked, read), "reasoning": as_block("reasoning", steps)})
+
+
+def _shown(asked: Reasoned, read: Mapping[int, Document]) -> dict[str, str]:
+    """What a judge of a rationale is shown beside its statements."""
+    return {
+        "question": as_block("question", asked.question.text),
+        "documents": "\n".join(Shown.of(document, number).text for number, document in read.items()),
+        "answer": as_block("answer", asked.rationale.provisional or "(none)"),
+        "notice": NOTICE,
+    }

@@ -44,6 +44,9 @@ class Clock:
 Keep = Literal["better", "new"]
 """Which evidence is kept after a rewriting: that with the better scores, or always the new."""
 
+RerankBy = Literal["question", "rewriting"]
+"""What the second search is ranked again by: the question, or the words that found it."""
+
 _WIDEST = 64
 """Times as many documents as wanted that are asked for at most, where retracted ones are in the way."""
 
@@ -58,16 +61,20 @@ class Rewrite:
         keep: ``new`` takes what the new words found, as in Reason and Verify's Algorithm 1; ``better`` takes it only
             where its best documents are the more relevant ones by the reranker or, without one, cover more of the
             question.
+        rerank_by: What the second search is ranked again by. ``question``: other words find documents, and how well
+            these answer is a matter of the question. ``rewriting``: as in that algorithm.
     """
 
     rewriter: Rewriter
     trigger: Trigger = field(default_factory=Trigger)
     keep: Keep = "better"
+    rerank_by: RerankBy = "question"
 
     @property
     def signature(self) -> str:
-        """Who, when, and which is kept."""
-        return f"{self.rewriter.signature}, {self.trigger.signature}, keep={self.keep}"
+        """Who, when, which is kept, and what it is ranked by where that is not the question."""
+        by = "" if self.rerank_by == "question" else f", rerank_by={self.rerank_by}"
+        return f"{self.rewriter.signature}, {self.trigger.signature}, keep={self.keep}{by}"
 
 
 @dataclass(frozen=True)
@@ -102,20 +109,20 @@ class Search:
         if k < 1:
             raise InputError(f"expected k, the number of documents to find, to be 1 or more; found {k}")
         clock = Clock(on_stage=on_stage)
-        evidence = self._ranked(question, question.text, k, clock)
+        evidence = self._ranked(question, question.text, question.text, k, clock)
         if self.rewrite is None:
             return FoundEvidence(evidence, None, clock.seconds)
         evidence, rewriting = self._rewritten(self.rewrite, question, evidence, k, clock)
         return FoundEvidence(evidence, rewriting, clock.seconds)
 
-    def _ranked(self, question: Question, query: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
+    def _ranked(self, question: Question, query: str, by: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
+        """The best documents for a query, ranked again by the text ``by``."""
         wanted = max(k, self.rerank.candidates if self.rerank else 0)
         with clock("retrieve"):
             found = self._retrieved(question if query == question.text else _reworded(question, query), wanted)
         if self.rerank is not None:
             with clock("rerank"):
-                # Other words find documents; how well these answer is a matter of the question itself.
-                found = self.rerank(question.text, found)
+                found = self.rerank(by, found)
         return first_usable(found, k)
 
     def _retrieved(self, question: Question, wanted: int) -> tuple[Evidence, ...]:
@@ -141,7 +148,7 @@ class Search:
         if query is None:
             failed = rewrite.rewriter.failures.get(question.text) if isinstance(rewrite.rewriter, Fallible) else None
             return evidence, rewriting.model_copy(update={"failed": failed})
-        again = self._ranked(question, query, k, clock)
+        again = self._ranked(question, query, question.text if rewrite.rerank_by == "question" else query, k, clock)
         second = self._judged(rewrite.trigger, question, again)
         kept = bool(again) and (rewrite.keep == "new" or _is_better(second, first))
         update = {"query": query, "again": (second.coverage, second.relevance), "kept": kept}

@@ -222,13 +222,17 @@ class CheckedRationale(Record):
     """What verification says of a rationale: Algorithm 1 of Reason and Verify.
 
     ``checked`` has a verdict a statement, whose ``native`` label is its category. ``verdict`` is that of the rationale
-    as a whole, ``quality`` the response's from 1 to 5; None where nobody was asked who can tell. ``context`` is the
-    number of documents that statements were judged against. ``undecided`` are categories that this judge cannot tell.
+    as a whole, ``quality`` the response's from 1 to 5, ``grounded`` from 0 to 1 how far the judge finds it to rest on
+    the documents; None where nobody was asked who can tell. ``score`` is Faith(R) as a number, None where no statement
+    was judged. ``context`` is the number of documents that statements were judged against. ``undecided`` are categories
+    that this judge cannot tell.
     """
 
     checked: CheckedAnswer
     verdict: Literal["CORRECT", "INCORRECT"] | None = None
     quality: int | None = Field(default=None, ge=1, le=5)
+    grounded: float | None = Field(default=None, ge=0, le=1)
+    score: float | None = Field(default=None, ge=0, le=1)
     context: int = Field(ge=1)
     undecided: tuple[str, ...] = ()
 
@@ -258,7 +262,8 @@ class Run(Record):
     """A question's way through the pipeline: what was found, answered and judged.
 
     ``changes`` are what repair did to the answer; ``seconds`` has the time of each stage by its name; ``cell`` is there
-    where the evidence is of gold documents.
+    where the evidence is of gold documents. Where a rationale was judged against several numbers of documents,
+    ``contexts`` has what was found of each, and ``rationale`` is the last.
     """
 
     question: Question
@@ -268,6 +273,7 @@ class Run(Record):
     provenance: Provenance
     rewriting: Rewriting | None = None
     rationale: CheckedRationale | None = None
+    contexts: tuple[CheckedRationale, ...] = ()
     changes: tuple[Change, ...] = ()
     seconds: FloatMap = FrozenDict()
     cell: Cell | None = None

@@ -34,6 +34,16 @@ def corpus_signature(documents: Iterable[Document]) -> str:
     return f"{count}@{digest.hexdigest()}"
 
 
+class ClosedBook:
+    """Finds nothing: what is known without documents is to be seen."""
+
+    signature = "closed-book"
+
+    def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        """No document."""
+        return ()
+
+
 RRF = 60
 """The constant, as its paper sets it."""
 

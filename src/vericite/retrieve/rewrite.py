@@ -179,7 +179,7 @@ class Trigger:
 
     coverage: float = 0.3
     relevance: float = 0.5
-    best: int = 3
+    best: int = 5
 
     def __post_init__(self) -> None:
         for name, value in (("coverage", self.coverage), ("relevance", self.relevance)):

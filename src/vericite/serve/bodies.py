@@ -15,7 +15,7 @@ Source = Document
 
 CHANGEABLE: dict[str, frozenset[str]] = {
     "search": frozenset("k by rerank candidates year_from year_to journals mesh publication_types languages".split()),
-    "answer": frozenset("rationale context shots seed answer_at evidence".split()),
+    "answer": frozenset("rationale context contexts shots seed answer_at evidence".split()),
     "check": frozenset("protocol abstain_below checks aids".split()),
     "repair": frozenset("enabled rounds drop_uncited".split()),
 }

@@ -426,6 +426,34 @@ def _list_marks(body: str) -> list[tuple[int, int]]:
     return best if len(best) > 1 else []
 
 
+ENUMERATIONS = "enumerations.v1"
+"""Signature of the rules of ``split_enumeration``."""
+
+_ALTERNATIVES = re.compile(r"\b(?:or|nor|either|neither)\b", re.IGNORECASE)
+_ITEM_END = re.compile(r"[\s,;]*(?:\band\b)?[\s,;]*\Z", re.IGNORECASE)
+
+
+def split_enumeration(statement: str) -> tuple[str, ...]:
+    """A statement with numbered items as one statement an item, each behind the words that they share.
+
+    "Causes are (1) smoking and (2) obesity." gives "Causes are smoking." and "Causes are obesity." Items that begin a
+    statement are left alone, since they say nothing by themselves, and so are alternatives ("(1) smoking or (2) ...").
+    """
+    marks = _list_marks(statement)
+    if not marks:
+        return (statement,)
+    stem = statement[: marks[0][0]].rstrip()
+    ends = [start for start, _ in marks[1:]]
+    stop = statement.rstrip()[-1:] if statement.rstrip()[-1:] in ".!?" else ""
+    bodies = [statement[end:until] for (_, end), until in zip(marks, [*ends, len(statement)], strict=True)]
+    if not any(map(str.isalnum, stem)) or any(_ALTERNATIVES.search(text) for text in (stem, *bodies)):
+        return (statement,)
+    items = [_ITEM_END.sub("", body).strip().rstrip(".!?") for body in bodies]
+    if not all(any(map(str.isalnum, item)) for item in items):
+        return (statement,)
+    return tuple(f"{stem} {item}{stop}" for item in items)
+
+
 _DEPENDENT = re.compile(
     r"""[\s"'“‘(\[*•-]*(?:
         (?:it|they|he|she|this|these|those|its|their|his|her|such|which|whose|who)\b

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vericite.records import Claim
-from vericite.text.statements import STATEMENTS, split_statements
+from vericite.text.statements import ENUMERATIONS, STATEMENTS, split_enumeration, split_statements
 
 _JOINING = re.compile(r"(?:and|but|while|whereas|although|though|yet)\s+(?:also\s+)?(?=\S)", re.IGNORECASE)
+
+
+_ATOMIC = f"{STATEMENTS} without joining words"
 
 
 class ClaimPlan(Protocol):
@@ -38,13 +41,25 @@ class WholeSentence:
 
 @dataclass(frozen=True)
 class AtomicStatements:
-    """The sentence split into the statements it makes."""
+    """The sentence split into the statements it makes.
 
-    signature: str = f"{STATEMENTS} without joining words"
+    Attributes:
+        enumerations: Whether each item of "(1) aspirin, (2) statins" is a statement, as in Reason and Verify.
+    """
+
+    enumerations: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The rules."""
+        return f"{_ATOMIC}, {ENUMERATIONS}" if self.enumerations else _ATOMIC
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
         """Its statements, or the claim whole where it has but one."""
-        return tuple(_alone(claim.text[span.slice]) for span in split_statements(claim.text)) or (claim.text,)
+        found = [_alone(claim.text[span.slice]) for span in split_statements(claim.text)]
+        if self.enumerations:
+            found = [item for statement in found for item in split_enumeration(statement)]
+        return tuple(found) or (claim.text,)
 
 
 def _alone(statement: str) -> str:
@@ -56,7 +71,7 @@ def _alone(statement: str) -> str:
 class WholeThenStatements:
     """The sentence as it stands, and then the statements it makes, where they are several."""
 
-    signature: str = f"sentence, then {AtomicStatements.signature}"
+    signature: str = f"sentence, then {_ATOMIC}"
 
     def statements(self, claim: Claim) -> tuple[str, ...]:
         """The claim's text first."""

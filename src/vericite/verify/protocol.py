@@ -166,9 +166,11 @@ PRESETS: dict[str, Preset] = {
         usual=5,
     ),
     "reason-verify": Preset(
-        "each atomic statement against the first N documents together, cited or not, in eight categories; a claim "
-        "is CORRECT if all its statements are",
-        lambda top: Protocol(AtomicStatements(), Context(top), aggregate=Faithfulness(), name=f"reason-verify({top})"),
+        "each atomic statement, and each item of a numbered list in one, against the first N documents together, cited "
+        "or not, in eight categories; a claim is CORRECT if all its statements are",
+        lambda top: Protocol(
+            AtomicStatements(enumerations=True), Context(top), aggregate=Faithfulness(), name=f"reason-verify({top})"
+        ),
         usual=5,
         papers_judges=("llm-eight:MODEL",),
         published=_EVERY_SENTENCE,

@@ -25,6 +25,7 @@ from vericite.evaluate.measures.answer_exact import (
     normalised,
 )
 from vericite.evaluate.measures.measure import NOTHING
+from vericite.evaluate.measures.answer_text import RefusedRate
 from vericite.evaluate.measures.registry import parse_measure
 from vericite.evaluate.resampling import Bootstrap
 from vericite.records import Gold
@@ -210,6 +211,19 @@ def test_classes_of_ones_own_are_named_in_the_measure():
     assert figure(measure, items) == pytest.approx((1 + 0 + 0) / 3, abs=1e-12)
     with pytest.raises(InputError, match="expected classes of CategoryMacroF1"):
         CategoryMacroF1(classes="yes,yes")
+
+
+def test_a_refusal_is_missing_or_wrong_as_is_asked_for_and_always_told_apart():
+    gold = Gold(id="q", type="yesno", exact=(("yes",),))
+    refused = parse_answer("q", "ANSWER UNAVAILABLE", ()).model_copy(update={"insufficient": True})
+    failed = refused.model_copy(update={"insufficient": False, "claims": (), "text": "", "failed": "no reply"})
+    for measure in (YesNoAccuracy, CategoryAccuracy):
+        assert measure().parts(Item("q", refused, gold=gold)) is None
+        assert measure(refused="wrong").parts(Item("q", refused, gold=gold)) == (0.0, 1.0)
+        assert measure(refused="wrong").parts(Item("q", failed, gold=gold)) is None
+        assert measure(refused="wrong").parts(Item("q", parse_answer("q", "Yes.", ()), gold=gold)) == (1.0, 1.0)
+    said = [RefusedRate().parts(Item("q", answer, gold=gold)) for answer in (refused, failed, None)]
+    assert said == [(1.0, 1.0), (0.0, 1.0), None]
 
 
 def test_the_text_is_read_for_a_category_only_where_texts_begin_with_it():

@@ -14,7 +14,7 @@ import string
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -307,21 +307,36 @@ def _take(entries: list[set[str]], names: set[str]) -> bool:
     return hit is not None
 
 
+Refused = Literal["missing", "wrong"]
+"""What a refusal, such as ANSWER UNAVAILABLE, is to a measure of right answers."""
+
+
+def _refusal(item: Item, refused: Refused) -> Parts | None:
+    """What a question without an answer adds: wrong where it was refused and that is to count, else it is missing."""
+    wrong = refused == "wrong" and item.answer is not None and item.answer.insufficient
+    return one(0.0) if wrong else None
+
+
+@dataclass(frozen=True, repr=False)
 class YesNoAccuracy(OfType):
     """Yes/no questions that are answered right.
 
     As in BioASQ's Task B. The answer is the exact one, or the first word of the text where that is yes, no or maybe and
     a mark or the end of the line follows ("No evidence was found" does not say no). An answer that says none of them is
-    wrong; without any answer the question is missing.
+    wrong; without any answer the question is missing. With ``refused='wrong'`` a refusal (ANSWER UNAVAILABLE) is wrong.
     """
 
     name = "YesNoAccuracy"
     whole = True
     type = "yesno"
 
+    refused: Refused = "missing"
+
     def _judged(self, item: Item, gold: Gold) -> Parts | None:
         given, right = closed_answer(item), closed_gold(gold)
-        return None if given is None or right is None else one(float(given == right))
+        if right is None:
+            return None
+        return _refusal(item, self.refused) if given is None else one(float(given == right))
 
 
 @dataclass(frozen=True, repr=False)
@@ -378,17 +393,22 @@ class YesNoMacroF1(MacroF1, OfType):
         return self._counted(given, right)
 
 
+@dataclass(frozen=True, repr=False)
 class CategoryAccuracy(Exact):
     """Questions whose answer is of the right category, such as yes, no or maybe.
 
     As in PubMedQA (Jin et al. 2019). The right one is the gold's ``category``, or its exact answer where that is yes,
     no or maybe; a question with another exact answer has nothing to count. The system's is its exact answer or, for
     yes, no and maybe, the first word of its text (see ``YesNoAccuracy``); one that says none of them is wrong. Other
-    categories are not looked for in a text: there a question is missing without an exact answer.
+    categories are not looked for in a text: there a question is missing without an exact answer. With
+    ``refused='wrong'``, which reproduces table 2 of Reason and Verify, a refusal (ANSWER UNAVAILABLE) is wrong; their
+    share is ``RefusedRate``.
     """
 
     name = "CategoryAccuracy"
     whole = True
+
+    refused: Refused = "missing"
 
     def parts(self, item: Item) -> Parts | None:
         """1 where they are the same."""
@@ -396,7 +416,7 @@ class CategoryAccuracy(Exact):
         if not right:
             return None if right is None else NOTHING
         given = _given_category(item, right)
-        return None if given is None else one(float(given == right))
+        return _refusal(item, self.refused) if given is None else one(float(given == right))
 
 
 @dataclass(frozen=True, repr=False)

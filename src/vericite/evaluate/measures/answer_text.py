@@ -189,6 +189,26 @@ class AnsweredRate(Measure):
         return [one(float(bool(it))) if known else None for it in answered]
 
 
+class RefusedRate(Measure):
+    """Share of the questions asked whose answer says that there is none: ANSWER UNAVAILABLE, or no evidence.
+
+    Questions that failed are no refusals. Missing where nothing is known of the system's answers.
+    """
+
+    name = "RefusedRate"
+    family = "answer"
+    needs = ("reply",)
+    pooled = False
+    whole = True
+    higher_is_better = None
+
+    def parts(self, item: Item) -> Parts | None:
+        """1 where it is refused, else 0."""
+        if item.answered is None:
+            return None
+        return one(float(item.answer is not None and item.answer.insufficient))
+
+
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
     """The length of the longest common subsequence, a bit a word of the first (Hyyrö 2004)."""
     positions: dict[str, int] = {}

@@ -6,7 +6,8 @@ selector = PoolSelector(pool, Selection("similar", shots=2), prompt)
 shown = selector.choose(question, evidence_pmids)
 """
 
-from vericite.generate.demonstrations.building import Built, RationaleWriter, build_pool
+from vericite.generate.demonstrations.building import Built, RationaleWriter, WritesRationales, build_pool
+from vericite.generate.demonstrations.evaluated import EvaluatedWriter
 from vericite.generate.demonstrations.pool import Exemplar, Pool, Removed
 from vericite.generate.demonstrations.selection import (
     MOST_SHOTS,
@@ -23,6 +24,7 @@ __all__ = [
     "MOST_SHOTS",
     "NEAR",
     "Built",
+    "EvaluatedWriter",
     "Exemplar",
     "Pool",
     "PoolSelector",
@@ -32,6 +34,7 @@ __all__ = [
     "Selector",
     "Vectors",
     "Way",
+    "WritesRationales",
     "build_pool",
     "decontaminate",
 ]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -79,6 +79,24 @@ class Unusable(Exception):
 
 class NoReply(Exception):
     """No reply came: the question can be asked again."""
+
+
+class WritesRationales(Protocol):
+    """Writes the reasoning of a demonstration."""
+
+    @property
+    def llm(self) -> LLM:
+        """Who is asked."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """For what made a demonstration."""
+        ...
+
+    async def write(self, question: Question, documents: Sequence[Document]) -> str:
+        """A rationale with its citations, which comes to the right answer; see ``RationaleWriter``."""
+        ...
 
 
 class RationaleWriter:
@@ -226,6 +244,9 @@ class _Task(NamedTuple):
     documents: tuple[Document, ...]
 
 
+_NOTHING_FOUND = "the search found no document with a text"
+
+
 class _Failed(NamedTuple):
     id: str
     reason: str
@@ -235,9 +256,10 @@ def build_pool(
     questions: Iterable[Question],
     evidence: Callable[[Question], Sequence[Document]],
     to: Path,
-    writer: RationaleWriter | None = None,
+    writer: WritesRationales | None = None,
     most: int = MOST_DOCUMENTS,
     progress: Callable[[Built], None] | None = None,
+    found_by: str | None = None,
 ) -> Built:
     """Make exemplars of training questions and add them to a file.
 
@@ -246,11 +268,14 @@ def build_pool(
 
     Args:
         questions: With their gold documents and answers. None may be of a test set.
-        evidence: Gives a question its gold documents; ``InputError`` where they are not to be had.
+        evidence: Gives a question its gold documents, or what a search finds; ``InputError`` where that is not to be
+            had.
         to: The pool's file.
         writer: Who writes rationales; None to have none.
         most: Documents an exemplar shows.
         progress: Told after each question.
+        found_by: What searched, where the documents were found and not known: the first ones are then shown, as they
+            rank, whether they answer the question or not.
 
     Raises:
         InputError: The file is no pool, or was made in another way, or from other questions of the same ids.
@@ -261,7 +286,7 @@ def build_pool(
         raise InputError(f"expected exemplars to show at least 1 document; found {most}. Raise it.")
     exemplars, left_out = Lines(to, Exemplar), Lines(to.with_name(f"{to.name}.left-out"), LeftOut)
     with exemplars.locked():
-        build = _Build(to, [*exemplars.read(), *left_out.read()], most, writer)
+        build = _Build(to, [*exemplars.read(), *left_out.read()], most, writer, found_by)
         for item in build.run(questions, evidence):
             if isinstance(item, Exemplar):
                 exemplars.append([item])
@@ -280,10 +305,16 @@ class _Build:
     """One build: what is there already, and how the rest is made."""
 
     def __init__(
-        self, to: Path, before: Sequence[Exemplar | LeftOut], most: int, writer: RationaleWriter | None
+        self,
+        to: Path,
+        before: Sequence[Exemplar | LeftOut],
+        most: int,
+        writer: WritesRationales | None,
+        found_by: str | None,
     ) -> None:
-        self._most, self._writer = most, writer
-        self._made_by = {"answer": ATTRIBUTION, "evidence": f"gold documents, {most} at most"}
+        self._most, self._writer, self._searched = most, writer, found_by is not None
+        evidence = f"gold documents, {most} at most" if found_by is None else f"the first {most} of {found_by}"
+        self._made_by = {"answer": ATTRIBUTION, "evidence": evidence}
         if writer is not None:
             self._made_by["rationale"] = writer.signature
         for line in before:
@@ -336,7 +367,11 @@ class _Build:
             return _Failed(question.id, str(error))
         usable = [document for document in documents if document.text and not document.retracted]
         if not usable:
+            if self._searched:
+                return _Task(question, ())
             return _Failed(question.id, "expected a gold document with a text that is not retracted; found none")
+        if self._searched:
+            return _Task(question, tuple(usable[: self._most]))
         return _Task(question, evidence_for(question.gold_ideal, usable, self._most))
 
     async def _reasoned(self, task: _Task | _Failed) -> Exemplar | LeftOut | _Failed:
@@ -345,6 +380,8 @@ class _Build:
             return task
         if not task.question.gold_exact and not task.question.gold_ideal:
             return self._left_out(task.question, "the question has no right answer")
+        if not task.documents:
+            return self._left_out(task.question, _NOTHING_FOUND)
         try:
             rationale = await self._writer.write(*task)
         except Unusable as reason:
@@ -355,6 +392,8 @@ class _Build:
 
     def _exemplar(self, task: _Task, rationale: str | None) -> Exemplar | LeftOut:
         question, documents = task
+        if not documents:
+            return self._left_out(question, _NOTHING_FOUND)
         answer = cited_answer(question.gold_ideal, documents)
         final = _final(question)
         if answer is None and (rationale is None or final is None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -169,8 +169,8 @@ class Selection:
 
     Attributes:
         way: ``static``: the first by seed, the same for all questions. ``similar``: the nearest to the question in
-            meaning. ``similar+diverse``: the same, less like each other. ``label-balanced``: by seed, as many of each
-            label as of any other.
+            meaning. ``similar+diverse``: the same, less like each other. ``label-balanced``: the nearest of each label,
+            as many of one as of any other; where they do not come out even, the nearer label has one more.
         shots: How many, 0 to 4.
         fewest: How many there must be: where similarity or labels give fewer they are filled up by seed. None for
             ``shots``.
@@ -210,7 +210,7 @@ class Selection:
     @property
     def compares(self) -> bool:
         """Whether it goes by likeness to the question."""
-        return self.way in ("similar", "similar+diverse")
+        return self.way != "static"
 
     @property
     def signature(self) -> str:
@@ -220,7 +220,9 @@ class Selection:
             for name, value in asdict(self).items()
             if name not in ("way", "shots", "seed") and value != getattr(Selection, name)
         )
-        return f"{self.way}, shots={self.shots}, seed={self.seed}{''.join(changed)}"
+        # By seed until it went by similarity: pools and runs made then are of another kind.
+        way = "label-balanced.v2" if self.way == "label-balanced" else self.way
+        return f"{way}, shots={self.shots}, seed={self.seed}{''.join(changed)}"
 
 
 class Selector(Protocol):
@@ -240,8 +242,8 @@ class PoolSelector:
     """Chooses from a pool.
 
     What has the question's id, its words, or an article of its evidence is never chosen, whether or not the pool was
-    decontaminated. Two with the same words are not chosen together. ``similar`` and ``similar+diverse`` show the most
-    similar last, nearest to the question; the others keep the order of the seed.
+    decontaminated. Two with the same words are not chosen together. Ways that compare show the most similar last,
+    nearest to the question; ``static`` keeps the order of the seed.
 
     Args:
         pool: Where from.
@@ -272,10 +274,6 @@ class PoolSelector:
             )
         self._by_seed = sorted(range(len(self._exemplars)), key=lambda place: self._lot(self._exemplars[place].id))
         self._order = {place: order for order, place in enumerate(self._by_seed)}
-        self._by_label: dict[str, list[int]] = {}
-        for place in self._by_seed:
-            if (label := self._exemplars[place].label) is not None:
-                self._by_label.setdefault(label, []).append(place)
         self._barred_by = _barring(self._exemplars, self._texts)
         self._vectors: Vectors | None = None
         self._rows = np.zeros((0, 0), dtype=np.float32)
@@ -342,20 +340,33 @@ class PoolSelector:
     def _ruled(self, barred: frozenset[int], likeness: Array | None) -> Iterable[int]:
         """What the way gives, the best first."""
         if likeness is None:
-            return self._by_seed if self.selection.way == "static" else self._balanced(barred)
+            return self._by_seed
         if self.selection.way == "similar":
             return self._nearest(likeness)
-        return self._diverse(barred, likeness)
+        return (
+            self._balanced(barred, likeness)
+            if self.selection.way == "label-balanced"
+            else self._diverse(barred, likeness)
+        )
 
-    def _balanced(self, barred: frozenset[int]) -> list[int]:
-        """By seed, so many of each label; who has one more where they do not come out even, the seed says."""
-        labels = sorted(self._by_label, key=self._lot)
-        each, rest = divmod(self.selection.shots, max(1, len(labels)))
-        return [
-            place
-            for order, label in enumerate(labels)
-            for place in self._distinct(self._by_label[label], barred, each + (order < rest))
-        ]
+    def _balanced(self, barred: frozenset[int], likeness: Array) -> Iterator[int]:
+        """In rounds the nearest of each label; exemplars without a label take no part."""
+        queues: dict[str, deque[int]] = {}
+        for place in self._nearest(likeness):
+            label = self._exemplars[place].label
+            if place not in barred and label is not None:
+                queues.setdefault(label, deque()).append(place)
+        seen = set[str]()
+        while queues:
+            for label in sorted(queues, key=lambda label: -float(likeness[queues[label][0]])):
+                queue = queues[label]
+                while queue and self._texts[queue[0]] in seen:
+                    queue.popleft()
+                if queue:
+                    place = queue.popleft()
+                    seen.add(self._texts[place])
+                    yield place
+            queues = {label: queue for label, queue in queues.items() if queue}
 
     def _diverse(self, barred: frozenset[int], likeness: Array) -> Iterator[int]:
         """Maximal marginal relevance among the nearest."""
