@@ -24,8 +24,8 @@ from vericite.evaluate.measures.answer_exact import (
     closed_answer,
     normalised,
 )
-from vericite.evaluate.measures.measure import NOTHING
 from vericite.evaluate.measures.answer_text import RefusedRate
+from vericite.evaluate.measures.measure import NOTHING
 from vericite.evaluate.measures.registry import parse_measure
 from vericite.evaluate.resampling import Bootstrap
 from vericite.records import Gold
