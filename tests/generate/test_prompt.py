@@ -37,6 +37,8 @@ def written(folder: Path, text: str) -> Path:
 def test_the_papers_and_our_own_prompts_are_there():
     assert set(PROMPTS) == {
         "biogen",
+        "closed-book-bioasq",
+        "closed-book-pubmedqa",
         "default",
         "multiattr",
         "reason-verify",
@@ -53,7 +55,8 @@ def test_a_prompt_shows_question_and_documents_once_and_marks_them_as_data(name:
     system, user = prompt.messages(QUESTION, (Shown.of(DOCUMENT, 3),), prompt.demonstrations)
     assert system.text.endswith(NOTICE)
     assert user.text.count("<question>\nDoes it help?\n</question>") == 1
-    assert user.text.count("<document>\n[3] A trial. It helped 12 of 20 patients.\n</document>") == 1
+    shown = 0 if name.startswith("closed-book") else 1
+    assert user.text.count("<document>\n[3] A trial. It helped 12 of 20 patients.\n</document>") == shown
     assert not re.search(r"\{[a-z_]+\}", system.text + user.text)
     assert prompt.about and prompt.source
 
@@ -87,7 +90,10 @@ def test_biogens_limits_are_those_of_the_task():
 @pytest.mark.parametrize("name", PROMPTS)
 def test_only_reason_and_verifys_own_wording_lets_the_model_use_what_it_knows(name: str):
     prompt = load_prompt(name)
-    assert prompt.own_knowledge == name.startswith("reason-verify") == ("your own knowledge" in prompt.system)
+    own = name.startswith(("reason-verify", "closed-book"))
+    assert (
+        prompt.own_knowledge == own == ("your own knowledge" in prompt.system or "from what you know" in prompt.system)
+    )
 
 
 def test_a_question_is_answered_by_its_options_or_in_words():

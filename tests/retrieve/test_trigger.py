@@ -68,7 +68,7 @@ def test_scores_that_are_none_from_0_to_1_are_refused(scores: list[float]):
 
 
 def test_either_threshold_fires_with_its_reason():
-    trigger = Trigger()
+    trigger = Trigger(best=3)
     enough = ["Aspirin and stroke."]
     assert trigger.reasons(QUESTION, enough) == (pytest.approx(0.4), None, ())
     assert trigger.reasons(QUESTION, enough, [0.9, 0.5, 0.1, 0.0]) == (pytest.approx(0.4), 0.5, ())

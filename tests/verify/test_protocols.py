@@ -309,15 +309,15 @@ def test_reason_and_verify_judges_each_item_of_a_numbered_list():
     judge = Scripted(lambda premise, claim: "entails" if "aspirin" in claim else "neutral")
     claim = "Drugs that lower risk are (1) aspirin and (2) statins."
     answer = parse_answer("a", f"{claim[:-1]} [1].", [Document.from_text("d", YES)])
-    for protocol, asked in (
-        ("reason-verify", ["Drugs that lower risk are aspirin.", "Drugs that lower risk are statins."]),
-        ("statements", [claim]),
+    for protocol, asked, label in (
+        ("reason-verify", ["Drugs that lower risk are aspirin.", "Drugs that lower risk are statins."], "irrelevant"),
+        ("statements", [claim], "supported"),
     ):
         judge.asked.clear()
         made = get_protocol(protocol)
         (checked,) = Verifier(replace(made, judge=judge)).verify([answer])
         assert list(dict.fromkeys(pair.claim for pair in judge.asked)) == asked
-        assert checked.verdicts[0].label == "irrelevant"
+        assert checked.verdicts[0].label == label
 
 
 def test_a_number_may_be_left_out():
