@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import shutil
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -32,9 +36,10 @@ printed = [
 """
 
 
-@pytest.fixture
-def folder(run_cli, tmp_path: Path) -> Path:
-    questions = tmp_path / "questions.jsonl"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    questions = folder / "questions.jsonl"
     questions.write_text("".join(to_json(question) + "\n" for question in demo_questions()), encoding="utf-8")
     content = {
         "name": "depth",
@@ -45,9 +50,19 @@ def folder(run_cli, tmp_path: Path) -> Path:
             "k": {"2": {"search": {"k": 2}}, "4": {"search": {"k": 4}}},
         },
     }
-    path = tmp_path / "e.json"
+    path = folder / "e.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    assert run_cli("run", str(path), "--to", str(tmp_path / "runs")).code == 0
+    command = [sys.executable, "-m", "vericite", "run", str(path), "--to", str(folder / "runs")]
+    subprocess.run(
+        command, check=True, capture_output=True, env={**os.environ, "VERICITE_CACHE": str(folder / "cache")}
+    )
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy that the test may change."""
+    shutil.copytree(made / "runs", tmp_path / "runs")
     (tmp_path / "layout.toml").write_text(LAYOUT, encoding="utf-8")
     return tmp_path
 

@@ -20,9 +20,9 @@ def demo() -> Pipeline:
     return Pipeline.over(protocol=LEXICAL)
 
 
-@pytest.fixture(scope="module")
-def runs(demo: Pipeline) -> list[Run]:
-    return [demo.run(question) for question in demo_questions()]
+@pytest.fixture(scope="module", params=["every third question", pytest.param("all", marks=pytest.mark.slow)])
+def runs(demo: Pipeline, request: pytest.FixtureRequest) -> list[Run]:
+    return [demo.run(question) for question in demo_questions()[:: 1 if request.param == "all" else 3]]
 
 
 def plain(text: str) -> str:
@@ -57,7 +57,7 @@ def test_an_answer_has_at_most_six_sentences_and_nearly_always_two_or_more(runs:
     lengths = Counter(len(run.answer.claims) for run in runs)
     assert set(lengths) <= set(range(7))
     assert lengths[0] <= 1, "more than one question of the corpus's own was refused"
-    assert sum(count for length, count in lengths.items() if length >= 2) >= 55
+    assert sum(count for length, count in lengths.items() if length >= 2) >= 0.9 * len(runs)
 
 
 def test_every_sentence_stands_word_for_word_in_a_source_it_cites(runs: list[Run]):
@@ -97,7 +97,7 @@ def test_most_answers_quote_a_document_that_is_known_to_answer(runs: list[Run]):
         )
         for run in runs
     ]
-    assert sum(quoted) >= 58
+    assert sum(quoted) >= 0.96 * len(runs)
 
 
 def test_most_sentences_are_quoted_from_a_document_that_is_known_to_answer(runs: list[Run]):
@@ -272,12 +272,12 @@ def untimed(run: Run) -> Run:
 
 def test_the_same_question_has_the_same_run_twice(runs: list[Run]):
     again = Pipeline.over(protocol=LEXICAL)
-    for run in runs[::12]:
+    for run in runs[::7]:
         assert to_json(untimed(again.run(run.question))) == to_json(untimed(run))
 
 
 def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Run]):
-    for run in runs[::-12]:
+    for run in runs[::-7]:
         assert untimed(demo.run(run.question)) == untimed(run)
 
 

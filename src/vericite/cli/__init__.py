@@ -19,7 +19,7 @@ _READER_GONE, _TERMINATED = 141, 143
 
 def main() -> None:
     """Run the command line; exits 2 on input that cannot be used, 1 on failure."""
-    from vericite.cli.app import app
+    from vericite.cli.app import program
 
     # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
@@ -28,7 +28,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            app()
+            program()()
     except InputError as error:
         _stop(error, 2)
     except VeriCiteError as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from vericite.cli.annotate import annotate
 from vericite.cli.ask import ask
@@ -93,6 +94,7 @@ app.add_typer(demonstrations)
 app.add_typer(train)
 
 
+@cache
 def _quiet_option() -> TyperOption:
     """``--quiet``, as typer makes it."""
     maker = typer.Typer(add_completion=False)
@@ -126,3 +128,11 @@ class Command(TyperCommand):
 for group in (app, *(info.typer_instance for info in app.registered_groups)):
     for info in group.registered_commands if group else ():
         info.cls = Command
+
+
+@cache
+def program() -> TyperGroup:
+    """All commands, built once a process: the building takes longer than many of them run."""
+    built = typer.main.get_command(app)
+    assert isinstance(built, TyperGroup)
+    return built
