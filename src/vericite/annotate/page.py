@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from importlib import resources
 from typing import Any
 
 from vericite.annotate.labels import Annotation
@@ -17,7 +16,7 @@ from vericite.annotate.units import Unit
 from vericite.errors import InputError
 from vericite.records import SourceText
 from vericite.report.data import ScriptOffsets
-from vericite.report.page import as_json, policy
+from vericite.report.page import ELEMENTS, PageParts, rendered
 from vericite.text.sentences import document_sentences
 
 
@@ -40,14 +39,7 @@ def make_annotation_page(
     Raises:
         InputError: The units are of another kind than the scheme asks for.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
     expect_kind(units, scheme)
-    css, script = _part("annotate.css"), _part("annotate.js")
-    environment = Environment(
-        loader=PackageLoader("vericite.annotate", "page"), autoescape=True, undefined=StrictUndefined
-    )
     values: dict[str, Any] = {
         "task": task_of(units, scheme),
         "scheme": scheme.model_dump(mode="json") | {"signature": scheme.signature},
@@ -56,13 +48,9 @@ def make_annotation_page(
         "saved": [one.model_dump(mode="json") for one in saved or ()],
         "items": [_blinded(unit) for unit in units],
     }
-    return environment.get_template("annotate.html.j2").render(
-        title=title or scheme.title,
-        policy=policy(css, script, saves=saved is not None),
-        css=Markup(css),
-        script=Markup(script),
-        data=Markup(as_json(values)),
-    )
+    own = "vericite.annotate"
+    parts = PageParts(((own, "annotate.css"),), (ELEMENTS, (own, "annotate.js")), asks=saved is not None)
+    return rendered(own, "annotate.html.j2", parts, values, title=title or scheme.title)
 
 
 def expect_kind(units: Sequence[Unit], scheme: Scheme) -> None:
@@ -109,7 +97,3 @@ def _shown(source: SourceText) -> dict[str, Any]:
         "text": source.text,
         "sentences": [[units(span.start), units(span.end)] for span in spans],
     }
-
-
-def _part(name: str) -> str:
-    return resources.files("vericite.annotate").joinpath("page", name).read_text(encoding="utf-8")

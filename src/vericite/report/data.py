@@ -17,7 +17,7 @@ from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many
-from vericite.records import Answer, Change, CheckedAnswer, Document, Verdict
+from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Verdict, VerificationFailure
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -118,25 +118,7 @@ def _system(system: System) -> SystemSummary:
 
 
 def _answer(system: int, item: Item, documents: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    answer, checked = item.answer, item.checked
-    keys = {} if answer is None else {it.id: _keep(it, documents) for it in answer.documents}
-    question = (answer.question if answer else None) or ""
-    claims = _claims(answer, checked, keys)
-    return {
-        "system": system,
-        "id": item.id,
-        "question": question,
-        "type": (item.gold.type if item.gold else None) or "",
-        "text": _cut(answer.text if answer else " ".join(claim["text"] for claim in claims)),
-        "failed": item.failed or (answer.failed if answer else None) or "",
-        "insufficient": bool(answer and answer.insufficient),
-        "exact": [" / ".join(names) for names in (item.exact or (answer.exact if answer else None) or ())],
-        "sources": list(keys.values()),
-        "claims": claims,
-        "rationale": _rationale(item),
-        "changes": [_change(change) for change in item.changes],
-        "counts": dict(Counter(claim["kind"] for claim in claims)),
-    }
+    return {"system": system} | ShownAnswer(item.answer, documents).row(item)
 
 
 class ScriptOffsets:
@@ -150,71 +132,128 @@ class ScriptOffsets:
         return offset + bisect_left(self._wide, offset)
 
 
-def _claims(answer: Answer | None, checked: CheckedAnswer | None, keys: dict[str, str]) -> list[dict[str, Any]]:
-    """The sentences of an answer, each with what was found of it; of verdicts alone, those that they name."""
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    units = ScriptOffsets(answer.text if answer else "")
-    for claim in answer.claims if answer else ():
-        found[claim.span.start, claim.span.end] = {
-            "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text), "verdicts": [],
-            "cites": [[it.marker, keys.get(it.document or "", "")] for it in claim.citations],
-        }  # fmt: skip
+class ShownAnswer:
+    """An answer as a page's script reads it, and what is found of its citations, at once or one by one.
 
-    def at(start: int, end: int, text: str) -> dict[str, Any]:
-        blank: dict[str, Any] = {
-            "start": units(start),
-            "end": units(end),
-            "text": _cut(text),
-            "verdicts": [],
-            "cites": [],
+    Args:
+        answer: The answer; None where only verdicts are known.
+        documents: Takes its documents, by keys.
+    """
+
+    def __init__(self, answer: Answer | None, documents: dict[str, dict[str, Any]]) -> None:
+        self._answer = answer
+        self._keys = {} if answer is None else {it.id: _keep(it, documents) for it in answer.documents}
+        self._texts = {} if answer is None else {it.id: (it.text, ScriptOffsets(it.text)) for it in answer.documents}
+        self._units = ScriptOffsets(answer.text if answer else "")
+        self._kinds: dict[tuple[int, int], set[str]] = {}
+
+    def row(self, item: Item) -> dict[str, Any]:
+        """All that is shown of it."""
+        answer = self._answer
+        claims = self._claims(item.checked)
+        return {
+            "id": item.id,
+            "question": (answer.question if answer else None) or "",
+            "type": (item.gold.type if item.gold else None) or "",
+            "text": _cut(answer.text if answer else " ".join(claim["text"] for claim in claims)),
+            "failed": item.failed or (answer.failed if answer else None) or "",
+            "insufficient": bool(answer and answer.insufficient),
+            "exact": [" / ".join(names) for names in (item.exact or (answer.exact if answer else None) or ())],
+            "sources": list(self._keys.values()),
+            "claims": claims,
+            "rationale": self._rationale(item),
+            "changes": [_change(change) for change in item.changes],
+            "counts": dict(Counter(claim["kind"] for claim in claims)),
         }
-        return found.setdefault((start, end), blank)
 
-    texts = {} if answer is None else {it.id: ScriptOffsets(it.text) for it in answer.documents}
-    if checked is not None:
-        for verdict in checked.verdicts:
-            at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(_verdict(verdict, keys, texts))
-        for failure in checked.failures:
-            held: dict[str, Any] = {"kind": "failed", "markers": list(failure.markers), "reasons": [failure.reason]}
-            held["sources"] = _keys(failure.documents, keys)
-            at(failure.start, failure.end, failure.claim)["verdicts"].append(held)
-        for uncited in checked.uncited:
-            at(uncited.start, uncited.end, uncited.claim)
-    for claim in found.values():
-        kinds = {verdict["kind"] for verdict in claim["verdicts"]} or {"uncited" if not claim["cites"] else "failed"}
-        if checked is None and claim["cites"]:
-            kinds = {"abstained"}
-        claim["kind"] = min(kinds, key=_WORST.index)
-    return [found[span] for span in sorted(found)]
+    def judged(self, result: Verdict | VerificationFailure) -> dict[str, Any]:
+        """What one more verdict says of its sentence."""
+        verdict = self._verdict(result) if isinstance(result, Verdict) else self._failure(result)
+        kinds = self._kinds.setdefault((result.start, result.end), set())
+        kinds.add(verdict["kind"])
+        start, end = self._units(result.start), self._units(result.end)
+        return {"start": start, "end": end, "kind": min(kinds, key=_WORST.index), "verdict": verdict}
 
+    def _claims(self, checked: CheckedAnswer | None) -> list[dict[str, Any]]:
+        """The sentences, each with what was found of it; of verdicts alone, those that they name."""
+        answer, units = self._answer, self._units
+        found: dict[tuple[int, int], dict[str, Any]] = {}
+        for claim in answer.claims if answer else ():
+            found[claim.span.start, claim.span.end] = {
+                "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text),
+                "verdicts": [], "cites": [[it.marker, self._keys.get(it.document or "", "")] for it in claim.citations],
+            }  # fmt: skip
 
-def _verdict(verdict: Verdict, keys: dict[str, str], texts: dict[str, ScriptOffsets]) -> dict[str, Any]:
-    held: dict[str, Any] = {
-        "kind": "abstained" if verdict.abstained else verdict.label,
-        "native": verdict.native,
-        "markers": list(verdict.markers),
-        "sources": _keys(verdict.documents, keys),
-        "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
-        "evidence": [
-            [keys[it.document], texts[it.document](it.start), texts[it.document](it.end)]
-            for it in verdict.evidence
-            if it.document in texts
-        ],
-        "reasons": list(verdict.reasons),
-        "statements": [[it.text, it.label or "failed", it.native] for it in verdict.statements],
-        "retracted": list(verdict.retracted),
-    }
-    return {name: value for name, value in held.items() if value}
+        def at(start: int, end: int, text: str) -> dict[str, Any]:
+            blank: dict[str, Any] = {
+                "start": units(start), "end": units(end), "text": _cut(text), "verdicts": [], "cites": [],
+            }  # fmt: skip
+            return found.setdefault((start, end), blank)
+
+        if checked is not None:
+            for verdict in checked.verdicts:
+                at(verdict.start, verdict.end, verdict.claim)["verdicts"].append(self._verdict(verdict))
+            for failure in checked.failures:
+                at(failure.start, failure.end, failure.claim)["verdicts"].append(self._failure(failure))
+            for uncited in checked.uncited:
+                at(uncited.start, uncited.end, uncited.claim)
+        for claim in found.values():
+            kinds = {verdict["kind"] for verdict in claim["verdicts"]} or {"failed" if claim["cites"] else "uncited"}
+            if checked is None and claim["cites"]:
+                kinds = {"abstained"}
+            claim["kind"] = min(kinds, key=_WORST.index)
+        return [found[span] for span in sorted(found)]
+
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+        held: dict[str, Any] = {
+            "kind": "abstained" if verdict.abstained else verdict.label,
+            "native": verdict.native,
+            "markers": list(verdict.markers),
+            "sources": _keys(verdict.documents, self._keys),
+            "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
+            "evidence": [self._passage(it) for it in verdict.evidence if it.document in self._texts],
+            "reasons": list(verdict.reasons),
+            "statements": [[it.text, it.label or "failed", it.native] for it in verdict.statements],
+            "retracted": list(verdict.retracted),
+        }
+        return {name: value for name, value in held.items() if value}
+
+    def _failure(self, failure: VerificationFailure) -> dict[str, Any]:
+        return {
+            "kind": "failed",
+            "markers": list(failure.markers),
+            "reasons": [failure.reason],
+            "sources": _keys(failure.documents, self._keys),
+        }
+
+    def _passage(self, span: EvidenceSpan) -> list[Any]:
+        """Its source and place, its page where there are pages, and its words where the source is cut before it."""
+        text, units = self._texts[span.document]
+        words = _cut(text[span.start : span.end]) if span.end > _CUT else None
+        found = [self._keys[span.document], units(span.start), units(span.end), span.page, words]
+        return found if words else found[:4] if span.page else found[:3]
+
+    def _rationale(self, item: Item) -> list[dict[str, Any]]:
+        steps = item.answer.rationale.steps if item.answer and item.answer.rationale else ()
+        judged = {} if item.reasoned is None else {it.claim: it.native for it in item.reasoned.verdicts}
+        return [
+            {
+                "text": step.statement,
+                "question": step.question or "",
+                "category": judged.get(step.statement, "not judged"),
+                "documents": _keys(step.documents, self._keys),
+                "passages": [
+                    _cut(self._texts[it.document][0][it.start : it.end])
+                    for it in step.passages
+                    if it.document in self._texts
+                ],
+            }
+            for step in steps
+        ]
 
 
 def _keys(ids: Iterable[str], keys: dict[str, str]) -> list[str]:
     return [keys.get(id, id) for id in ids]
-
-
-def _rationale(item: Item) -> list[dict[str, str]]:
-    steps = item.answer.rationale.steps if item.answer and item.answer.rationale else ()
-    judged = {} if item.reasoned is None else {it.claim: it.native for it in item.reasoned.verdicts}
-    return [{"text": step.statement, "category": judged.get(step.statement, "not judged")} for step in steps]
 
 
 def _change(change: Change) -> dict[str, str]:

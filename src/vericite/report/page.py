@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -19,6 +20,10 @@ from vericite.disk.files import Replacing
 from vericite.errors import InputError
 from vericite.report.data import Report
 from vericite.report.plots import Plot, make_plots
+
+_OWN = "vericite.report"
+CSS, ELEMENTS, ANSWER = (_OWN, "page.css"), (_OWN, "elements.js"), (_OWN, "answer.js")
+"""What other pages share: styles, the making of elements, and the view of an answer."""
 
 LARGEST = 15_000_000
 """Bytes of a page from which its data are better kept in a file of their own."""
@@ -45,22 +50,14 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
         title: Its heading.
         external_data: Whether the data come as ``data.js`` beside the page.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    css, script = _part("page.css"), _part("page.js")
-    values = as_json(report.values)
     plots, missing = make_plots(report)
     names = list(dict.fromkeys(name for system in report.systems for name in system.rates))
-    environment = Environment(
-        loader=PackageLoader("vericite.report", "page"), autoescape=True, undefined=StrictUndefined
-    )
-    html = environment.get_template("page.html.j2").render(
+    html = rendered(
+        "vericite.report",
+        "page.html.j2",
+        PageParts((CSS,), (ELEMENTS, ANSWER, (_OWN, "page.js")), external=external_data),
+        None if external_data else report.values,
         title=title,
-        policy=policy(css, script, external_data),
-        css=Markup(css),
-        script=Markup(script),
-        data=Markup("null" if external_data else values),
         external=external_data,
         names=names,
         systems=report.systems,
@@ -69,7 +66,49 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
         plots=[{"source": _as_image(plot), "caption": plot.caption} for plot in plots],
         missing=missing,
     )
-    return Page(html, f"window.REPORT = {values};\n" if external_data else None)
+    return Page(html, f"window.REPORT = {as_json(report.values)};\n" if external_data else None)
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """What a page is put together from, and what it may do.
+
+    Attributes:
+        styles: Its styles, as packages and files in their folder ``page``.
+        scripts: Its scripts, in this order.
+        external: Whether it reads a script beside it.
+        asks: Whether it may ask the server that it came from.
+    """
+
+    styles: tuple[tuple[str, str], ...]
+    scripts: tuple[tuple[str, str], ...]
+    external: bool = False
+    asks: bool = False
+
+
+def rendered(package: str, template: str, parts: PageParts, data: Any, **values: Any) -> str:
+    """A page by a template in the folder ``page`` of a package, which may extend the one here.
+
+    Args:
+        package: Whose template it is.
+        template: Its file.
+        parts: Styles and scripts, which are put into the page.
+        data: What its script reads.
+        values: What the template prints.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = ChoiceLoader([PackageLoader(name, "page") for name in dict.fromkeys((package, _OWN))])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    css, script = ("".join(_part(*part) for part in named) for named in (parts.styles, parts.scripts))
+    return environment.get_template(template).render(
+        values,
+        policy=policy(css, script, parts),
+        css=Markup(css),
+        script=Markup(script),
+        data=Markup(as_json(data)),
+    )
 
 
 def write_page(page: Page, out: Path) -> None:
@@ -99,11 +138,12 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-def _part(name: str) -> str:
-    return resources.files("vericite.report").joinpath("page", name).read_text(encoding="utf-8")
+@lru_cache
+def _part(package: str, name: str) -> str:
+    return resources.files(package).joinpath("page", name).read_text(encoding="utf-8")
 
 
-def as_json(values: dict[str, Any]) -> str:
+def as_json(values: Any) -> str:
     """JSON that cannot end the element it stands in, nor begin another."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     for char in "<>&\u2028\u2029":
@@ -111,19 +151,11 @@ def as_json(values: dict[str, Any]) -> str:
     return text
 
 
-def policy(css: str, script: str, external: bool = False, saves: bool = False) -> str:
-    """What a page may do: its own style and script, by their hashes.
-
-    Args:
-        css: Its style.
-        script: Its script.
-        external: Whether it reads a script beside it.
-        saves: Whether it may ask the server that it came from.
-    """
-    own = f"'{_hash(script)}'" + (" 'self' file:" if external else "")
-    return (
-        f"default-src 'none'; style-src '{_hash(css)}'; script-src {own}; img-src data:; base-uri 'none'; "
-        "form-action 'none'" + ("; connect-src 'self'" if saves else "")
+def policy(css: str, script: str, parts: PageParts) -> str:
+    """What a page may do: its own style and script, by their hashes, and what its parts say."""
+    own = f"'{_hash(script)}'" + (" 'self' file:" if parts.external else "")
+    return f"default-src 'none'; style-src '{_hash(css)}'; script-src {own}; img-src data:; base-uri 'none'; " + (
+        "form-action 'self'; connect-src 'self'" if parts.asks else "form-action 'none'"
     )
 
 

@@ -1,73 +1,34 @@
-"""The service over HTTP: routes, streams of events, and the turn-taking of requests."""
+"""The service over HTTP: its routes, for programs and for the page."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from contextvars import copy_context
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 
-from vericite.errors import EntrezError, InputError, LLMError, MissingExtraError, VeriCiteError
+from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
-from vericite.serve.engine import Stopped, Work, at_work
+from vericite.serve.engine import Stopped, Work
 from vericite.serve.gate import Door, Gate, Metrics, Refused
-from vericite.serve.jobs import Jobs, NoSuchJob
-from vericite.serve.service import NoSuchRun, Service, Tell
+from vericite.serve.jobs import Jobs
+from vericite.serve.kept import NoSuchRun
+from vericite.serve.service import Service, Tell
+from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, status_of, told
 from vericite.version import __version__
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
 
 # pyright: reportUnusedFunction=false
 
-_LOG = logging.getLogger(__name__)
-_T = TypeVar("_T")
-
-
-@dataclass
-class Turns:
-    """Requests at work in threads, so many at a time; some wait, and more are sent away."""
-
-    running: int
-    waiting: int
-    seconds: float
-
-    def __post_init__(self) -> None:
-        self.pool = ThreadPoolExecutor(self.running, thread_name_prefix="request")
-        self.taken = 0
-        self.work: set[Work] = set()
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[Work]:
-        """The work of a request; when this ends, whatever it still does is stopped."""
-        if self.taken >= self.running + self.waiting:
-            raise Refused(429, "expected fewer requests at a time; ask again later", {"retry-after": "2"})
-        self.taken += 1
-        work = Work(time.monotonic() + self.seconds)
-        self.work.add(work)
-        try:
-            yield work
-        finally:
-            work.stop("the client went away")
-            self.work.discard(work)
-            self.taken -= 1
-
-    def start(self, work: Work, call: Callable[[], _T]) -> asyncio.Future[_T]:
-        """Do something in a thread, as part of a request."""
-
-        def run() -> _T:
-            with at_work(work):
-                work.go_on()
-                return call()
-
-        return asyncio.get_running_loop().run_in_executor(self.pool, copy_context().run, run)
+_Made = TypeVar("_Made", bound=Record)
 
 
 def make_app(service: Service, token: str | None = None, hosts: frozenset[str] = frozenset()) -> Gate:
@@ -80,13 +41,18 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     """
     limits = service.offer.limits
     turns, metrics, jobs = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Jobs(service)
+    streams = Streams(turns)
+    asking = _Asking(turns, streams)
+
+    tools = _tools(service, turns)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         jobs.start()
         warming = asyncio.get_running_loop().run_in_executor(None, service.warm)
         warming.add_done_callback(lambda done: setattr(app.state, "ready", done.exception() is None))
-        yield
+        async with tools.session_manager.run() if tools is not None else nullcontext():
+            yield
         for work in list(turns.work):
             work.stop("the service is shutting down")
         await asyncio.to_thread(jobs.close)
@@ -96,34 +62,27 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     app = FastAPI(title="VeriCite", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.ready = False
     _add_errors(app)
-    _add_calls(app, service, turns)
-    _add_kept(app, service, jobs)
+    _add_calls(app, service, asking)
+    _add_streams(app, streams)
+    _add_pages(app, service)
+    _add_kept(app, service, jobs, asking)
     _add_health(app, service, turns, metrics)
+    if tools is not None:
+        from vericite.serve.mcp import routes_of
+
+        app.router.routes.extend(routes_of(tools, limits.body))
     return Gate(app, Door(hosts, token, limits), metrics)
 
 
-def status_of(error: BaseException) -> int:
-    """The status that an error is told with."""
-    if isinstance(error, (NoSuchRun, NoSuchJob)):
-        return 404
-    if isinstance(error, InputError):
-        return 422
-    if isinstance(error, MissingExtraError):
-        return 501
-    if isinstance(error, (LLMError, EntrezError)):
-        return 502
-    return 504 if isinstance(error, Stopped) else 500
-
-
-def told(error: BaseException) -> dict[str, Any]:
-    """An error as it is told; of one that is not ours nothing but that it happened."""
-    status = status_of(error)
-    if isinstance(error, (VeriCiteError, Stopped)):
-        message = str(error) or "out of time"
-    else:
-        _LOG.error("a request failed", exc_info=error)
-        message = "the service failed; its log says why"
-    return {"status": status, "message": message}
+def _tools(service: Service, turns: Turns) -> MCPServer[Any] | None:
+    """Tools for assistants; None where their SDK is not installed."""
+    try:
+        from vericite.serve.mcp import make_tools
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        return None
+    return make_tools(service, turns)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -144,25 +103,42 @@ def _schema(kind: type[Record]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": kind.model_json_schema()}}}}
 
 
-async def _answered(request: Request, turns: Turns, call: Callable[[Tell | None], Record]) -> Response:
-    """What a call gives, as JSON; or, where the client wants that, as events while it is made."""
-    if "text/event-stream" in request.headers.get("accept", ""):
-        if turns.taken >= turns.running + turns.waiting:
-            raise Refused(429, "expected fewer requests at a time; ask again later", {"retry-after": "2"})
-        return StreamingResponse(_events(turns, call), media_type="text/event-stream")
-    async with turns.turn() as work:
-        found = turns.start(work, lambda: call(None))
-        left = asyncio.create_task(_left(request, work))
-        try:
-            record = await asyncio.wait_for(asyncio.shield(found), turns.seconds + 1)
-        except Stopped as stopped:
-            return JSONResponse({"error": told(stopped)}, 504)
-        except TimeoutError:
-            work.stop("out of time")
-            return JSONResponse({"error": {"status": 504, "message": "out of time"}}, 504)
-        finally:
-            left.cancel()
-        return Response(to_json(record), media_type="application/json")
+@dataclass(frozen=True)
+class _Asking:
+    """How requests are answered: at once, as events, or as events of a stream that waits for its client."""
+
+    turns: Turns
+    streams: Streams
+
+    async def answer(
+        self, request: Request, call: Callable[[Tell | None], _Made], brief: Callable[[_Made], str] | None = None
+    ) -> Response:
+        """What a call gives.
+
+        Args:
+            request: The client's.
+            call: What it asks for; tells what happens meanwhile.
+            brief: What a stream ends with, in place of the whole record.
+        """
+        last: Callable[[_Made], str] = brief or to_json
+        if "respond-async" in request.headers.get("prefer", ""):
+            stream = self.streams.begin(lambda tell: last(call(tell)), PATIENCE)
+            return JSONResponse({"stream": stream.id}, 202)
+        if "text/event-stream" in request.headers.get("accept", ""):
+            return _events(self.streams.begin(lambda tell: last(call(tell))))
+        async with self.turns.turn() as work:
+            found = self.turns.start(work, lambda: call(None))
+            left = asyncio.create_task(_left(request, work))
+            try:
+                record = await asyncio.wait_for(asyncio.shield(found), self.turns.seconds + 1)
+            except Stopped as stopped:
+                return JSONResponse({"error": told(stopped)}, 504)
+            except TimeoutError:
+                work.stop("out of time")
+                return JSONResponse({"error": {"status": 504, "message": "out of time"}}, 504)
+            finally:
+                left.cancel()
+            return Response(to_json(record), media_type="application/json")
 
 
 async def _left(request: Request, work: Work) -> None:
@@ -173,80 +149,53 @@ async def _left(request: Request, work: Work) -> None:
             return
 
 
-async def _events(turns: Turns, call: Callable[[Tell | None], Record]) -> AsyncIterator[str]:
-    loop, queue = asyncio.get_running_loop(), asyncio.Queue[tuple[str, str] | None]()
-
-    def put(name: str, data: str) -> None:
-        # The loop may be gone, with everyone who listened.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(queue.put_nowait, (name, data))
-
-    def run() -> None:
-        try:
-            record = call(lambda name, values: put(name, json.dumps(values, ensure_ascii=False)))
-            put("done", to_json(record))
-        except BaseException as error:  # whatever it was, the stream says so and ends
-            put("error", json.dumps(told(error)))
-        finally:
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(queue.put_nowait, None)
-
-    async with turns.turn() as work:
-        turns.start(work, run).add_done_callback(lambda done: done.cancelled() or done.exception())
-        yield ": begun\n\n"
-        while True:
-            try:
-                event = await asyncio.wait_for(queue.get(), 10)
-            except TimeoutError:
-                # So that whoever stands between does not take the stream for dead.
-                yield ": waiting\n\n"
-                if work.deadline is not None and time.monotonic() > work.deadline + 5:
-                    yield 'event: error\ndata: {"status": 504, "message": "out of time"}\n\n'
-                    return
-                continue
-            if event is None:
-                return
-            yield f"event: {event[0]}\ndata: {event[1]}\n\n"
+def _events(stream: Stream, after: int = 0) -> Response:
+    return StreamingResponse(stream.read(after), media_type="text/event-stream")
 
 
-def _add_calls(app: FastAPI, service: Service, turns: Turns) -> None:
+def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
     @app.post("/v1/ask", openapi_extra=_schema(bodies.AskBody))
-    async def ask(request: Request) -> Response:
+    async def ask(request: Request, view: bool = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
         body = bodies.parsed(bodies.AskBody, await request.body())
+        kept: list[str] = []
 
         def call(tell: Tell | None) -> Run:
-            run = service.ask(body, tell)
-            kept = service.keep(run)
+            run = service.ask(body, tell, view)
+            kept.append(service.runs.keep(run))
             if tell:
-                tell("kept", {"run": kept})
+                tell("kept", {"run": kept[0]})
             return run
 
-        return await _answered(request, turns, call)
+        return await asking.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
 
     @app.post("/v1/check", openapi_extra=_schema(bodies.AnswerBody))
-    async def check(request: Request) -> Response:
+    async def check(request: Request, view: bool = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
         body = bodies.parsed(bodies.AnswerBody, await request.body())
-        return await _answered(request, turns, lambda tell: service.check(body, tell))
+
+        def call(tell: Tell | None) -> bodies.Checked:
+            return service.check(body, tell, view=view)
+
+        return await asking.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
     @app.post("/v1/attribute", openapi_extra=_schema(bodies.AnswerBody))
     async def attribute(request: Request) -> Response:
         """Find the sources of an answer's sentences."""
         body = bodies.parsed(bodies.AnswerBody, await request.body())
-        return await _answered(request, turns, lambda tell: service.attribute(body))
+        return await asking.answer(request, lambda tell: service.attribute(body))
 
     @app.post("/v1/repair", openapi_extra=_schema(bodies.AnswerBody))
     async def repair(request: Request) -> Response:
         """Mend an answer's rejected citations."""
         body = bodies.parsed(bodies.AnswerBody, await request.body())
-        return await _answered(request, turns, lambda tell: service.repair(body))
+        return await asking.answer(request, lambda tell: service.repair(body))
 
     @app.post("/v1/search", openapi_extra=_schema(bodies.SearchBody))
     async def search(request: Request) -> Response:
         """Find documents."""
         body = bodies.parsed(bodies.SearchBody, await request.body())
-        return await _answered(request, turns, lambda tell: service.search(body))
+        return await asking.answer(request, lambda tell: service.search(body))
 
     @app.post("/v1/documents")
     async def documents(request: Request, name: str = "document.txt") -> Response:
@@ -258,27 +207,66 @@ def _add_calls(app: FastAPI, service: Service, turns: Turns) -> None:
             values = [json.loads(to_json(document)) for document in found]
             return JSONResponse({"documents": values, "problems": problems})
 
-        async with turns.turn() as work:
-            return await turns.start(work, read)
+        async with asking.turns.turn() as work:
+            return await asking.turns.start(work, read)
 
 
-def _add_kept(app: FastAPI, service: Service, jobs: Jobs) -> None:
+def _brief(run: str) -> str:
+    return json.dumps({"run": run})
+
+
+def _add_streams(app: FastAPI, streams: Streams) -> None:
+    @app.get("/v1/streams/{id}")
+    async def stream(request: Request, id: str) -> Response:
+        """The events of a request that was sent with Prefer: respond-async, from Last-Event-ID on."""
+        after = request.headers.get("last-event-id", "")
+        return _events(streams.find(id), int(after) if after.isdecimal() else 0)
+
+    @app.delete("/v1/streams/{id}", status_code=202)
+    async def leave(id: str) -> Response:
+        """Do no more of a request."""
+        streams.find(id).work.stop("cancelled")
+        return JSONResponse({"stream": id, "cancelled": True}, 202)
+
+
+def _add_kept(app: FastAPI, service: Service, jobs: Jobs, asking: _Asking) -> None:
     @app.get("/v1/runs")
     async def runs() -> Response:
         """The latest runs."""
-        return JSONResponse({"runs": await asyncio.to_thread(service.recent)})
+        found = await asyncio.to_thread(service.runs.recent)
+        return JSONResponse({"runs": [entry.model_dump(mode="json") for entry in found]})
 
     @app.get("/v1/runs/{id}")
     async def run(id: str) -> Response:
         """A run as it was answered with."""
-        return Response(to_json(await asyncio.to_thread(service.kept, id)), media_type="application/json")
+        return Response(to_json(await asyncio.to_thread(service.runs.get, id)), media_type="application/json")
+
+    @app.delete("/v1/runs/{id}", status_code=204)
+    async def forget(id: str) -> Response:
+        """Keep a run no longer."""
+        await asyncio.to_thread(service.runs.forget, id)
+        return Response(status_code=204)
+
+    @app.post("/v1/runs/{id}/repair")
+    async def repair_run(request: Request, id: str, view: bool = False) -> Response:
+        """Mend the rejected citations of a run's answer."""
+
+        def call(_: Tell | None) -> bodies.RepairedBody:
+            return service.repair_run(id)
+
+        return await asking.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
     @app.get("/v1/runs/{id}/report")
     async def report(id: str) -> Response:
         """A run as one HTML file."""
-        html = await asyncio.to_thread(lambda: pages.report_of(service.kept(id)))
+        html = await asyncio.to_thread(lambda: pages.report_of(service.runs.get(id)))
         name = f'attachment; filename="vericite-{id[:8]}.html"'
         return Response(html, media_type="text/html", headers={"content-disposition": name})
+
+    @app.get("/v1/runs/{id}/view")
+    async def view(id: str) -> Response:
+        """A run as the page shows it."""
+        return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id))))
 
     @app.post("/v1/jobs", openapi_extra=_schema(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
@@ -302,6 +290,32 @@ def _add_kept(app: FastAPI, service: Service, jobs: Jobs) -> None:
         """Do no more of a job."""
         await asyncio.to_thread(jobs.cancel, id)
         return JSONResponse({"id": id, "cancelled": True}, 202)
+
+
+def _add_pages(app: FastAPI, service: Service) -> None:
+    async def page(name: pages.PageName, run: str | None) -> Response:
+        try:
+            return HTMLResponse(await asyncio.to_thread(pages.page_of, service, name, run))
+        except NoSuchRun:
+            return HTMLResponse(
+                await asyncio.to_thread(pages.page_of, service, name, None, "This run is kept no longer."), 404
+            )
+
+    @app.get("/", include_in_schema=False)
+    async def ask(run: str | None = None) -> Response:
+        return await page("ask", run)
+
+    @app.get("/check", include_in_schema=False)
+    async def check(run: str | None = None) -> Response:
+        return await page("check", run)
+
+    @app.get("/runs", include_in_schema=False)
+    async def runs() -> Response:
+        return await page("runs", None)
+
+    @app.get("/runs/{id}", include_in_schema=False)
+    async def run(id: str) -> Response:
+        return await page("run", id)
 
 
 def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) -> None:
@@ -331,6 +345,6 @@ def _add_health(app: FastAPI, service: Service, turns: Turns, metrics: Metrics) 
             f"vericite_pairs_judged_total {counts.pairs}",
             f"vericite_batches_total {counts.batches}",
             f"vericite_shared_batches_total {counts.shared}",
-            f"vericite_requests_in_flight {turns.taken}",
+            f"vericite_requests_in_flight {len(turns.work)}",
         ]
         return PlainTextResponse("\n".join(lines) + "\n")

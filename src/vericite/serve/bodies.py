@@ -117,11 +117,12 @@ class Checked(Record):
 
 
 class RepairedBody(Record):
-    """An answer after repair, its verdicts, what was changed, and the verdicts before."""
+    """An answer after repair, its verdicts, what was changed; the answer and its verdicts before."""
 
     run: str
     answer: Answer
     checked: CheckedAnswer
+    original: Answer
     before: CheckedAnswer
     changes: tuple[Change, ...]
 

@@ -15,8 +15,9 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from vericite.serve.pages import login_page
 from vericite.serve.service import Limits
 
 Scope = MutableMapping[str, Any]
@@ -30,6 +31,7 @@ _LOG = logging.getLogger(__name__)
 BODY_SECONDS = 20
 """What sending a body may take."""
 _OPEN = ("/healthz", "/readyz")
+_LOGIN = "/login"
 _COOKIE = "vericite_token"
 
 HEADERS = (
@@ -38,6 +40,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )
 
@@ -98,13 +101,18 @@ class Gate:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-            self._let_in(scope, headers)
-            receive = await self._read(scope, headers, receive)
-            await self._app(scope, receive, counted)
+            if self._let_in(scope, headers):
+                receive = await self._read(scope, headers, receive)
+                await self._app(scope, receive, counted)
+            else:
+                await self._ask_token(scope, receive, counted)
         except Refused as refused:
-            await _reply(counted, refused.status, str(refused), refused.headers)
+            if refused.status == 401 and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
+                await _show(counted, 401, login_page())
+            else:
+                await _reply(counted, refused.status, str(refused), refused.headers)
         except Exception:
             # Whoever asked learns nothing of what is inside.
             _LOG.exception("a request failed")
@@ -114,7 +122,12 @@ class Gate:
             self._metrics.requests[path, status[0]] += 1
             self._metrics.seconds[path] = self._metrics.seconds.get(path, 0.0) + time.monotonic() - began
 
-    def _let_in(self, scope: Scope, headers: dict[str, str]) -> None:
+    def _let_in(self, scope: Scope, headers: dict[str, str]) -> bool:
+        """Whether the application answers; else it is the token that is being given.
+
+        Raises:
+            Refused: It is not let in.
+        """
         host = headers.get("host", "")
         if self._door.hosts and _bare(host) not in self._door.hosts:
             raise Refused(421, f"expected the host header to be one of this service's names; found {host[:100]!r}")
@@ -126,17 +139,33 @@ class Gate:
                 403, "expected a request from this service's own page or from a program; found another site's"
             )
         if scope["path"] in _OPEN:
-            return
-        if self._door.token is not None and not self._has_token(headers):
+            return True
+        gives = scope["path"] == _LOGIN and scope["method"] == "POST" and self._door.token is not None
+        if self._door.token is not None and not gives and not self._has_token(headers):
             raise Refused(401, "expected the token: Authorization: Bearer ...", {"www-authenticate": "Bearer"})
         self._count(str((scope.get("client") or ("?",))[0]))
+        return not gives
 
     def _has_token(self, headers: dict[str, str]) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             parts = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-            given = next((value for name, _, value in parts if name == _COOKIE), "")
-        return hmac.compare_digest(given.strip().encode(), (self._door.token or "").encode())
+            given = unquote(next((value for name, _, value in parts if name == _COOKIE), ""))
+        return self._is_token(given)
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), (self._door.token or "").encode())
+
+    async def _ask_token(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take the token from the form that asks for it, and have the browser bring it from then on."""
+        sent = parse_qs((await asyncio.wait_for(_body(receive, 4_000), BODY_SECONDS)).decode("utf-8", "replace"))
+        given = sent.get("token", [""])[0].strip()
+        if not self._is_token(given):
+            await _show(send, 401, login_page(failed=True))
+            return
+        # A token with other characters could not stand in a cookie.
+        cookie = f"{_COOKIE}={quote(given)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+        await _show(send, 303, "", {"location": "/", "set-cookie": cookie})
 
     def _count(self, client: str) -> None:
         now = time.monotonic()
@@ -192,9 +221,16 @@ async def _body(receive: Receive, most: int) -> bytes:
 
 
 async def _reply(send: Send, status: int, message: str, headers: dict[str, str]) -> None:
-    body = json.dumps({"error": {"status": status, "message": message}}).encode()
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    raw += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    body = json.dumps({"error": {"status": status, "message": message}})
+    await _show(send, status, body, headers, "application/json")
+
+
+async def _show(
+    send: Send, status: int, text: str, headers: dict[str, str] | None = None, kind: str = "text/html; charset=utf-8"
+) -> None:
+    body = text.encode()
+    raw = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+    raw += [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
 

@@ -1,63 +1,155 @@
-"""The service's calls as tools for assistants, by the Model Context Protocol."""
+"""The service's calls as tools for assistants, by the Model Context Protocol: over standard streams, and over HTTP."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
+from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
+from starlette.routing import BaseRoute
 
+from vericite.attribute.attributor import Attribution
 from vericite.errors import VeriCiteError
-from vericite.records import Record, to_json
-from vericite.serve.bodies import AnswerBody, AskBody, SearchBody, parsed
+from vericite.records import Document, Record, Run, to_json
+from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, SearchBody, parsed
+from vericite.serve.engine import Stopped, at_work
+from vericite.serve.gate import Refused
 from vericite.serve.service import Service
+from vericite.serve.streams import Turns
 from vericite.version import __version__
-
-# pyright: reportUnusedFunction=false
 
 _WHAT = (
     "Answers biomedical questions from sources with a citation on every sentence, and checks the citations of any "
     "answer. Verdicts are a model's, and models err. Not medical advice."
 )
+_PLACE = "vericite://documents/"
+_REMEMBERED = 2_000
 
 
-def make_tools(service: Service) -> MCPServer[Any]:
-    """A server of tools: search, ask, check and attribute.
+class _Documents:
+    """The documents of corpora that results named lately, so that their links can be read."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, Document] = OrderedDict()
+        self._lock = Lock()
+
+    def links(self, corpus: str, documents: Iterable[Document]) -> list[ContentBlock]:
+        """A link to each; it can be read from now on."""
+        found: list[ContentBlock] = []
+        for document in documents:
+            uri = f"{_PLACE}{quote(corpus, safe='')}/{quote(document.id, safe='')}"
+            with self._lock:
+                self._held[uri] = document
+                self._held.move_to_end(uri)
+                while len(self._held) > _REMEMBERED:
+                    self._held.popitem(last=False)
+            found.append(
+                ResourceLink(uri=uri, name=document.id, title=document.title or None, mime_type="application/json")
+            )
+        return found
+
+    def read(self, corpus: str, id: str) -> str:
+        """A document, as JSON."""
+        uri = f"{_PLACE}{quote(unquote(corpus), safe='')}/{quote(unquote(id), safe='')}"
+        with self._lock:
+            document = self._held.get(uri)
+        if document is None:
+            raise ResourceNotFoundError("expected a document that a result linked to lately; found another")
+        return to_json(document)
+
+
+def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
+    """A server of tools: search, ask, check and attribute. What is found in a corpus is linked to, and can be read.
 
     Documents are given as ``{"id", "text", "title"?}``, in the order that the markers of an answer count.
+
+    Args:
+        service: What it asks.
+        turns: Which calls must await theirs; None where there is one client.
     """
-    server = MCPServer("vericite", instructions=_WHAT, version=__version__)
+    held = _Documents()
 
-    @server.tool(structured_output=True)
-    def search(query: str, k: int = 5, corpus: str | None = None) -> dict[str, Any]:
+    def answered(kind: type[Any], body: dict[str, Any], call: Callable[[Any], Record]) -> CallToolResult:
+        try:
+            with _turn(turns):
+                made = call(parsed(kind, json.dumps(body)))
+        except (VeriCiteError, Refused, Stopped) as error:
+            raise ToolError(str(error)) from None
+        text = to_json(made)
+        corpus = body.get("corpus") or next(iter(service.offer.corpora))
+        content: list[ContentBlock] = [TextContent(text=text), *held.links(corpus, _of_corpus(made))]
+        return CallToolResult(content=content, structured_content=json.loads(text))
+
+    def search(query: str, k: int = 5, corpus: str | None = None) -> CallToolResult:
         """Find documents of the corpus for a question, the best first."""
-        return _told(SearchBody, {"query": query, "k": k, "corpus": corpus}, service.search)
+        return answered(SearchBody, {"query": query, "k": k, "corpus": corpus}, service.search)
 
-    @server.tool(structured_output=True)
-    def ask(question: str, corpus: str | None = None, k: int = 5) -> dict[str, Any]:
+    def ask(question: str, corpus: str | None = None, k: int = 5) -> CallToolResult:
         """Answer a biomedical question from the corpus, each sentence cited and each citation judged."""
-        body = {"question": question, "corpus": corpus, "plan": {"search": {"k": k}}}
-        return _told(AskBody, body, service.ask)
+        return answered(AskBody, {"question": question, "corpus": corpus, "plan": {"search": {"k": k}}}, service.ask)
 
-    @server.tool(structured_output=True)
-    def check(answer: str, documents: Sequence[dict[str, str]], question: str | None = None) -> dict[str, Any]:
+    def check(answer: str, documents: Sequence[dict[str, str]], question: str | None = None) -> CallToolResult:
         """Judge whether each sentence of an answer with markers such as [1] is supported by the documents it cites."""
         body = {"answer": answer, "documents": list(documents), "question": question}
-        return _told(AnswerBody, body, lambda made: service.check(made, keep=False))
+        return answered(AnswerBody, body, lambda made: service.check(made, keep=False))
 
-    @server.tool(structured_output=True)
-    def attribute(answer: str, documents: Sequence[dict[str, str]]) -> dict[str, Any]:
+    def attribute(answer: str, documents: Sequence[dict[str, str]]) -> CallToolResult:
         """Find which documents support each sentence of an answer, and cite them."""
-        return _told(AnswerBody, {"answer": answer, "documents": list(documents)}, service.attribute)
+        return answered(AnswerBody, {"answer": answer, "documents": list(documents)}, service.attribute)
 
+    made = [(search, Found), (ask, Run), (check, Checked), (attribute, Attribution)]
+    server = MCPServer(
+        "vericite", instructions=_WHAT, version=__version__, tools=[_tool(call, gives) for call, gives in made]
+    )
+    server.resource(_PLACE + "{corpus}/{id}", name="document", mime_type="application/json")(held.read)
     return server
 
 
-def _told(kind: type[Any], body: dict[str, Any], call: Callable[[Any], Record]) -> dict[str, Any]:
-    """What a call gives, as plain values; what is wrong with its arguments as a message to the assistant."""
+def routes_of(tools: MCPServer[Any], largest: int) -> list[BaseRoute]:
+    """Where tools answer over HTTP, at ``/mcp``; hosts and origins are the gate's business.
+
+    Args:
+        tools: The server of tools.
+        largest: Bytes of a request.
+    """
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return tools.streamable_http_app(
+        json_response=True, stateless_http=True, max_request_body_size=largest, transport_security=security
+    ).routes
+
+
+@contextmanager
+def _turn(turns: Turns | None) -> Generator[None]:
+    if turns is None:
+        yield
+        return
+    work = turns.take()
     try:
-        return json.loads(to_json(call(parsed(kind, json.dumps(body)))))
-    except VeriCiteError as error:
-        raise ToolError(str(error)) from None
+        with at_work(work):
+            yield
+    finally:
+        turns.work.discard(work)
+
+
+def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
+    """A tool whose results have the form of a record."""
+    tool = Tool.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+    # Told, and not checked once more: records have been, and are refused lists where they have tuples.
+    tool.fn_metadata.output_schema = gives.model_json_schema(mode="serialization")
+    return tool
+
+
+def _of_corpus(made: Record) -> Sequence[Document]:
+    """The documents that a result brings from a corpus: not those that the client sent itself."""
+    if isinstance(made, Found):
+        return [hit.document for hit in made.evidence]
+    return made.answer.documents if isinstance(made, Run) else ()

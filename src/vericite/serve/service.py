@@ -17,8 +17,9 @@ from typing import Any
 from vericite.attribute.attributor import Attribution
 from vericite.attribute.verified import VerifierAttributor
 from vericite.corpus.retractions import known_retractions
-from vericite.disk.files import default_cache_folder, write_whole
+from vericite.disk.files import default_cache_folder
 from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.build import build, load_reranker, protocol_of
@@ -26,20 +27,20 @@ from vericite.pipeline.plan import CheckPlan, Plan
 from vericite.pipeline.search import FoundEvidence, Search
 from vericite.records import (
     Answer,
-    CheckedAnswer,
     Document,
     Evidence,
     Question,
-    Record,
     Run,
     Verdict,
     VerificationFailure,
     to_json,
 )
+from vericite.report.data import ShownAnswer
 from vericite.retrieve.memory import MemoryRetriever
 from vericite.retrieve.rerank import PRIOR, Rerank
 from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, RepairedBody, SearchBody, SourceBody
 from vericite.serve.engine import SharedJudge, go_on
+from vericite.serve.kept import KeptRuns
 from vericite.text.citations import parse_answer
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.verifier import Verifier
@@ -47,10 +48,8 @@ from vericite.verify.verifier import Verifier
 Tell = Callable[[str, dict[str, Any]], None]
 """Called with what happened and what about it, as an answer comes into being."""
 
-RUNS_KEPT = 500
 _LONG = 20
 """Sentences of an answer from which on it is not judged all at once."""
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -123,6 +122,7 @@ class Service:
     def __init__(self, offer: Offer, state: Path) -> None:
         self.offer = offer
         self.state = state
+        self.runs = KeptRuns(state / "runs")
         self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
         self._making = Lock()
         # By their JSON: a plan is no key.
@@ -141,8 +141,8 @@ class Service:
 
     # What requests are answered with.
 
-    def ask(self, body: AskBody, tell: Tell | None = None) -> Run:
-        """Answer a question, telling what happens meanwhile."""
+    def ask(self, body: AskBody, tell: Tell | None = None, view: bool = False) -> Run:
+        """Answer a question, telling what happens meanwhile; with ``view`` also as the page shows it."""
         plan = self._plan(body)
         if body.documents:
             documents = self._documents(body.documents)
@@ -150,18 +150,18 @@ class Service:
         else:
             made = self.pipeline(plan)
         question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
-        run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell) if tell else None)
+        run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell, view) if tell else None)
         if tell:
             for change in run.changes:
                 tell("repair", change.model_dump(mode="json"))
         return run
 
-    def check(self, body: AnswerBody, tell: Tell | None = None, keep: bool = True) -> Checked:
-        """Judge the citations of an answer."""
+    def check(self, body: AnswerBody, tell: Tell | None = None, keep: bool = True, view: bool = False) -> Checked:
+        """Judge the citations of an answer, telling what is found meanwhile."""
         verifier = self.verifier(body.plan.over(self.offer.plan).check)
         answer = self._answer(body)
         if tell:
-            watch = _Telling(tell)
+            watch = _Telling(tell, view)
             watch.answer(answer)
             checked = verifier.verify_stepwise(answer, watch.verdict)
         elif len(answer.claims) > _LONG:
@@ -169,7 +169,8 @@ class Service:
             checked = verifier.verify_stepwise(answer, lambda _: go_on())
         else:
             checked = next(iter(verifier.verify([answer])))
-        return self._checked(answer, checked) if keep else Checked(run="", answer=answer, checked=checked)
+        made = Checked(run="", answer=answer, checked=checked)
+        return made.model_copy(update={"run": self.runs.keep(made)}) if keep else made
 
     def attribute(self, body: AnswerBody) -> Attribution:
         """Find the sources of the sentences of an answer."""
@@ -179,19 +180,33 @@ class Service:
 
     def repair(self, body: AnswerBody) -> RepairedBody:
         """Mend the citations of an answer that are rejected."""
+        return self._repaired(self._answer(body), body.plan.over(self.offer.plan))
+
+    def repair_run(self, id: str) -> RepairedBody:
+        """Mend the answer of a run.
+
+        Raises:
+            NoSuchRun: There is none of this id.
+        """
+        return self._repaired(self.runs.get(id).answer, self.offer.plan)
+
+    def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
         from vericite.pipeline.repair.repairer import Repairer
 
-        plan = body.plan.over(self.offer.plan)
         repairer = Repairer(
             protocol_of(plan.check, self.judge), rounds=plan.repair.rounds, drop_uncited=plan.repair.drop_uncited
         )
-        answer = self._answer(body)
         before = next(iter(repairer.verifier.verify([answer])))
         found = repairer.repair(answer, before)
-        kept = self._checked(found.answer, found.checked)
-        return RepairedBody(
-            run=kept.run, answer=found.answer, checked=found.checked, before=before, changes=tuple(found.changes)
+        made = RepairedBody(
+            run="",
+            answer=found.answer,
+            checked=found.checked,
+            original=answer,
+            before=before,
+            changes=tuple(found.changes),
         )
+        return made.model_copy(update={"run": self.runs.keep(made)})
 
     def search(self, body: SearchBody) -> Found:
         """Find documents."""
@@ -227,51 +242,6 @@ class Service:
         if not documents:
             raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
         return documents, problems
-
-    # Runs that are kept.
-
-    def keep(self, record: Record) -> str:
-        """Keep a run; gives its id."""
-        id = uuid.uuid4().hex
-        write_whole(self._run_file(id), [to_json(record) + "\n"])
-        kept = sorted(self.state.joinpath("runs").glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in kept[:-RUNS_KEPT]:
-            file.unlink(missing_ok=True)
-        return id
-
-    def kept(self, id: str) -> Run | Checked:
-        """A run that was kept.
-
-        Raises:
-            UnknownNameError: There is none of this id.
-        """
-        try:
-            text = self._run_file(id).read_text(encoding="utf-8")
-        except OSError:
-            raise NoSuchRun(id) from None
-        return (Run if '"question":{' in text[:200] else Checked).model_validate_json(text)
-
-    def recent(self, most: int = 50) -> list[dict[str, str]]:
-        """The ids and questions of the latest runs."""
-        files = sorted(self.state.joinpath("runs").glob("*.json"), key=lambda file: -file.stat().st_mtime)[:most]
-        found: list[dict[str, str]] = []
-        for file in files:
-            try:
-                run = self.kept(file.stem)
-            except (InputError, ValueError):
-                continue
-            title = run.question.text if isinstance(run, Run) else run.answer.question or run.answer.text
-            found.append({"id": file.stem, "kind": "ask" if isinstance(run, Run) else "check", "title": title[:200]})
-        return found
-
-    def _run_file(self, id: str) -> Path:
-        if not _ID.fullmatch(id):
-            raise NoSuchRun(id)
-        return self.state / "runs" / f"{id}.json"
-
-    def _checked(self, answer: Answer, checked: CheckedAnswer) -> Checked:
-        made = Checked(run="", answer=answer, checked=checked)
-        return made.model_copy(update={"run": self.keep(made)})
 
     # Parts, made once.
 
@@ -340,18 +310,13 @@ class Service:
         return tuple(found[pmid] for pmid in pmids)
 
 
-class NoSuchRun(InputError):
-    """There is no run of an id."""
-
-    def __init__(self, id: str) -> None:
-        super().__init__(f"expected the id of a run that is kept; found {id[:40]!r}")
-
-
 class _Telling:
     """Tells of a run as events, and stops it where nobody listens any more."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, view: bool = False) -> None:
         self._tell = tell
+        self._view = view
+        self._shown: ShownAnswer | None = None
 
     def evidence(self, found: FoundEvidence) -> None:
         go_on()
@@ -363,12 +328,21 @@ class _Telling:
         for number, claim in enumerate(answer.claims):
             text = answer.text[claim.span.slice]
             self._tell("sentence", {"number": number, "start": claim.span.start, "text": text})
+        if self._view:
+            documents: dict[str, dict[str, Any]] = {}
+            self._shown = ShownAnswer(answer, documents)
+            row = self._shown.row(Item(answer.id, answer))
+            for claim in row["claims"]:
+                claim["kind"] = "pending" if claim["cites"] else claim["kind"]
+            self._tell("view", {"answer": row, "documents": documents})
 
     def verdict(self, result: Verdict | VerificationFailure) -> None:
         go_on()
         label = result.label if isinstance(result, Verdict) else None
         kind = "failed" if label is None else "abstained" if getattr(result, "abstained", False) else label
         self._tell("verdict", {"kind": kind, "result": result.model_dump(mode="json")})
+        if self._shown is not None:
+            self._tell("judged", self._shown.judged(result))
 
 
 def _shown(hit: Evidence) -> dict[str, Any]:

@@ -1,16 +1,4 @@
-"use strict";
 (() => {
-  // Every text from outside gets into the page through textContent alone, here in `el`.
-  const el = (tag, attributes, ...children) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === true) made.setAttribute(name, "");
-      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
-    }
-    for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
-    return made;
-  };
-  const by = (id) => document.getElementById(id);
   const data = JSON.parse(by("data").textContent);
   const { scheme, items } = data;
   const work = by("work");
