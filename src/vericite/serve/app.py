@@ -63,9 +63,11 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     app.state.ready = False
     _add_errors(app)
     _add_calls(app, service, asking)
+    _add_documents(app, service, turns)
     _add_streams(app, streams)
     _add_pages(app, service)
-    _add_kept(app, service, jobs, asking)
+    _add_runs(app, service, asking)
+    _add_jobs(app, jobs)
     _add_health(app, service, turns, metrics)
     if tools is not None:
         from vericite.serve.mcp import routes_of
@@ -197,6 +199,8 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
         body = bodies.parsed(bodies.SearchBody, await request.body())
         return await asking.answer(request, lambda tell: service.search(body))
 
+
+def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
     @app.post("/v1/documents")
     async def documents(request: Request, name: str = "document.txt") -> Response:
         """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body; gives its documents."""
@@ -207,8 +211,8 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
             values = [json.loads(to_json(document)) for document in found]
             return JSONResponse({"documents": values, "problems": problems})
 
-        async with asking.turns.turn() as work:
-            return await asking.turns.start(work, read)
+        async with turns.turn() as work:
+            return await turns.start(work, read)
 
 
 def _brief(run: str) -> str:
@@ -229,7 +233,7 @@ def _add_streams(app: FastAPI, streams: Streams) -> None:
         return JSONResponse({"stream": id, "cancelled": True}, 202)
 
 
-def _add_kept(app: FastAPI, service: Service, jobs: Jobs, asking: _Asking) -> None:
+def _add_runs(app: FastAPI, service: Service, asking: _Asking) -> None:
     @app.get("/v1/runs")
     async def runs() -> Response:
         """The latest runs."""
@@ -268,6 +272,8 @@ def _add_kept(app: FastAPI, service: Service, jobs: Jobs, asking: _Asking) -> No
         """A run as the page shows it."""
         return JSONResponse(await asyncio.to_thread(lambda: pages.view_of(service.runs.get(id))))
 
+
+def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
     @app.post("/v1/jobs", openapi_extra=_schema(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
         """Take many answers to check or questions to ask; they are on disk when this replies."""

@@ -15,6 +15,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
+from pydantic.json_schema import GenerateJsonSchema
 from starlette.routing import BaseRoute
 
 from vericite.attribute.attributor import Attribution
@@ -108,7 +109,11 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
 
     made = [(search, Found), (ask, Run), (check, Checked), (attribute, Attribution)]
     server = MCPServer(
-        "vericite", instructions=_WHAT, version=__version__, tools=[_tool(call, gives) for call, gives in made]
+        "vericite",
+        instructions=_WHAT,
+        version=__version__,
+        log_level="WARNING",
+        tools=[_tool(call, gives) for call, gives in made],
     )
     server.resource(_PLACE + "{corpus}/{id}", name="document", mime_type="application/json")(held.read)
     return server
@@ -140,11 +145,17 @@ def _turn(turns: Turns | None) -> Generator[None]:
         turns.work.discard(work)
 
 
+class _Quiet(GenerateJsonSchema):
+    """Without a word about defaults that JSON cannot say."""
+
+    ignored_warning_kinds = frozenset({"skipped-choice", "non-serializable-default"})
+
+
 def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
     """A tool whose results have the form of a record."""
     tool = Tool.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
     # Told, and not checked once more: records have been, and are refused lists where they have tuples.
-    tool.fn_metadata.output_schema = gives.model_json_schema(mode="serialization")
+    tool.fn_metadata.output_schema = gives.model_json_schema(mode="serialization", schema_generator=_Quiet)
     return tool
 
 

@@ -98,9 +98,9 @@ def _remark(answer: Answer, reasoned: CheckedRationale | None) -> str:
         said.append("The sources found do not answer the question.")
     if answer.stance is not None:
         places = {document.id: f"[{place}]" for place, document in enumerate(answer.documents, 1)}
-        for word, ids in (("Yes", answer.stance.yes), ("No", answer.stance.no)):
+        for word, ids in (("yes", answer.stance.yes), ("no", answer.stance.no)):
             if ids:
-                said.append(f"{word}, by {' '.join(places.get(id, id) for id in ids)}.")
+                said.append(f"Says {word}: {' '.join(places.get(id, id) for id in ids)}.")
     if reasoned is not None:
         holding, judged = reasoned.faith
         said.append(f"Of {judged} steps of the rationale {holding} are faithful to the sources.")
@@ -118,7 +118,7 @@ def _listed(entry: Entry) -> dict[str, Any]:
 def _place(place: str) -> str:
     """Where documents are, in words that say no path."""
     return {
-        "demo": "150 abstracts written for demonstration",
+        "demo": "150 abstracts made up to try it",
         "pubmed": "live; your question is sent to NCBI",
     }.get(place, "documents of this service")
 

@@ -133,7 +133,11 @@ class Service:
         """Load what a first question needs, so that it need not wait."""
         self.pipeline(self.offer.plan)
         Embedder.shared().embed(["warm"])
-        self.check(AnswerBody(answer="It works [1].", documents=(SourceBody(id="1", text="It works."),)), keep=False)
+        source = SourceBody(id="1", text="It works in adults.")
+        self.check(AnswerBody(answer="It works [1].", documents=(source,)), keep=False)
+        # What costs money, or leaves this machine, waits until somebody asks.
+        if self.offer.plan.answer.llm is None:
+            self.ask(AskBody(question="Does it work?", documents=(source, SourceBody(id="2", text="It rains."))))
 
     def close(self) -> None:
         """Judge no more."""

@@ -24,9 +24,10 @@ class AnswerView {
     this.it = it;
     this.open = -1;
     this.parts = [];
-    const parts = [el("h3", {}, it.question || it.id), note ? el("p", { class: "note" }, note) : null];
+    const parts = [it.question || note ? el("h3", {}, it.question || it.id) : null, note ? el("p", { class: "note" }, note) : null];
     if (it.failed) parts.push(el("p", { class: "verdict failed" }, "No answer: ", it.failed));
     if (it.exact.length) parts.push(el("p", {}, el("b", {}, "Answer: "), it.exact.join("; ")));
+    if (it.remark) parts.push(el("p", { class: "note" }, it.remark));
     parts.push(this.prose(it), this.legend = el("ul", { class: "legend", "aria-label": "Marks" }));
     if (it.rationale.length) parts.push(this.rationale(it));
     if (it.changes.length) parts.push(el("details", { open: true }, el("summary", {}, `Repaired, ${it.changes.length} ${it.changes.length > 1 ? "changes" : "change"}`), it.changes.map((change) => el("p", {}, el("b", {}, change.action), " ", el("small", {}, change.why), el("br"), el("del", {}, change.before), change.after ? [el("br"), el("ins", {}, change.after)] : null))));
@@ -55,7 +56,7 @@ class AnswerView {
     const steps = it.rationale.map((step) => el("li", {}, step.question ? el("small", {}, `${step.question} `) : null, step.text, " ", el("b", { class: "category" }, step.category),
       step.documents.length ? el("small", {}, ` · from ${step.documents.map((key) => (this.documents[key] || {}).title || key).join("; ")}`) : null,
       step.passages.map((words) => el("blockquote", {}, el("mark", {}, words)))));
-    return el("details", { open: true }, el("summary", {}, `Rationale, ${it.rationale.length} ${it.rationale.length > 1 ? "steps" : "step"}`), it.reasoned ? el("p", { class: "note" }, it.reasoned) : null, el("ol", {}, steps));
+    return el("details", { open: true }, el("summary", {}, `Rationale, ${it.rationale.length} ${it.rationale.length > 1 ? "steps" : "step"}`), el("ol", {}, steps));
   }
 
   // The answer's own text with its sentences as buttons; where only verdicts are known, the sentences one by one.

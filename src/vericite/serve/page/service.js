@@ -66,6 +66,7 @@
   const show = (it) => {
     by("result").hidden = false;
     view.documents = it.documents;
+    if (document.querySelector(".examples")) document.querySelector(".examples").hidden = true;
     const open = view.open, before = view.it;
     view.show(it.answer);
     if (before && open >= 0 && before.text === it.answer.text && view.parts[open]) view.toggle(open);
