@@ -35,7 +35,19 @@ class Browser:
         self._read, self._number, self._session = b"", 0, None
         self.complaints: list[str] = []
         self.requests: list[str] = []
+        self.folder = folder
         self._open(folder)
+
+    def tab(self) -> str | None:
+        """Open another page and turn to it; gives what ``turn`` takes to come back."""
+        before, self._session = self._session, None
+        self._open(self.folder)
+        return before
+
+    def turn(self, tab: str | None) -> str | None:
+        """Turn to another page; gives the one that was left."""
+        before, self._session = self._session, tab
+        return before
 
     def _open(self, folder: Path) -> None:
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
@@ -106,6 +118,14 @@ class Browser:
             assert time.monotonic() < end, f"waited in vain for {script}"
             time.sleep(0.02)
 
+    def wait_for(self, file: Path) -> None:
+        """Until a file was saved."""
+        end = time.monotonic() + self._patience
+        while not file.exists():
+            assert time.monotonic() < end, f"waited in vain for {file}"
+            self.run("0")
+            time.sleep(0.05)
+
     def keys(self, *keys: str) -> None:
         """Press keys, one after the other."""
         for key in keys:
@@ -114,6 +134,12 @@ class Browser:
             held: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code}
             self.ask("Input.dispatchKeyEvent", type="keyDown", **held, **({"text": text} if text else {}))
             self.ask("Input.dispatchKeyEvent", type="keyUp", **held)
+
+    def choose(self, selector: str, *files: Path) -> None:
+        """Choose files in a field for them."""
+        root = self.ask("DOM.getDocument")["root"]["nodeId"]
+        node = self.ask("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(file) for file in files])
 
     def look(self, path: Path, dark: bool = False, width: int = 1280, height: int = 900) -> None:
         """A picture of what is in sight."""

@@ -1,40 +1,87 @@
-"""The tools, by the SDK's own client."""
+"""The tools, by the SDK's own client, over the standard streams and over HTTP."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 mcp = pytest.importorskip("mcp", reason="needs the extra [mcp]")
 anyio = pytest.importorskip("anyio")
+httpx2 = pytest.importorskip("httpx2")
 
 SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults."}
+TOKEN = "0123456789abcdef0123"
 
 
-def test_each_tool_is_listed_and_answers_over_the_standard_streams(tmp_path: Path):
-    async def use() -> None:
+async def use(client: Any) -> None:
+    """Each tool once, and what is wrong as messages."""
+    listed = (await client.list_tools()).tools
+    assert [tool.name for tool in listed] == ["search", "ask", "check", "attribute"]
+    assert all(tool.output_schema["properties"] for tool in listed)
+    found = await client.call_tool("search", {"query": "aspirin", "k": 2})
+    assert len(found.structured_content["evidence"]) == 2
+    links = [it for it in found.content if it.type == "resource_link"]
+    assert [it.name for it in links] == [it["document"]["id"] for it in found.structured_content["evidence"]]
+    read = await client.read_resource(links[0].uri)
+    assert json.loads(read.contents[0].text) == found.structured_content["evidence"][0]["document"]
+    found = await client.call_tool("ask", {"question": "Does aspirin prevent heart attacks?"})
+    assert found.structured_content["checked"]["verdicts"]
+    assert len([it for it in found.content if it.type == "resource_link"]) == len(
+        found.structured_content["answer"]["documents"]
+    )
+    body = {"answer": "Zelotrine reduced pain in 40 of 80 adults [1].", "documents": [SOURCE]}
+    found = await client.call_tool("check", body)
+    assert found.structured_content["checked"]["verdicts"][0]["label"] == "supported"
+    assert [it.type for it in found.content] == ["text"], "what the client sent is no document of ours"
+    found = await client.call_tool("attribute", {**body, "answer": "Zelotrine reduced pain in 40 of 80 adults."})
+    assert found.structured_content["answer"]["text"].endswith("[1].")
+    for wrong in ({"query": " "}, {}, {"query": "a", "corpus": "/etc"}, {"query": "a", "k": "many"}):
+        refused = await client.call_tool("search", wrong)
+        assert refused.is_error and "Traceback" not in refused.content[0].text
+    refused = await client.call_tool("check", {"answer": "It works [1].", "documents": [{"text": "No id."}]})
+    assert refused.is_error and "documents.0.id" in refused.content[0].text
+    with pytest.raises(mcp.MCPError):
+        await client.read_resource("vericite://documents/demo/..%2f..%2fetc%2fpasswd")
+
+
+def test_each_tool_answers_over_the_standard_streams(tmp_path: Path):
+    async def over_streams() -> None:
         command = mcp.StdioServerParameters(
             command=sys.executable, args=["-m", "vericite", "mcp", "--state", str(tmp_path)], env=dict(os.environ)
         )
         async with mcp.Client(command) as client:
-            listed = await client.list_tools()
-            assert [tool.name for tool in listed.tools] == ["search", "ask", "check", "attribute"]
-            found = await client.call_tool("search", {"query": "aspirin", "k": 2})
-            assert len(found.structured_content["evidence"]) == 2
-            found = await client.call_tool("ask", {"question": "Does aspirin prevent heart attacks?"})
-            assert found.structured_content["checked"]["verdicts"]
-            body = {"answer": "Zelotrine reduced pain in 40 of 80 adults [1].", "documents": [SOURCE]}
-            found = await client.call_tool("check", body)
-            assert found.structured_content["checked"]["verdicts"][0]["label"] == "supported"
-            found = await client.call_tool(
-                "attribute", {**body, "answer": "Zelotrine reduced pain in 40 of 80 adults."}
-            )
-            assert found.structured_content["answer"]["text"].endswith("[1].")
-            for wrong in ({"query": " "}, {}, {"query": "a", "corpus": "/etc"}, {"query": "a", "k": "many"}):
-                refused = await client.call_tool("search", wrong)
-                assert refused.is_error and "Traceback" not in refused.content[0].text
+            await use(client)
 
-    anyio.run(use)
+    anyio.run(over_streams)
+
+
+def test_each_tool_answers_over_http(server):
+    async def over_http() -> None:
+        async with mcp.Client(f"{server.address}/mcp") as client:
+            await use(client)
+
+    anyio.run(over_http)
+
+
+def test_over_http_the_gate_holds(started):
+    server = started(VERICITE_TOKEN=TOKEN)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accept = {"accept": "application/json, text/event-stream"}
+    assert server.post("/mcp", call, **accept).status_code == 401
+    own = {**accept, "authorization": f"Bearer {TOKEN}"}
+    assert server.post("/mcp", call, **own, origin="https://evil.example").status_code == 403
+    assert server.post("/mcp", call, **own, host="evil.example").status_code == 421
+
+    async def with_token() -> None:
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
+            async with mcp.Client(streamable_http_client(f"{server.address}/mcp", http_client=http)) as client:
+                assert len((await client.list_tools()).tools) == 4
+
+    anyio.run(with_token)

@@ -133,8 +133,11 @@ class Gate:
             raise Refused(421, f"expected the host header to be one of this service's names; found {host[:100]!r}")
         reads = scope["method"] in ("GET", "HEAD")
         origin = headers.get("origin")
-        foreign = origin is not None and urlsplit(origin).netloc != host
-        if not reads and (foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site")):
+        site = headers.get("sec-fetch-site")
+        # A form of a page without a referrer says no origin; the browser then tells by the other header.
+        hidden = origin == "null" and site == "same-origin"
+        foreign = origin is not None and not hidden and urlsplit(origin).netloc != host
+        if not reads and (foreign or site in ("cross-site", "same-site")):
             raise Refused(
                 403, "expected a request from this service's own page or from a program; found another site's"
             )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pdf_files import WIDTH, Page, assembled, encrypted, pdf, width
 
+from pdf_files import WIDTH, Page, assembled, encrypted, pdf, width
 from vericite import check
 from vericite.corpus import load_documents
 from vericite.corpus.sources import pdf as pdf_source

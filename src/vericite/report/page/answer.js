@@ -139,7 +139,7 @@ class AnswerView {
   source(key, number, evidence, use) {
     const it = this.documents[key];
     if (!it) return el("p", {}, el("small", {}, `Source ${key}: its text is not in this page.`));
-    const text = el("p", { class: "text", tabindex: it.text.length > 1500 ? 0 : null, role: it.text.length > 1500 ? "region" : null, "aria-label": it.text.length > 1500 ? `Text of ${it.title || it.id}` : null });
+    const text = el("p", { class: "text", tabindex: it.text.length > 600 ? 0 : null, role: it.text.length > 600 ? "region" : null, "aria-label": it.text.length > 600 ? `Text of ${it.title || it.id}` : null });
     let at = 0;
     for (const [, start, end] of evidence.slice().sort((a, b) => a[1] - b[1])) {
       if (start < at || end > it.text.length) continue;
