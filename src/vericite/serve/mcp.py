@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import MCPServer
@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from starlette.routing import BaseRoute
 
 from vericite.attribute.attributor import Attribution
@@ -148,7 +148,7 @@ def _turn(turns: Turns | None) -> Generator[None]:
 class _Quiet(GenerateJsonSchema):
     """Without a word about defaults that JSON cannot say."""
 
-    ignored_warning_kinds = frozenset({"skipped-choice", "non-serializable-default"})
+    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {"skipped-choice", "non-serializable-default"}
 
 
 def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
