@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import MCPServer
@@ -148,7 +148,7 @@ def _turn(turns: Turns | None) -> Generator[None]:
 class _Quiet(GenerateJsonSchema):
     """Without a word about defaults that JSON cannot say."""
 
-    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {"skipped-choice", "non-serializable-default"}
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
 def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
