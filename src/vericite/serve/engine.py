@@ -149,7 +149,7 @@ class SharedJudge:
         with self._changed:
             self._closed = True
             self._changed.notify()
-        self._thread.join(timeout=5)
+        self._thread.join(timeout=2)
 
     def _serve(self) -> None:
         while True:

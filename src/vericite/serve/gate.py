@@ -28,10 +28,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _LOG = logging.getLogger(__name__)
 
-BODY_SECONDS = 20
-"""What sending a body may take."""
 _OPEN = ("/healthz", "/readyz")
-_LOGIN = "/login"
+_LOGIN, _UPLOAD = "/login", "/v1/documents"
+_LONGEST_LOGIN = 4_000
 _COOKIE = "vericite_token"
 
 HEADERS = (
@@ -103,11 +102,9 @@ class Gate:
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            if self._let_in(scope, headers):
-                receive = await self._read(scope, headers, receive)
-                await self._app(scope, receive, counted)
-            else:
-                await self._ask_token(scope, receive, counted)
+            is_for_app = self._let_in(scope, headers)
+            receive = await self._read(scope, headers, receive)
+            await (self._app(scope, receive, counted) if is_for_app else self._ask_token(receive, counted))
         except Refused as refused:
             if refused.status == 401 and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
                 await _show(counted, 401, login_page())
@@ -159,9 +156,9 @@ class Gate:
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.strip().encode("utf-8", "replace"), (self._door.token or "").encode())
 
-    async def _ask_token(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _ask_token(self, receive: Receive, send: Send) -> None:
         """Take the token from the form that asks for it, and have the browser bring it from then on."""
-        sent = parse_qs((await asyncio.wait_for(_body(receive, 4_000), BODY_SECONDS)).decode("utf-8", "replace"))
+        sent = parse_qs((await receive())["body"].decode("utf-8", "replace"))
         given = sent.get("token", [""])[0].strip()
         if not self._is_token(given):
             await _show(send, 401, login_page(failed=True))
@@ -188,16 +185,17 @@ class Gate:
         """The request with its body at hand; what is too long or too slow is left at once."""
         if scope["method"] in ("GET", "HEAD", "DELETE"):
             return receive
-        most = self._door.limits.upload if scope["path"] == "/v1/documents" else self._door.limits.body
+        limits = self._door.limits
+        most = {_UPLOAD: limits.upload, _LOGIN: _LONGEST_LOGIN}.get(scope["path"], limits.body)
         named = headers.get("content-length", "")
         if named.isdigit() and int(named) > most:
             raise Refused(
                 413, f"expected a body of at most {most:,} bytes; found {int(named):,}", {"connection": "close"}
             )
         try:
-            body = await asyncio.wait_for(_body(receive, most), BODY_SECONDS)
+            body = await asyncio.wait_for(_body(receive, most), limits.body_seconds)
         except TimeoutError:
-            raise Refused(408, f"expected the body within {BODY_SECONDS} s", {"connection": "close"}) from None
+            raise Refused(408, f"expected the body within {limits.body_seconds:g} s", {"connection": "close"}) from None
         given = False
 
         async def again() -> Message:

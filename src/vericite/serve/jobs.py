@@ -66,7 +66,7 @@ class Jobs:
             work.stop("shutting down")
         self._queue.put(None)
         if self._thread.is_alive():
-            self._thread.join(timeout=10)
+            self._thread.join(timeout=2)
 
     def add(self, body: JobBody) -> str:
         """Take a job; it is on disk when this returns."""

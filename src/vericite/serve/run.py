@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import sys
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +16,9 @@ from vericite.network.access import is_loopback
 from vericite.serve.service import Offer, Service, state_folder
 
 _SHORTEST_TOKEN = 16
+_GRACE = 5
+"""Seconds that requests at work have to end, once the service is told to."""
+_TERMINATED = 143
 _OWN = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
@@ -67,7 +74,7 @@ class Address:
 
 
 def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str], object]) -> None:
-    """Serve until the process is told to end; what is at work then has ten seconds.
+    """Serve until the process is told to end; what is at work then has five seconds.
 
     Raises:
         InputError: The address cannot be had.
@@ -89,13 +96,27 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
         log_level="warning",
         server_header=False,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=_GRACE,
         h11_max_incomplete_event_size=32_768,
         lifespan="on",
         proxy_headers=False,
     )
     say(f"VeriCite at http://{f'[{host}]' if ':' in str(host) else host}:{port}/  (Ctrl-C ends it)")
-    uvicorn.Server(config).run(sockets=[listening])
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        _leave()
+
+
+def _leave() -> None:
+    """End now where a request's thread still waits for a model that does not answer: Python would wait with it."""
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith("request")]
+    end = time.monotonic() + 1
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    if any(thread.is_alive() for thread in threads):
+        sys.stdout.flush()
+        os._exit(_TERMINATED)
 
 
 def _listening(address: Address) -> socket.socket:

@@ -18,7 +18,7 @@ from vericite.attribute.attributor import Attribution
 from vericite.attribute.verified import VerifierAttributor
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import default_cache_folder
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
@@ -48,6 +48,7 @@ from vericite.verify.verifier import Verifier
 Tell = Callable[[str, dict[str, Any]], None]
 """Called with what happened and what about it, as an answer comes into being."""
 
+_ADDRESS = re.compile(r"https?://[^\s,;?]+")
 _LONG = 20
 """Sentences of an answer from which on it is not judged all at once."""
 
@@ -58,6 +59,7 @@ class Limits:
 
     Attributes:
         body: Bytes of a request.
+        body_seconds: What sending it may take.
         upload: Bytes of a file.
         documents: Documents of a request.
         characters: Characters of all its documents.
@@ -70,6 +72,7 @@ class Limits:
     """
 
     body: int = 16_000_000
+    body_seconds: float = 20
     upload: int = 32_000_000
     documents: int = 200
     characters: int = 5_000_000
@@ -146,7 +149,11 @@ class Service:
     # What requests are answered with.
 
     def ask(self, body: AskBody, tell: Tell | None = None, view: bool = False) -> Run:
-        """Answer a question, telling what happens meanwhile; with ``view`` also as the page shows it."""
+        """Answer a question, telling what happens meanwhile; with ``view`` also as the page shows it.
+
+        Raises:
+            LLMError: The language model gave no answer.
+        """
         plan = self._plan(body)
         if body.documents:
             documents = self._documents(body.documents)
@@ -154,7 +161,13 @@ class Service:
         else:
             made = self.pipeline(plan)
         question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
-        run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell, view) if tell else None)
+        try:
+            run = made.run(question, plan.search.depth(), _stage(tell), _Telling(tell, view) if tell else None)
+            if run.answer.failed is not None:
+                raise LLMError(run.answer.failed)
+        except LLMError as error:
+            # Where its server is concerns nobody outside.
+            raise LLMError(_ADDRESS.sub(body.model or "the model", str(error))) from None
         if tell:
             for change in run.changes:
                 tell("repair", change.model_dump(mode="json"))
@@ -242,6 +255,9 @@ class Service:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         documents = [item for item in items if isinstance(item, Document)]
+        characters, most = sum(len(document.text) for document in documents), self.offer.limits.characters
+        if characters > most:
+            raise InputError(f"expected at most {most:,} characters of documents; found {characters:,} in {shown}")
         problems = [str(item).replace(str(path), shown) for item in items if isinstance(item, RecordError)]
         if not documents:
             raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
@@ -328,7 +344,9 @@ class _Telling:
 
     def answer(self, answer: Answer) -> None:
         go_on()
-        self._tell("answer", {"sentences": len(answer.claims), "failed": answer.failed})
+        if answer.failed is not None:
+            return
+        self._tell("answer", {"sentences": len(answer.claims)})
         for number, claim in enumerate(answer.claims):
             text = answer.text[claim.span.slice]
             self._tell("sentence", {"number": number, "start": claim.span.start, "text": text})
