@@ -27,6 +27,7 @@ FILES = {
     "gemini": "gemini.json",
     "perplexity": "perplexity.json",
     "trec-rag": "trec-rag.jsonl",
+    "autojudge": "autojudge.jsonl",
     "medaesqa": "medaesqa.json",
 }
 LIBRARY, _ = load_documents(EXAMPLES / "documents.jsonl")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vericite.cli.io import output, read_answers
+from vericite.cli.io import output, read_answers, say
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
@@ -25,36 +25,55 @@ class Form(StrEnum):
     VERICITE = "vericite"
     BIOGEN = "biogen"
     ALCE = "alce"
+    AUTOJUDGE = "autojudge"
+    AUTOJUDGE_NUGGETS = "autojudge-nuggets"
+    GOLD = "gold"
     CSV = "csv"
 
 
 def convert(
-    file: Annotated[Path, typer.Argument(help="Answers in any form of `check`; for csv, verdicts of `check --out`.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Answers in any form of `check`; for csv, verdicts of `check --out`; for nuggets and gold, what "
+            "`score --gold` reads."
+        ),
+    ],
     to: Annotated[Form, typer.Option(help="The form to write.")],
     out: Annotated[Path | None, typer.Option(help="Write here; else on the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
     documents: DocumentsOption = None,
-    run: Annotated[str, typer.Option(help="The name of a BioGen run.", metavar="NAME")] = "vericite",
+    run: Annotated[str, typer.Option(help="The name of a run of BioGen or AutoJudge.", metavar="NAME")] = "vericite",
+    team: Annotated[str, typer.Option(help="The team of an AutoJudge run.", metavar="NAME")] = "vericite",
     topics: Annotated[
         Path | None,
         typer.Option(help="The topics that a BioGen run is for, as in biogen2024:FILE.", metavar="FILE"),
     ] = None,
+    validate: Annotated[
+        bool,
+        typer.Option("--validate", help="With --to biogen: FILE is a run; only say what the rules have against it."),
+    ] = False,
 ) -> None:
-    """Write answers as our JSON lines, a BioGen run or ALCE's JSON, or verdicts as a table, a row a citation.
+    """Write answers as our JSON lines, a BioGen run, an AutoJudge report or ALCE's JSON, and verdicts as a table.
 
-    An answer that BioGen's rules refuse (250 words, 3 PMIDs a sentence, topics) is reported and left out; the exit code
-    is then 2.
+    autojudge-nuggets writes gold nuggets as AutoJudge's banks, and gold reads such banks back into our form. An answer
+    that BioGen's rules refuse (250 words, 3 PMIDs a sentence, topics) is reported and left out; the exit code is then
+    2.
     """
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
     problems: list[RecordError] = []
+    asked = _Run(file, run, topics, team)
+    if validate:
+        asked.validate(to)
+        return
     if to is Form.CSV:
         text = _table(file, problems)
+    elif to in (Form.AUTOJUDGE_NUGGETS, Form.GOLD):
+        text = _gold(file, to, problems)
     else:
-        text = _converted(
-            read_answers(file, format, documents, problems, columns=columns), to, _Run(file, run, topics), problems
-        )
+        text = _converted(read_answers(file, format, documents, problems, columns=columns), to, asked, problems)
     with output(out) as written:
         if written is not None:
             written.write([text])
@@ -64,35 +83,75 @@ def convert(
 
 
 class _Run(NamedTuple):
-    """The BioGen run that is asked for."""
+    """The run that is asked for."""
 
     file: Path
     name: str
     topics: Path | None
+    team: str
+
+    @property
+    def topic_ids(self) -> set[str]:
+        """The ids of the topics; none where none are given."""
+        from vericite.formats.registry import read_questions
+
+        return {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
+
+    def validate(self, to: Form) -> None:
+        """Say what BioGen's rules have against the run; exit with 2 where they have something."""
+        from vericite.errors import InputError
+        from vericite.formats.biogen import run_problems
+
+        if to is not Form.BIOGEN:
+            raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
+        report(list(run_problems(self.file, self.topic_ids)))
+        say(f"{self.file}: nothing that the track's rules refuse")
 
     def lines(self, answers: Iterable[Answer], problems: list[RecordError]) -> Iterator[str]:
         """The answers that the track's rules take; the others are added to ``problems``."""
         from vericite.errors import RecordError
-        from vericite.formats.convert import biogen_problems, to_biogen
-        from vericite.formats.registry import read_questions
+        from vericite.formats.biogen import answer_problems
+        from vericite.formats.convert import to_biogen
 
-        topics = {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
+        topics = self.topic_ids
         for answer in answers:
             made = to_biogen(answer, self.name)
-            found = biogen_problems(made, topics)
+            found = answer_problems(made, topics)
             problems += [RecordError(self.file, 0, answer.id, problem) for problem in found]
             if not found:
                 yield json.dumps(made, ensure_ascii=False) + "\n"
 
 
 def _converted(answers: Iterable[Answer], to: Form, run: _Run, problems: list[RecordError]) -> str:
-    from vericite.formats.convert import to_alce, to_vericite
+    from vericite.formats.convert import to_alce, to_autojudge, to_vericite
 
+    if to is Form.AUTOJUDGE:
+        made = (to_autojudge(it, run.name, run.team) for it in answers)
+        return "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in made)
     if to is Form.ALCE:
         return json.dumps({"args": {}, "data": [to_alce(it) for it in answers]}, ensure_ascii=False, indent=1) + "\n"
     if to is Form.BIOGEN:
         return "".join(run.lines(answers, problems))
     return "".join(f"{to_vericite(it)}\n" for it in answers)
+
+
+def _gold(file: Path, to: Form, problems: list[RecordError]) -> str:
+    from vericite.errors import InputError, RecordError
+    from vericite.evaluate.systems import read_gold
+    from vericite.formats.nuggets import to_bank
+    from vericite.records import to_json
+
+    gold, wrong = read_gold(file)
+    problems += wrong
+    if to is Form.GOLD:
+        return "".join(f"{to_json(one)}\n" for one in gold.values())
+    lines: list[str] = []
+    for one in gold.values():
+        try:
+            lines.append(json.dumps(to_bank(one), ensure_ascii=False) + "\n")
+        except InputError as error:
+            problems.append(RecordError(file, 0, one.id, str(error)))
+    return "".join(lines)
 
 
 def _table(file: Path, problems: list[RecordError]) -> str:

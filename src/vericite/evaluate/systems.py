@@ -19,6 +19,7 @@ from vericite.evaluate.scoring import System
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import answers_in
 from vericite.formats.files import first_fields
+from vericite.formats.nuggets import banks_in, is_bank
 from vericite.formats.registry import AnswerToCheck, with_texts
 from vericite.records import (
     STANDARD_INPUT,
@@ -429,8 +430,8 @@ def read_system(
 def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
     """Gold by the id of its question.
 
-    A file has lines of gold, questions that know their own, or TREC's relevance judgements; or a data set is named, as
-    in ``bioasq:FILE``.
+    A file has lines of gold, questions that know their own, TREC's relevance judgements, or AutoJudge's nugget banks;
+    or a data set is named, as in ``bioasq:FILE``.
 
     Raises:
         InputError: The file cannot be read, or holds nothing of the kind.
@@ -442,6 +443,8 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
         return source_named(str(path)).gold(problems), problems
     if is_qrels(path):
         found = read_qrels(path, problems)
+    elif is_bank(first_fields(path)):
+        found = _keep(enumerate(banks_in(path), start=1), path, lambda gold: gold.id, problems)
     else:
         lines = _keep(number_jsonl(GoldLine, path), path, lambda line: line.gold.id, problems)
         found = {id: line.gold for id, line in lines.items()}

@@ -1,20 +1,15 @@
-"""Answers and verdicts in the forms of other programs: ours, BioGen's runs, ALCE's JSON, a table of verdicts."""
+"""Answers and verdicts in the forms of other programs: BioGen's runs, AutoJudge's reports, ALCE's JSON, a table."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from vericite.formats.registry import AnswerToCheck
 from vericite.records import Answer, CheckedAnswer, Claim, Verdict
 from vericite.text.references import render_markers
-
-BIOGEN_WORDS = 250
-"""Words that an answer of a BioGen run has at most."""
-BIOGEN_PMIDS = 3
-"""PubMed ids that a sentence of one cites at most."""
 
 
 def to_vericite(answer: Answer) -> str:
@@ -54,7 +49,7 @@ def to_alce(answer: Answer) -> dict[str, Any]:
 
 
 def to_biogen(answer: Answer, run: str, topic: str | None = None) -> dict[str, Any]:
-    """An answer as a line of a run of BioGen's task B; ``biogen_problems`` says whether the track would take it."""
+    """An answer as a line of a run of BioGen's task B; ``formats.biogen`` says whether the track would take it."""
     names = {document.id: document.pmid or document.id for document in answer.documents}
     responses = [{"text": claim.text, "citations": _cited(claim, names)} for claim in answer.claims]
     references = list(dict.fromkeys(pmid for response in responses for pmid in response["citations"]))
@@ -66,31 +61,26 @@ def _cited(claim: Claim, names: dict[str, str]) -> list[str]:
     return list(dict.fromkeys(names[it.document] for it in claim.citations if it.document))
 
 
-def biogen_problems(run: dict[str, Any], topics: Collection[str] = ()) -> list[str]:
-    """What the track's rules have against an answer: words, citations a sentence, ids that are none, unknown topics.
-
-    Args:
-        run: An answer as ``to_biogen`` gives it.
-        topics: The topics of the track; any if none are given.
-    """
-    found: list[str] = []
-    responses: list[dict[str, Any]] = run["responses"]
-    words = sum(len(str(response["text"]).split()) for response in responses)
-    if words > BIOGEN_WORDS:
-        found.append(f"expected {BIOGEN_WORDS} words at most; found {words}")
-    if not responses:
-        found.append("expected sentences; found none")
-    for number, response in enumerate(responses, start=1):
-        cited: list[str] = response["citations"]
-        if len(cited) > BIOGEN_PMIDS:
-            found.append(f"expected {BIOGEN_PMIDS} PMIDs at most in sentence {number}; found {len(cited)}")
-        wrong = [name for name in cited if not (name.isascii() and name.isdecimal() and len(name) <= 8)]
-        if wrong:
-            found.append(f"expected PMIDs in sentence {number}; found {wrong[0]!r}")
-    topic = str(run["metadata"]["topic_id"])
-    if topics and topic not in topics:
-        found.append(f"expected a topic of the track; found {topic!r}")
-    return found
+def to_autojudge(answer: Answer, run: str, team: str = "vericite", topic: str | None = None) -> dict[str, Any]:
+    """An answer as a report of TREC's AutoJudge, with the documents that it cites; see ``formats.tracks``."""
+    documents = {document.id: document for document in answer.documents}
+    responses = [
+        {
+            "text": claim.text,
+            "citations": list(dict.fromkeys(it.document for it in claim.citations if it.document)),
+        }
+        for claim in answer.claims
+    ]
+    references = list(dict.fromkeys(id for response in responses for id in response["citations"]))
+    metadata = {"team_id": team, "run_id": run, "topic_id": topic or answer.id}
+    if answer.question:
+        metadata["narrative"] = answer.question
+    texts = {
+        id: {"id": id, "title": documents[id].title, "text": documents[id].text}
+        for id in references
+        if id in documents and documents[id].text
+    }
+    return {"metadata": metadata, "responses": responses, "references": references, "documents": texts}
 
 
 VERDICT_COLUMNS = (

@@ -19,7 +19,7 @@ from vericite.formats.markdown import MARKDOWN
 from vericite.formats.services import GEMINI, OPENAI, PERPLEXITY
 from vericite.formats.spans import SPANS
 from vericite.formats.tables import Columns
-from vericite.formats.tracks import BIOGEN, MEDAESQA, TREC_RAG
+from vericite.formats.tracks import AUTOJUDGE, BIOGEN, MEDAESQA, TREC_RAG
 from vericite.records import Answer, Document, Question, QuestionType, Record, SourceText, number_jsonl
 from vericite.text.citations import Sources
 from vericite.text.references import Library
@@ -80,6 +80,7 @@ AUTO = "auto"
 FORMATS: dict[str, Format] = {
     "medaesqa": MEDAESQA,
     "trec-rag": TREC_RAG,
+    "autojudge": AUTOJUDGE,
     "biogen": BIOGEN,
     "perplexity": PERPLEXITY,
     "openai": OPENAI,

@@ -4,7 +4,10 @@ BioGen cites by PubMed id. Followed are the 2024 track's page on the submission 
 ``answer`` is a text with lists of PubMed ids in square brackets, ``references`` lists them) and the 2025 track's rules
 for runs: task B has ``metadata.topic_id`` and ``responses``, task A ``metadata.qa_id`` and ``answer``, lists of
 sentences both. The RAG track cites by places in ``references``, a list of names of documents, counted from 0. MedAESQA
-has thirty answers to a question.
+has thirty answers to a question. AutoJudge's reports have ``metadata`` with ``run_id``, ``team_id`` and ``topic_id``
+(or ``narrative_id``), ``responses`` that cite by names, places or names with a confidence, and perhaps ``documents`` by
+id; followed is the public data model of the track's package (``trec-auto-judge/auto-judge-base`` on GitHub,
+``src/autojudge_base/report.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, BeforeValidator
 
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
-from vericite.records import Answer, Citation, Claim, Span, storable
+from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.citations import Mention, Sources, disjoint, parse_answer, pmids_in
 from vericite.text.references import Library, reference_key
 
@@ -177,6 +180,53 @@ TREC_RAG = Format(
     _read,
     _is_trec_rag,
     needs_documents=True,
+)
+
+
+class _ReportDocument(Foreign):
+    """A document that a report brings."""
+
+    id: Name | None = None
+    title: str | None = None
+    text: str = ""
+
+
+class _Report(_Topic):
+    """A report of AutoJudge."""
+
+    documents: dict[str, _ReportDocument] | None = None
+
+
+def _read_report(raw: RawRecord, library: Library) -> Answer:
+    report = raw.read(_Report)
+    answer = report.responses if report.responses is not None else report.answer
+    if answer is None or isinstance(answer, str):
+        raise raw.refused("responses", "expected sentences; found none")
+    own = [
+        Document.from_text(id, storable(document.text), storable(document.title or ""))
+        for id, document in (report.documents or {}).items()
+    ]
+    if not own and not library and any(sentence.pmids for sentence in answer):
+        raise raw.refused("documents", "expected the cited documents here, or with --documents FILE; found none")
+    sources = Sources(own, library)
+    names = report.references if _by_place(answer, report.references) else None
+    text, claims = _joined(answer, sources, names)
+    documents = tuple(sources.documents)
+    return Answer(
+        id=report.name or str(raw.number), text=text, claims=claims, documents=documents, question=report.asked
+    )
+
+
+def _is_report(fields: Fields) -> bool:
+    # Without its documents a report reads like a run of BioGen.
+    return isinstance(fields.get("responses"), list) and isinstance(fields.get("documents"), dict)
+
+
+AUTOJUDGE = Format(
+    '{"metadata": {"team_id", "run_id", "topic_id"}, "responses": [{"text", "citations": ["name"]}], '
+    '"references": ["name"], "documents"?: {"name": {"id", "title"?, "text"}}}',
+    _read_report,
+    _is_report,
 )
 
 
