@@ -20,6 +20,8 @@ from vericite.verify import (
     Judgement,
     LeaveOneOut,
     MostSimilar,
+    NuggetRule,
+    Nuggets,
     Protocol,
     Sheet,
     Sources,
@@ -293,3 +295,46 @@ def test_the_eight_categories_are_those_of_the_paper():
         "CORRECT-IMPLICIT",
     ]
     assert [name for name, column in CATEGORIES.items() if column == CONTRADICTS] == ["INCORRECT-FALSE"]
+
+
+def cells(*rows: str) -> Sheet:
+    """A sheet: a row a nugget of the claim, a letter a nugget of the source (+, -, . for neutral, ! for failed)."""
+    columns = {"+": ENTAILS, "-": CONTRADICTS, ".": NEUTRAL, "!": NEUTRAL}
+    scores = np.array([[np.eye(3, dtype=np.float32)[columns[mark]] for mark in row] for row in rows])
+    return Sheet.filled(scores, np.array([[mark == "!" for mark in row] for row in rows]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "any_one", "every_one"),
+    [
+        (("+.", ".+"), "supported", "supported"),
+        (("+.", ".."), "supported", "irrelevant"),
+        (("+-", "++"), "contradicted", "contradicted"),
+        (("..", ".."), "irrelevant", "irrelevant"),
+        (("+.", ".-"), "contradicted", "contradicted"),
+        (("+!", "++"), None, None),
+        (("!.", ".-"), "contradicted", "contradicted"),
+    ],
+)
+def test_nuggets_add_up_by_either_of_bioaces_rules(rows: tuple[str, ...], any_one: str | None, every_one: str | None):
+    assert NuggetRule().decide(cells(*rows)).label == any_one
+    assert NuggetRule(every=True).decide(cells(*rows)).label == every_one
+
+
+def test_the_nuggets_of_a_source_are_the_statements_of_its_sentences_and_are_shown_in_them():
+    text = "Aspirin lowers the risk of stroke, whereas heparin raises the risk of bleeding. The trial ended early."
+    document = Document.from_text("d1", text)
+    answer = parse_answer("a", "It raises the risk of bleeding [1].", [document])
+    (case,) = Nuggets().cases(answer.claims[0], Sources((document,)))
+    assert len(case.premises) == 3
+    assert [text[it.passages[0].start : it.passages[0].end] for it in case.premises] == [
+        *[text.partition(". ")[0] + "."] * 2,
+        "The trial ended early.",
+    ]
+    assert all(premise.text in text for premise in case.premises)
+
+
+def test_a_source_without_text_supports_nothing_by_nuggets():
+    answer = parse_answer("a", f"{CLAIM[:-1]} [1].", [Document.from_text("d1", "")])
+    (checked,) = Verifier(Protocol(premise=Nuggets(), aggregate=NuggetRule(), judge="lexical")).verify([answer])
+    assert [verdict.label for verdict in checked.verdicts] == ["irrelevant"]

@@ -1,7 +1,16 @@
 """Judging citations: a protocol is a claim plan, a premise plan, a judge and an aggregator."""
 
 from vericite.models.contracts import Judge, Judgement
-from vericite.verify.aggregators import CATEGORIES, Aggregator, AnyEntails, Faithfulness, LeaveOneOut, Outcome, TwoViews
+from vericite.verify.aggregators import (
+    CATEGORIES,
+    Aggregator,
+    AnyEntails,
+    Faithfulness,
+    LeaveOneOut,
+    NuggetRule,
+    Outcome,
+    TwoViews,
+)
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.judges.bundled import BundledJudge, LexicalJudge
 from vericite.verify.judges.registry import load_judge
@@ -11,6 +20,7 @@ from vericite.verify.premises import (
     Context,
     Joint,
     MostSimilar,
+    Nuggets,
     Premise,
     PremisePlan,
     Role,
@@ -41,6 +51,8 @@ __all__ = [
     "LeaveOneOut",
     "LexicalJudge",
     "MostSimilar",
+    "NuggetRule",
+    "Nuggets",
     "Outcome",
     "Premise",
     "PremisePlan",

@@ -157,6 +157,57 @@ class AnyEntails:
 
 
 @dataclass(frozen=True)
+class NuggetRule:
+    """BioACE's rule over the nuggets of a claim and those of a source; any contradiction wins.
+
+    Else the claim is supported if one of its nuggets is (as the paper's text has it), or if ``every`` one is (as its
+    prompt has it).
+    """
+
+    every: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Says which of the two."""
+        return f"nuggets({'every' if self.every else 'any'})"
+
+    def wanted(self, sheet: Sheet) -> Cells:
+        """Everything at once."""
+        return ~sheet.asked
+
+    def decide(self, sheet: Sheet) -> Outcome:
+        """Each nugget of the claim by those of the source, then the claim by its nuggets."""
+        outcomes = [self._nugget(sheet, row) for row in range(len(sheet.scores))]
+        if not outcomes:
+            raise ValueError("expected at least one statement; found none")
+        statements = tuple(map(as_statement, outcomes)) if len(outcomes) > 1 else ()
+        labels = {outcome.label if outcome else None for outcome in outcomes}
+        supported = labels == {"supported"} if self.every else "supported" in labels
+        label: Label = "contradicted" if "contradicted" in labels else "supported" if supported else "irrelevant"
+        if None in labels and label != "contradicted":
+            return Outcome(None, "failed", {}, (), statements)
+        deciding = [it for it in outcomes if it and it.label == label]
+        premises = dict.fromkeys(at for it in deciding for at in it.premises)
+        return Outcome(label, deciding[0].native, deciding[0].probabilities, tuple(premises), statements)
+
+    def _nugget(self, sheet: Sheet, row: int) -> Outcome | None:
+        scores = sheet.scores[row]
+        if not len(scores):
+            return Outcome("irrelevant", "irrelevant", {}, ())
+        winners = np.where(sheet.failed[row] | ~sheet.asked[row], -1, scores.argmax(axis=1))
+        for column, label in reversed(_DECIDING):
+            found = np.flatnonzero(winners == column)
+            if len(found):
+                best = int(found[scores[found, column].argmax()])
+                return Outcome(label, sheet.natives.get((row, best), label), named(scores[best]), (best,))
+            if sheet.failed[row].any():
+                # The nugget that was not judged might have contradicted it.
+                return None
+        nearest = int(scores[:, NEUTRAL].argmin())
+        return Outcome("irrelevant", sheet.natives.get((row, nearest), "irrelevant"), named(scores[nearest]), ())
+
+
+@dataclass(frozen=True)
 class LeaveOneOut:
     """ALCE's rule: the documents together, and which of them the claim does not need.
 

@@ -18,6 +18,7 @@ from vericite.models.contracts import NEUTRAL, Embeds, Judge, Limited
 from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.instructions import instructing, instructs
 from vericite.text.sentences import document_sentences
+from vericite.text.statements import STATEMENTS, split_statements
 from vericite.verify.sheet import JOINT, Role, Sheet
 
 Splitter = Literal["rules", "punkt"]
@@ -177,6 +178,29 @@ class Windows:
         for id, citations in sources.cited(claim).items():
             document = sources.document(id)
             yield Case(citations, (document,), sources.windows(document, self.size))
+
+
+@dataclass(frozen=True)
+class Nuggets:
+    """Each cited document on its own; each atomic statement of each of its sentences a premise (BioACE)."""
+
+    @property
+    def signature(self) -> str:
+        """The rules that find statements."""
+        return f"nuggets({STATEMENTS})"
+
+    def cases(self, claim: Claim, sources: Sources) -> Iterator[Case]:
+        """One case a cited document."""
+        for id, citations in sources.cited(claim).items():
+            document = sources.document(id)
+            premises = tuple(
+                Premise(document.text[start + span.start : start + span.end], (passage,))
+                for sentence in sources.sentences(document)
+                for start, end in [(sentence.span.start, sentence.span.end)]
+                for passage in [document.passage(start, end, sentence.index)]
+                for span in split_statements(document.text[start:end])
+            )
+            yield Case(citations, (document,), premises)
 
 
 @dataclass(frozen=True)

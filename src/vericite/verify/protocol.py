@@ -9,7 +9,16 @@ from typing import Any
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.models.contracts import Judge
-from vericite.verify.aggregators import CHECKS, QUOTES, Aggregator, AnyEntails, Faithfulness, LeaveOneOut, TwoViews
+from vericite.verify.aggregators import (
+    CHECKS,
+    QUOTES,
+    Aggregator,
+    AnyEntails,
+    Faithfulness,
+    LeaveOneOut,
+    NuggetRule,
+    TwoViews,
+)
 from vericite.verify.aids import AIDS, KINDS
 from vericite.verify.claims import AtomicStatements, ClaimPlan, WholeSentence, WholeThenStatements
 from vericite.verify.judges.hf import REPRODUCTION
@@ -18,6 +27,7 @@ from vericite.verify.premises import (
     Context,
     Joint,
     MostSimilar,
+    Nuggets,
     PremisePlan,
     Splitter,
     WholeDocument,
@@ -159,6 +169,17 @@ PRESETS: dict[str, Preset] = {
         papers_judges=("llm-binary:MODEL", "llm:MODEL", "hf-seq2seq:CHECKPOINT", "hf-attrscore:CHECKPOINT"),
         published=_PUNKT,
         splitter="punkt",
+    ),
+    "bioace-nuggets": Preset(
+        "each atomic statement of the claim against each of each cited document; contradicted if any pair contradicts, "
+        "else supported if any statement is",
+        _named("bioace-nuggets", claim=AtomicStatements(), premise=Nuggets(), aggregate=NuggetRule()),
+        published=_EVERY_SENTENCE,
+    ),
+    "bioace-nuggets-every": Preset(
+        "the same, but supported only if every statement is, as BioACE's prompt has it; its text has the other rule",
+        _named("bioace-nuggets-every", claim=AtomicStatements(), premise=Nuggets(), aggregate=NuggetRule(every=True)),
+        published=_EVERY_SENTENCE,
     ),
     "context": Preset(
         "the first N documents together, cited or not, for every claim",
