@@ -1,23 +1,33 @@
-"""BioACE's parts on K-QA: agreement of the bundled judge with annotators, and nugget recall of cut gold answers.
+"""BioACE's parts on K-QA: the judge's agreement with annotators, nugget recall of cut gold answers, completeness.
 
-Usage: python benchmarks/bioace.py [--kqa FOLDER] [--questions 40]
+Usage: python benchmarks/bioace.py [--kqa FOLDER] [--questions 40] [--only PART] [--llm MODEL]
+
+Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
+and told apart: unnecessary is a must-have statement of another question, inappropriate is one with its verb negated.
+Questions are split 60 / 20 / 20 by a hash of their text; the classifier's strength is chosen on the second part.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import kendalltau
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
 
+from vericite.assess.completeness import LABELS, Asked, ByClassifier, ByModel, Labeller, train_classifier
 from vericite.assess.mixture import fit_mixture
 from vericite.assess.nuggets import score_nuggets, similarities, split_nuggets
 from vericite.datasets.registry import source_named
+from vericite.llm import LLM
 from vericite.models import Embedder
 from vericite.models.contracts import Pair
+from vericite.records import SentenceLabel
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judging import ask
@@ -74,14 +84,91 @@ def recall(path: Path, count: int) -> None:
         print(f"{way}: tau {taus.mean():.3f} (n {len(taus)}); recall at {means}; unrelated {other:.3f}", flush=True)
 
 
+AUXILIARY = re.compile(r"\b(is|are|was|were|can|may|should|will|would|could|must|has|have|does|do)\b(?! not)")
+CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+def negated(text: str) -> str | None:
+    """The statement with its first auxiliary negated; None where it has none."""
+    return AUXILIARY.sub(r"\1 not", text, count=1) if AUXILIARY.search(text) else None
+
+
+def sentences_of(path: Path) -> dict[str, list[tuple[str, Asked, SentenceLabel]]]:
+    """Labelled statements by part of the split, each with its question's id."""
+    problems: list = []
+    gold = [it for it in source_named(f"kqa:{path}").gold(problems).values() if it.nuggets and it.question]
+    found: dict[str, list[tuple[str, Asked, SentenceLabel]]] = {"train": [], "dev": [], "test": []}
+    for place, one in enumerate(gold):
+        share = int(hashlib.sha256(one.question.encode()).hexdigest(), 16) % 100
+        part = found["train" if share < 60 else "dev" if share < 80 else "test"]
+        own = [(it.text, "required" if it.vital else "borderline") for it in one.nuggets]
+        other = [(it.text, "unnecessary") for it in gold[place - 1].nuggets if it.vital][:2]
+        wrong = [(text, "inappropriate") for it in one.nuggets if it.vital and (text := negated(it.text))][:2]
+        part += [(one.id, Asked(one.question, text), label) for text, label in (*own, *other, *wrong)]
+    return found
+
+
+def completeness(path: Path, model: str | None) -> None:
+    """P, R and F1 of each way to label sentences, weighted by label, on the test part."""
+    parts = sentences_of(path)
+    print("sentences: " + ", ".join(f"{name} {dict(Counter(it[2] for it in rows))}" for name, rows in parts.items()))
+    embedder = Embedder.shared()
+    train = [(asked, label) for _, asked, label in parts["train"]]
+
+    def trained(strength: float) -> ByClassifier:
+        return ByClassifier(train_classifier(train, embedder, strength), embedder)
+
+    def f1(labeller: Labeller, rows: list) -> float:
+        said = [one.label or "none" for one in labeller.label([asked for _, asked, _ in rows])]
+        return f1_score([label for *_, label in rows], said, average="weighted", labels=list(LABELS), zero_division=0)
+
+    on_dev = {strength: f1(trained(strength), parts["dev"]) for strength in CHOICES}
+    best = max(on_dev, key=on_dev.__getitem__)
+    print("dev, weighted F1 by strength: " + ", ".join(f"{key:g} {value:.3f}" for key, value in on_dev.items()))
+    ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best)}
+    if model:
+        ways[model] = ByModel(LLM(model))
+    rows = parts["test"]
+    gold = [label for *_, label in rows]
+    commonest = Counter(label for *_, label in parts["train"]).most_common(1)[0][0]
+    for name, way in ways.items():
+        asked = [one for _, one, _ in rows]
+        said = [commonest] * len(gold) if way is None else [it.label or "none" for it in way.label(asked)]
+        print(f"{name} (n {len(gold)}, failed {said.count('none')}): {shown(rows, gold, said)}", flush=True)
+        each = f1_score(gold, said, average=None, labels=list(LABELS), zero_division=0)
+        print("  F1: " + ", ".join(f"{label} {value:.3f}" for label, value in zip(LABELS, each, strict=True)))
+
+
+def shown(rows: list, gold: list[str], said: list[str]) -> str:
+    """Weighted P, R and F1, the latter with an interval over questions."""
+    options = {"average": "weighted", "labels": list(LABELS), "zero_division": 0}
+    p, r, f, _ = precision_recall_fscore_support(gold, said, **options)
+    groups: dict[str, list[int]] = {}
+    for place, (question, *_) in enumerate(rows):
+        groups.setdefault(question, []).append(place)
+    keys, random, drawn = list(groups), np.random.default_rng(0), []
+    for _ in range(1000):
+        places = [at for key in random.choice(keys, len(keys)) for at in groups[key]]
+        drawn.append(f1_score([gold[at] for at in places], [said[at] for at in places], **options))
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return f"P {p:.3f}, R {r:.3f}, F1 {f:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def main() -> None:
-    """Print both."""
+    """Print all parts, or one."""
     parser = argparse.ArgumentParser(description="BioACE's parts on K-QA.")
     parser.add_argument("--kqa", type=Path, default=Path("../shared/data/kqa/dataset"))
     parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--only", choices=["recall", "agreement", "completeness"])
+    parser.add_argument("--llm", help="a language model that labels sentences too")
     given = parser.parse_args()
-    recall(given.kqa / "questions_w_answers.jsonl", given.questions)
-    agreement(given.kqa / "NLI_medical_annotator.csv")
+    answers = given.kqa / "questions_w_answers.jsonl"
+    if given.only in (None, "recall"):
+        recall(answers, given.questions)
+    if given.only in (None, "agreement"):
+        agreement(given.kqa / "NLI_medical_annotator.csv")
+    if given.only in (None, "completeness"):
+        completeness(answers, given.llm)
 
 
 if __name__ == "__main__":

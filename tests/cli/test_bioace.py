@@ -69,3 +69,19 @@ def test_answers_without_labels_say_what_each_row_needs(run_cli, tmp_path):
     gold.write_text(json.dumps({"other": ["Iron helps."]}))
     found = rows(run_cli("bioace", "score", str(answers), "--gold", str(gold), "--json"))
     assert all(row["needs"] for row in found.values())
+
+
+def test_a_classifier_is_trained_and_labels_sentences(run_cli, tmp_path):
+    kept = tmp_path / "classifier.json"
+    trained = run_cli("bioace", "train-completeness", COMMAND[2], "--out", str(kept))
+    assert trained.code == 0 and "14 required" in trained.out
+    printed = run_cli(*COMMAND, "--completeness", str(kept), "--json")
+    found = rows(printed)
+    assert found["sentences by a model against people (table 2)", "F1, weighted", None]["value"] > 0.9
+    assert found["rankings by sentences (A2)", "Spearman's rho, completeness", None]["n"] == 4
+    assert "trained on 30 of these 30 sentences" in printed.err.replace("\n", " ")
+
+
+def test_without_a_model_nobody_is_asked_for_labels(run_cli):
+    printed = run_cli(*COMMAND, "--completeness", "llm")
+    assert printed.code == 2 and "--llm" in printed.err

@@ -6,27 +6,36 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.assess.completeness import Labeller
 from vericite.assess.mixture import LEAST, StoredMixture, fit_mixture
 from vericite.assess.nuggets import Way, make_nuggets, score_nuggets, similarities
+from vericite.assess.tables import (
+    RELEVANT,
+    Answered,
+    Row,
+    citation_rankings,
+    citation_tables,
+    compared_sentences,
+    judge_citations,
+    label_sentences,
+    ranked,
+    sentence_rankings,
+    sentence_table,
+)
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, RecordError
-from vericite.evaluate.agreement import Kendall, Spearman
-from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
-from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
+from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.evaluate.systems import read_gold
 from vericite.llm import LLM
-from vericite.models.contracts import Embeds, Judge, Pair
-from vericite.records import SentenceLabel
-from vericite.verify.judging import ask
+from vericite.models.contracts import Embeds, Judge
 
 Floats = NDArray[np.float64]
 
@@ -36,31 +45,6 @@ CUT = 0.3
 _OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
 """MedAESQA's answers: a question's id and a system's."""
 
-_RELEVANT: tuple[SentenceLabel, ...] = ("required", "borderline")
-_SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
-    "completeness": ("required",),
-    "precision (R+B)": _RELEVANT,
-    "redundancy": ("unnecessary",),
-    "harmfulness": ("inappropriate",),
-}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table: a figure, or what it needs."""
-
-    table: str
-    row: str
-    system: str | None = None
-    estimate: Estimate | None = None
-    needs: str | None = None
-
-    @property
-    def record(self) -> dict[str, object]:
-        """As JSON has it."""
-        figures = {} if self.estimate is None else asdict(self.estimate)
-        return {"table": self.table, "row": self.row, "system": self.system, **figures, "needs": self.needs}
-
 
 @dataclass(frozen=True)
 class Assessed:
@@ -69,15 +53,6 @@ class Assessed:
     rows: tuple[Row, ...]
     mixture: StoredMixture | None
     remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A system's answer to a question."""
-
-    question: str
-    system: str
-    item: Item
 
 
 def answered(systems: Sequence[System]) -> list[Answered]:
@@ -137,6 +112,7 @@ class Choices:
         mixture: A fitted one; else one is fitted to the answers that are scored, which is said.
         llm: Who makes nuggets; offline from atomic statements where None.
         judge: Who judges citations, where documents' texts are known.
+        labeller: Who says how necessary each sentence is; nobody where None.
     """
 
     way: Way = "greedy"
@@ -144,6 +120,7 @@ class Choices:
     mixture: StoredMixture | None = None
     llm: LLM | None = None
     judge: Judge | None = None
+    labeller: Labeller | None = None
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
 
@@ -152,9 +129,19 @@ def assess(
 ) -> Assessed:
     """Every table."""
     recalls, rows, mixture, remarks = _nuggets(answers, gold, embedder, chosen)
-    rows += _sentences(answers, chosen.bootstrap)
-    rows += _citations(answers, chosen)
+    by_people = {
+        (it.question, it.system): it.item.labels.sentences
+        for it in answers
+        if it.item.labels is not None and it.item.labels.sentences is not None
+    }
+    rows += sentence_table(by_people, chosen.bootstrap)
+    by_model = label_sentences(answers, chosen.labeller, remarks)
+    rows += compared_sentences(by_model, by_people, chosen.bootstrap)
+    by_judge = judge_citations(answers, chosen.judge)
+    rows += citation_tables(answers, by_judge, chosen.bootstrap)
     rows += _rankings(answers, recalls, embedder, chosen.bootstrap)
+    rows += sentence_rankings(by_model, by_people, chosen.bootstrap)
+    rows += citation_rankings(by_judge, chosen.bootstrap)
     return Assessed(tuple(rows), mixture, tuple(remarks))
 
 
@@ -216,126 +203,12 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
     return mixture
 
 
-def _sentences(answers: Sequence[Answered], bootstrap: Bootstrap) -> list[Row]:
-    table = "sentences (completeness)"
-    shares: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for it in answers:
-        labels = [label for label in (it.item.labels and it.item.labels.sentences) or () if label is not None]
-        for name, counted in _SENTENCES.items():
-            if labels:
-                shares[it.system, name].append(sum(label in counted for label in labels) / len(labels))
-    if not shares:
-        needs = '"sentences" labels of the answers (labels.jsonl, medaesqa:FILE)'
-        return [Row(table, ", ".join(_SENTENCES), needs=needs)]
-    return [
-        Row(table, name, system, bootstrap.means(np.array(values)[:, None])[0])
-        for (system, name), values in shares.items()
-    ]
-
-
-def _citations(answers: Sequence[Answered], chosen: Choices) -> list[Row]:
-    table = "citations by labels"
-    labelled = [it for it in answers if it.item.labels is not None and it.item.labels.citations]
-    judged_table = "citations by a judge (tables 4, A6)"
-    if not labelled:
-        needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
-        return [Row(table, "coverage, support, contradiction", needs=needs), Row(judged_table, "P, R, F1", needs=needs)]
-    parts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for it in labelled:
-        assert it.item.labels is not None
-        citations = it.item.labels.citations or ()
-        sentences = len(it.item.answer.claims) if it.item.answer is not None else 0
-        supported = len({one.sentence for one in citations if one.label == "supports"})
-        parts[it.system, "coverage"].append((supported, sentences))
-        for name, label in (("support", "supports"), ("contradiction", "contradicts")):
-            parts[it.system, name].append((sum(one.label == label for one in citations), len(citations)))
-    rows = [
-        Row(table, name, system, chosen.bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
-        for (system, name), sums in parts.items()
-    ]
-    return rows + _judged(labelled, judged_table, chosen)
-
-
-_WORDS = ("supports", "contradicts", "neutral")
-
-
-class _Asked(NamedTuple):
-    """A citation as a judge is asked about it, and what people said of it."""
-
-    pair: Pair
-    said: str
-    question: str
-
-
-def _asked(labelled: Sequence[Answered]) -> list[_Asked]:
-    """The labelled citations whose documents' texts are known; neutral and irrelevant are one."""
-    found: list[_Asked] = []
-    for it in labelled:
-        answer, labels = it.item.answer, it.item.labels
-        if answer is None or labels is None:
-            continue
-        texts = {document.id: document.titled_text for document in answer.documents if document.text.strip()}
-        for one in labels.citations or ():
-            if one.document in texts and one.sentence < len(answer.claims):
-                said = "neutral" if one.label == "irrelevant" else one.label
-                found.append(_Asked(Pair(texts[one.document], answer.claims[one.sentence].text), said, it.question))
-    return found
-
-
-def _judged(labelled: Sequence[Answered], table: str, chosen: Choices) -> list[Row]:
-    pairs = _asked(labelled)
-    if not pairs:
-        return [Row(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
-    if chosen.judge is None:
-        return [Row(table, "P, R, F1", needs="a judge: --judge NAME")]
-    judgements = ask(chosen.judge, [one.pair for one in pairs])
-    per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    failed = 0
-    for (_, said, question), judgement in zip(pairs, judgements, strict=True):
-        if judgement.failure is not None:
-            failed += 1
-            continue
-        per_question[question][said, _WORDS[int(judgement.probabilities.argmax())]] += 1
-    sums = np.array([[_sums(counts)] for counts in per_question.values()], dtype=np.float64)
-    rows: list[Row] = []
-    for place, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
-
-        def figure(drawn: Floats, place: int = place) -> Floats:
-            return _prf(drawn)[place]
-
-        rows.append(Row(table, name, None, chosen.bootstrap.pooled(sums, figure)[0]))
-    if failed:
-        rows.append(Row(table, "failed", needs=f"{failed} of {len(pairs)} could not be judged"))
-    return rows
-
-
-def _sums(counts: Counter[tuple[str, str]]) -> list[float]:
-    """Right, said by the judge and said by people, of each label."""
-    found: list[float] = []
-    for word in _WORDS:
-        found.append(counts[word, word])
-        found.append(sum(count for (_, judged), count in counts.items() if judged == word))
-        found.append(sum(count for (said, _), count in counts.items() if said == word))
-    return found
-
-
-def _prf(sums: Floats) -> list[Floats]:
-    """Precision, recall and F1 of the supporting label, and the mean of F1 over labels that people gave."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        right, judged, said = (sums[..., at::3] for at in range(3))
-        f1 = np.where(said > 0, 2 * right / (judged + said), np.nan)
-        shown = np.maximum((said > 0).sum(axis=-1), 1)
-        macro = np.nansum(f1, axis=-1) / shown
-        return [right[..., 0] / judged[..., 0], right[..., 0] / said[..., 0], f1[..., 0], macro]
-
-
 def _rankings(
     answers: Sequence[Answered], recalls: Mapping[tuple[str, str], float], embedder: Embeds, bootstrap: Bootstrap
 ) -> list[Row]:
-    table = "rankings (A1)"
+    table, name = "rankings (A1)", "nugget recall with recall (R+B)"
     human = cluster_recall(answers, embedder)
-    systems = sorted({system for _, system in human} & {system for _, system in recalls})
-    name = "nugget recall with recall (R+B)"
+    systems = {system for _, system in human} & {system for _, system in recalls}
     if len(systems) < 3:
         needs = "three systems or more with gold nuggets and sentence labels (medaesqa:FILE, --gold NUGGETS)"
         return [Row(table, name, needs=needs)]
@@ -343,10 +216,7 @@ def _rankings(
         {system: float(np.mean([value for (_, of), value in found.items() if of == system])) for system in systems}
         for found in (recalls, human)
     )
-    return [
-        Row(table, f"{measure.title}, {name}", None, measure.of(by_nuggets, by_people, bootstrap).estimate)
-        for measure in (Spearman(), Kendall())
-    ]
+    return ranked(table, name, by_nuggets, by_people, bootstrap)
 
 
 def cluster_recall(answers: Iterable[Answered], embedder: Embeds, cut: float = CUT) -> Recalls:
@@ -361,7 +231,7 @@ def cluster_recall(answers: Iterable[Answered], embedder: Embeds, cut: float = C
             continue
         judged[it.question].add(it.system)
         for claim, label in zip(it.item.answer.claims, it.item.labels.sentences, strict=False):
-            if label in _RELEVANT:
+            if label in RELEVANT:
                 listed[it.question].append((it.system, claim.text))
     found: Recalls = {}
     for question, sentences in listed.items():

@@ -65,12 +65,21 @@ def score(
         str | None,
         typer.Option(help="A language model to make nuggets; else they are atomic statements.", metavar="MODEL"),
     ] = None,
+    completeness: Annotated[
+        str | None,
+        typer.Option(
+            help="Who says how necessary each sentence is: llm (the model of --llm), or a classifier's file from "
+            "`bioace train-completeness`.",
+            metavar="llm|FILE",
+        ),
+    ] = None,
     judge: JudgeOption = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
 ) -> None:
     """Print every table of BioACE that the labels of answers allow, and what each missing row needs."""
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
+    from vericite.assess.completeness import labeller_of
     from vericite.assess.mixture import read_mixture, write_mixture
     from vericite.cli.figures import print_records, reported, show_assessment
     from vericite.cli.io import read_library
@@ -85,12 +94,14 @@ def score(
         read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or ())
         refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
         refuse_unwritable(save_mixture, "--save-mixture")
+        model = None if llm is None else LLM(llm)
         chosen = Choices(
             align.value,
             threshold,
             None if mixture is None else read_mixture(mixture),
-            None if llm is None else LLM(llm),
+            model,
             None if judge is None else load_judge(judge),
+            None if completeness is None else labeller_of(completeness, model, Embedder.shared()),
         )
         found = assess(answered(read.systems), read_gold_nuggets(gold, problems), Embedder.shared(), chosen)
     if as_json or as_csv:
@@ -101,3 +112,32 @@ def score(
         remark(line)
     if save_mixture is not None and found.mixture is not None:
         write_mixture(found.mixture, save_mixture)
+
+
+@bioace.command("train-completeness")
+def train_completeness(
+    systems: SystemsArgument,
+    out: Annotated[Path, typer.Option(help="Write the classifier here, as JSON.", metavar="FILE")],
+    strength: Annotated[
+        float, typer.Option(min=1e-4, max=1e4, help="How closely it follows the labels; choose it on other questions.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(help="Of the training.")] = 0,
+) -> None:
+    """Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers."""
+    from vericite.assess.bioace import answered
+    from vericite.assess.completeness import train_classifier, write_classifier
+    from vericite.assess.tables import labelled_sentences
+    from vericite.cli.figures import reported
+    from vericite.evaluate.systems import read_systems
+    from vericite.models import Embedder
+
+    problems: list[RecordError] = []
+    with reported(problems):
+        read = read_systems(systems, problems, None, {}, {}, ())
+        refuse_same(out, *read.paths, what="--out")
+        refuse_unwritable(out, "--out")
+        examples = labelled_sentences(answered(read.systems))
+        classifier = train_classifier(examples, Embedder.shared(), strength, seed)
+    write_classifier(classifier, out)
+    counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
+    typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")

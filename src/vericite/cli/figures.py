@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
@@ -171,14 +172,20 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Col
 
 
 def show_assessment(rows: Sequence[Row]) -> None:
-    """BioACE's tables, one under the other, each row with its figure or with what it needs."""
-    heads = ["table", "row", "system", "value", _HEAD, "n", "needs"]
-    shown: list[list[str]] = []
-    for row in rows:
-        found = row.estimate
-        figures = ["", "", ""] if found is None else [_value(found), _interval(found), str(found.n)]
-        shown.append([row.table, row.row, row.system or "", *figures, row.needs or ""])
-    _show_table(heads, shown, ["table", "row", "system", "needs"])
+    """BioACE's tables, one under the other under their names: figures, and what the rows without them need."""
+    for name, listed in groupby(rows, key=lambda row: row.table):
+        within = list(listed)
+        typer.echo(f"\n{name}")
+        shown = [
+            [row.row, row.system or "all", _value(row.estimate), _interval(row.estimate), str(row.estimate.n)]
+            for row in within
+            if row.estimate is not None
+        ]
+        if shown:
+            _show_table(["row", "system", "value", _HEAD, "n"], shown, ["row", "system"])
+        for row in within:
+            if row.needs:
+                typer.echo(f"  {row.row}: needs {row.needs}")
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:

@@ -1,0 +1,336 @@
+"""Tables of answers' sentences and citations: by people's labels, by a model's or a judge's, and how these agree."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vericite.assess.completeness import LABELS, Asked, Labeller
+from vericite.evaluate.agreement import Kendall, Spearman
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
+from vericite.models.contracts import Judge, Pair
+from vericite.records import SentenceLabel
+from vericite.verify.judging import ask
+
+Floats = NDArray[np.float64]
+
+RELEVANT: tuple[SentenceLabel, ...] = ("required", "borderline")
+_SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
+    "completeness": ("required",),
+    "precision (R+B)": RELEVANT,
+    "redundancy": ("unnecessary",),
+    "harmfulness": ("inappropriate",),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: a figure, or what it needs."""
+
+    table: str
+    row: str
+    system: str | None = None
+    estimate: Estimate | None = None
+    needs: str | None = None
+
+    @property
+    def record(self) -> dict[str, object]:
+        """As JSON has it."""
+        figures = {} if self.estimate is None else asdict(self.estimate)
+        return {"table": self.table, "row": self.row, "system": self.system, **figures, "needs": self.needs}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A system's answer to a question."""
+
+    question: str
+    system: str
+    item: Item
+
+
+SentenceLabels = Mapping[tuple[str, str], Sequence[SentenceLabel | None]]
+"""The labels of an answer's sentences, by question and system."""
+
+
+def _shares(labels: SentenceLabels) -> dict[str, dict[str, list[float]]]:
+    """Of each figure and system, the share of labelled sentences in each answer that has any."""
+    found: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in _SENTENCES}
+    for (_, system), listed in labels.items():
+        given = [label for label in listed if label is not None]
+        for name, counted in _SENTENCES.items():
+            if given:
+                found[name][system].append(sum(label in counted for label in given) / len(given))
+    return found
+
+
+def sentence_table(
+    labels: SentenceLabels, bootstrap: Bootstrap, table: str = "sentences (completeness)", needs: str | None = None
+) -> list[Row]:
+    """The mean over answers of the share of sentences with these labels, of each system."""
+    shares = _shares(labels)
+    if not any(shares.values()):
+        needs = needs or '"sentences" labels of the answers (labels.jsonl, medaesqa:FILE)'
+        return [Row(table, ", ".join(_SENTENCES), needs=needs)]
+    return [
+        Row(table, name, system, bootstrap.means(np.array(values)[:, None])[0])
+        for name, systems in shares.items()
+        for system, values in systems.items()
+    ]
+
+
+def labelled_sentences(answers: Sequence[Answered]) -> list[tuple[Asked, SentenceLabel]]:
+    """People's labels, for training."""
+    return [
+        (Asked(it.item.answer.question or it.question, claim.text), label)
+        for it in answers
+        if it.item.answer is not None and it.item.labels is not None
+        for claim, label in zip(it.item.answer.claims, it.item.labels.sentences or (), strict=False)
+        if label is not None
+    ]
+
+
+def label_sentences(answers: Sequence[Answered], labeller: Labeller | None, remarks: list[str]) -> SentenceLabels:
+    """What the labeller says of every sentence of every answer; failures are told."""
+    if labeller is None:
+        return {}
+    known = [(it, it.item.answer) for it in answers if it.item.answer is not None]
+    asked = [Asked(answer.question or it.question, claim.text) for it, answer in known for claim in answer.claims]
+    labelled = list(labeller.label(asked))
+    if trained := labeller.known(asked):
+        remarks.append(
+            f"the classifier was trained on {trained} of these {len(asked)} sentences: its agreement with people on "
+            "them says nothing of others"
+        )
+    failures = Counter(one.failure for one in labelled if one.failure is not None)
+    remarks += [f"{count} of {len(asked)} sentences without a label: {why}" for why, count in failures.items()]
+    found: dict[tuple[str, str], list[SentenceLabel | None]] = {}
+    place = iter(labelled)
+    for it, answer in known:
+        found[it.question, it.system] = [next(place).label for _ in answer.claims]
+    return found
+
+
+def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[Row]:
+    """The shares by a model's labels, and how well these agree with people's."""
+    table = "sentences by a model"
+    needs = "a labeller: --completeness llm or a classifier's file"
+    rows = sentence_table(by_model, bootstrap, table, needs)
+    compared = "sentences by a model against people (table 2)"
+    names = ("P, weighted", "R, weighted", "F1, weighted")
+    if not by_model:
+        return [*rows, Row(compared, ", ".join(names), needs=needs)]
+    per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for (question, system), labels in by_people.items():
+        for said, found in zip(labels, by_model.get((question, system), ()), strict=False):
+            if said is not None:
+                # A sentence that the model did not label is wrong: no label of people's is found in it.
+                per_question[question][said, found or "none"] += 1
+    if not per_question:
+        return [*rows, Row(compared, ", ".join(names), needs='"sentences" labels of the answers')]
+    sums = np.array([[_sums(counts, LABELS)] for counts in per_question.values()], dtype=np.float64)
+    for place, name in enumerate(names):
+
+        def figure(drawn: Floats, place: int = place) -> Floats:
+            return _weighted(drawn)[place]
+
+        rows.append(Row(compared, name, None, bootstrap.pooled(sums, figure)[0]))
+    return rows
+
+
+def _weighted(sums: Floats) -> list[Floats]:
+    """Precision, recall and F1, the mean over labels weighted by how often people gave them."""
+    right, found, said = (sums[..., at::3] for at in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = said / said.sum(axis=-1, keepdims=True)
+        shares = (
+            np.where(found > 0, right / found, 0.0),
+            np.where(said > 0, right / said, 0.0),
+            np.where(found + said > 0, 2 * right / (found + said), 0.0),
+        )
+        return [(share * weights).sum(axis=-1) for share in shares]
+
+
+def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[Row]:
+    """Whether a model's labels rank systems as people's do, by each share."""
+    table = "rankings by sentences (A2)"
+    if not by_model or not by_people:
+        needs = "--completeness and sentence labels of three systems or more"
+        return [Row(table, ", ".join(_SENTENCES), needs=needs)]
+    automatic, human = ({name: _means(of) for name, of in _shares(it).items()} for it in (by_model, by_people))
+    return [row for name in _SENTENCES for row in ranked(table, name, automatic[name], human[name], bootstrap)]
+
+
+def _means(of: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {system: float(np.mean(values)) for system, values in of.items()}
+
+
+def ranked(
+    table: str, name: str, automatic: Mapping[str, float], human: Mapping[str, float], bootstrap: Bootstrap
+) -> list[Row]:
+    """Spearman and Kendall of two rankings of systems; what it needs where they are fewer than three."""
+    systems = sorted(automatic.keys() & human.keys())
+    if len(systems) < 3:
+        return [Row(table, name, needs=f"three systems or more that both rank; found {len(systems)}")]
+    one, other = ({system: of[system] for system in systems} for of in (automatic, human))
+    return [
+        Row(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate)
+        for measure in (Spearman(), Kendall())
+    ]
+
+
+def citation_tables(answers: Sequence[Answered], by_judge: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+    """Coverage, support and contradiction by people's labels, and how well a judge agrees with these."""
+    table = "citations by labels"
+    labelled = [it for it in answers if it.item.labels is not None and it.item.labels.citations]
+    if not labelled:
+        needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
+        return [
+            Row(table, "coverage, support, contradiction", needs=needs),
+            Row("citations by a judge (tables 4, A6)", "P, R, F1", needs=needs),
+        ]
+    parts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for it in labelled:
+        assert it.item.labels is not None
+        citations = it.item.labels.citations or ()
+        sentences = len(it.item.answer.claims) if it.item.answer is not None else 0
+        supported = len({one.sentence for one in citations if one.label == "supports"})
+        parts[it.system, "coverage"].append((supported, sentences))
+        for name, label in (("support", "supports"), ("contradiction", "contradicts")):
+            parts[it.system, name].append((sum(one.label == label for one in citations), len(citations)))
+    rows = [
+        Row(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
+        for (system, name), sums in parts.items()
+    ]
+    return rows + _judged(labelled, by_judge, bootstrap)
+
+
+_WORDS = ("supports", "contradicts", "neutral")
+
+
+class _Asked(NamedTuple):
+    """A citation as a judge is asked about it, and what people said of it."""
+
+    pair: Pair
+    said: str
+    question: str
+    system: str
+    sentence: tuple[str, str, int]
+
+
+def _asked(labelled: Sequence[Answered]) -> list[_Asked]:
+    """The labelled citations whose documents' texts are known; neutral and irrelevant are one."""
+    found: list[_Asked] = []
+    for it in labelled:
+        answer, labels = it.item.answer, it.item.labels
+        if answer is None or labels is None:
+            continue
+        texts = {document.id: document.titled_text for document in answer.documents if document.text.strip()}
+        for one in labels.citations or ():
+            if one.document in texts and one.sentence < len(answer.claims):
+                said = "neutral" if one.label == "irrelevant" else one.label
+                found.append(
+                    _Asked(
+                        Pair(texts[one.document], answer.claims[one.sentence].text),
+                        said,
+                        it.question,
+                        it.system,
+                        (it.question, it.system, one.sentence),
+                    )
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class JudgedCitations:
+    """Labelled citations, and what a judge said of each; None where it failed."""
+
+    asked: Sequence[_Asked]
+    found: Sequence[str | None]
+
+
+def judge_citations(answers: Sequence[Answered], judge: Judge | None) -> JudgedCitations | None:
+    """Ask the judge about the labelled citations whose documents' texts are known; None without a judge."""
+    if judge is None:
+        return None
+    asked = _asked(answers)
+    judgements = ask(judge, [one.pair for one in asked])
+    found = [None if it.failure is not None else _WORDS[int(it.probabilities.argmax())] for it in judgements]
+    return JudgedCitations(asked, found)
+
+
+def _judged(labelled: Sequence[Answered], judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+    table = "citations by a judge (tables 4, A6)"
+    if not (judged.asked if judged else _asked(labelled)):
+        return [Row(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
+    if judged is None:
+        return [Row(table, "P, R, F1", needs="a judge: --judge NAME")]
+    per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for one, found in zip(judged.asked, judged.found, strict=True):
+        if found is not None:
+            per_question[one.question][one.said, found] += 1
+    rows: list[Row] = []
+    if per_question:
+        sums = np.array([[_sums(counts, _WORDS)] for counts in per_question.values()], dtype=np.float64)
+        for place, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
+
+            def figure(drawn: Floats, place: int = place) -> Floats:
+                return _prf(drawn)[place]
+
+            rows.append(Row(table, name, None, bootstrap.pooled(sums, figure)[0]))
+    if failed := sum(found is None for found in judged.found):
+        rows.append(Row(table, "failed", needs=f"{failed} of {len(judged.found)} could not be judged"))
+    return rows
+
+
+def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+    """Whether a judge ranks systems by their citations as people do; of sentences with labelled citations."""
+    table = "rankings by citations (A4)"
+    names = ("coverage", "support", "contradiction")
+    if judged is None or not judged.asked:
+        return [Row(table, ", ".join(names), needs="--judge NAME and the texts of cited documents, of three systems")]
+    both = [(one, one.said, found) for one, found in zip(judged.asked, judged.found, strict=True) if found is not None]
+    rows: list[Row] = []
+    for name in names:
+        sides: list[dict[str, float]] = []
+        for side in (1, 2):
+            of: dict[str, list[tuple[_Asked, str]]] = defaultdict(list)
+            for entry in both:
+                of[entry[0].system].append((entry[0], str(entry[side])))
+            sides.append({system: _citation_share(name, listed) for system, listed in of.items()})
+        rows += ranked(table, name, sides[1], sides[0], bootstrap)
+    return rows
+
+
+def _citation_share(name: str, listed: Sequence[tuple[_Asked, str]]) -> float:
+    if name == "coverage":
+        sentences = {one.sentence for one, _ in listed}
+        return len({one.sentence for one, said in listed if said == "supports"}) / len(sentences)
+    wanted = "supports" if name == "support" else "contradicts"
+    return sum(said == wanted for _, said in listed) / len(listed)
+
+
+def _sums(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> list[float]:
+    """Right, said by the judge and said by people, of each label."""
+    found: list[float] = []
+    for word in labels:
+        found.append(counts[word, word])
+        found.append(sum(count for (_, judged), count in counts.items() if judged == word))
+        found.append(sum(count for (said, _), count in counts.items() if said == word))
+    return found
+
+
+def _prf(sums: Floats) -> list[Floats]:
+    """Precision, recall and F1 of the supporting label, and the mean of F1 over labels that people gave."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right, judged, said = (sums[..., at::3] for at in range(3))
+        f1 = np.where(said > 0, 2 * right / (judged + said), np.nan)
+        shown = np.maximum((said > 0).sum(axis=-1), 1)
+        macro = np.nansum(f1, axis=-1) / shown
+        return [right[..., 0] / judged[..., 0], right[..., 0] / said[..., 0], f1[..., 0], macro]

@@ -1,0 +1,149 @@
+"""Labels of sentences: by a language model, by a classifier, and the tables that they fill."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from server import ScriptedServer, reply, status
+
+from vericite.assess.completeness import (
+    LABELS,
+    Asked,
+    ByClassifier,
+    ByModel,
+    Labelled,
+    labeller_of,
+    read_classifier,
+    train_classifier,
+    write_classifier,
+)
+from vericite.assess.tables import Answered, compared_sentences, label_sentences, sentence_rankings
+from vericite.errors import InputError
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap
+from vericite.llm import LLM
+from vericite.llm.prompts import Prompt
+from vericite.models import Embedder
+from vericite.text.citations import parse_answer
+
+metrics = pytest.importorskip("sklearn.metrics", reason="the extra [assess] is not installed")
+
+QUESTION = "Does iron help against fatigue?"
+KINDS = {
+    "required": ["Iron lowers fatigue in women.", "Iron helps against tiredness.", "Iron relieves fatigue."],
+    "unnecessary": ["Paris is the capital of France.", "Football is played by two teams.", "Rome has seven hills."],
+}
+EXAMPLES = [(Asked(QUESTION, text), label) for label, texts in KINDS.items() for text in texts]
+
+
+def test_a_model_says_one_of_four_labels_and_anything_else_is_a_failure(server: ScriptedServer, llm: LLM):
+    said = ['{"label": "required"}', "It is required, I think.", '{"label": "harmful"}']
+    asked = [Asked(QUESTION, f"Sentence {number}.") for number in range(3)]
+
+    def behave(answering, arrival):
+        number = next(at for at in range(3) if f"Sentence {at}." in str(arrival.body))
+        reply(said[number])(answering, arrival)
+
+    server.default = behave
+    none = Labelled(None, "the reply has none of the four labels")
+    assert list(ByModel(llm).label(asked)) == [Labelled("required"), none, none]
+
+
+def test_a_model_that_is_down_fails_sentence_by_sentence(server: ScriptedServer, llm: LLM):
+    server.default = status(403, "no")
+    (found,) = ByModel(llm).label([Asked(QUESTION, "Iron helps.")])
+    assert found.label is None and found.failure
+
+
+def test_a_prompt_without_its_slots_is_refused(llm: LLM):
+    prompt = Prompt("mine.v1", "", "Label it.", "{sentence}")
+    with pytest.raises(InputError, match="question"):
+        list(ByModel(llm, prompt).label([Asked(QUESTION, "Iron helps.")]))
+
+
+def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tmp_path: Path):
+    embedder = Embedder.shared()
+    classifier = train_classifier(EXAMPLES, embedder, strength=10.0)
+    new = [Asked(QUESTION, "Fatigue fell with iron tablets."), Asked(QUESTION, "Berlin is the capital of Germany.")]
+    assert [one.label for one in classifier.label(new, embedder)] == ["required", "unnecessary"]
+    write_classifier(classifier, tmp_path / "c.json")
+    again = read_classifier(tmp_path / "c.json")
+    assert again == classifier
+    np.testing.assert_array_equal(again.probabilities(new, embedder), classifier.probabilities(new, embedder))
+    by = labeller_of(str(tmp_path / "c.json"), None, embedder)
+    assert by.known([*new, EXAMPLES[0][0]]) == 1
+
+
+def test_what_is_no_classifier_or_of_another_embedder_is_named(tmp_path: Path):
+    classifier = train_classifier(EXAMPLES, Embedder.shared())
+    other = classifier.model_copy(update={"embedder": "another"})
+    with pytest.raises(InputError, match="vectors of another"):
+        ByClassifier(other, Embedder.shared()).label([EXAMPLES[0][0]])
+    content = json.loads(classifier.model_dump_json())
+    for name, changed in {
+        "cut": {"bias": [0.0]},
+        "kind": {"kind": "mixture"},
+        "rows": {"weights": [[1.0], [1.0, 2.0]]},
+    }.items():
+        (tmp_path / name).write_text(json.dumps({**content, **changed}))
+        with pytest.raises(InputError, match="expected a classifier of completeness"):
+            read_classifier(tmp_path / name)
+    with pytest.raises(InputError, match="Check the path"):
+        read_classifier(tmp_path / "none")
+    with pytest.raises(InputError, match="two labels or more"):
+        train_classifier(EXAMPLES[:3], Embedder.shared())
+    with pytest.raises(InputError, match="--llm"):
+        labeller_of("llm", None, Embedder.shared())
+
+
+def answered(question: str, system: str, labels: list[str | None]) -> Answered:
+    answer = parse_answer(question, " ".join(f"Sentence number {at} of it." for at in range(len(labels))), [])
+    return Answered(question, system, Item(id=question, answer=answer))
+
+
+class Saying:
+    """Labels in the order in which it is asked."""
+
+    def __init__(self, labels: list[str | None]) -> None:
+        self._labels = labels
+
+    def label(self, asked):
+        return [Labelled(label, None if label else "silence") for label, _ in zip(self._labels, asked, strict=True)]
+
+    def known(self, asked) -> int:
+        return 0
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from([*LABELS, None])), min_size=1, max_size=12))
+def test_agreement_with_people_is_scikit_learns(pairs):
+    by_people = {("q", "s"): [said for said, _ in pairs]}
+    remarks: list[str] = []
+    answers = [answered("q", "s", [said for said, _ in pairs])]
+    by_model = label_sentences(answers, Saying([found for _, found in pairs]), remarks)
+    rows = {row.row: row.estimate for row in compared_sentences(by_model, by_people, Bootstrap(draws=100))}
+    said, found = [said for said, _ in pairs], [found or "none" for _, found in pairs]
+    expected = metrics.precision_recall_fscore_support(
+        said, found, labels=list(LABELS), average="weighted", zero_division=0
+    )
+    for name, value in zip(("P, weighted", "R, weighted", "F1, weighted"), expected, strict=False):
+        assert rows[name].value == pytest.approx(value)
+    failed = sum(label is None for _, label in pairs)
+    assert remarks == ([f"{failed} of {len(pairs)} sentences without a label: silence"] if failed else [])
+
+
+def test_systems_are_ranked_by_a_models_labels_as_by_peoples():
+    shares = {"a": ["required", "required"], "b": ["required", "unnecessary"], "c": ["unnecessary", "unnecessary"]}
+    labels = {("q", system): of for system, of in shares.items()}
+    turned = {("q", system): of for system, of in zip(shares, [*shares.values()][::-1], strict=True)}
+    rows = {row.row: row for row in sentence_rankings(labels, labels, Bootstrap(draws=100))}
+    assert rows["Spearman's rho, completeness"].estimate.value == pytest.approx(1)
+    rows = {row.row: row for row in sentence_rankings(turned, labels, Bootstrap(draws=100))}
+    assert rows["Kendall's tau-b, completeness"].estimate.value == pytest.approx(-1)
+    (row, *_) = sentence_rankings(dict(list(labels.items())[:2]), labels, Bootstrap(draws=100))
+    assert "three systems" in row.needs
