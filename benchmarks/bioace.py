@@ -1,10 +1,12 @@
 """BioACE's parts on K-QA: the judge's agreement with annotators, nugget recall of cut gold answers, completeness.
 
-Usage: python benchmarks/bioace.py [--kqa FOLDER] [--questions 40] [--only PART] [--llm MODEL]
+Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questions 40] [--only PART] [--llm MODEL]
 
 Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
 and told apart: unnecessary is a must-have statement of another question, inappropriate is one with its verb negated.
 Questions are split 60 / 20 / 20 by a hash of their text; the classifier's strength is chosen on the second part.
+
+Correctness: HealthVer's claims with the spans that support them; classifiers are trained on its training claims.
 """
 
 from __future__ import annotations
@@ -12,15 +14,32 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import kendalltau
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from vericite.assess.completeness import LABELS, Asked, ByClassifier, ByModel, Labeller, train_classifier
+from vericite.assess.correctness import (
+    WINDOW,
+    Example,
+    Marked,
+    Scorer,
+    auc,
+    by_cosine,
+    by_judge,
+    by_length,
+    classical,
+    examples,
+)
 from vericite.assess.mixture import fit_mixture
 from vericite.assess.nuggets import score_nuggets, similarities, split_nuggets
 from vericite.datasets.registry import source_named
@@ -154,12 +173,91 @@ def shown(rows: list, gold: list[str], said: list[str]) -> str:
     return f"P {p:.3f}, R {r:.3f}, F1 {f:.3f} [{low:.3f}, {high:.3f}]"
 
 
+def marked(folder: Path, part: str) -> list[Marked]:
+    """HealthVer's claims with the sentences that support them; a claim without a known question stands for it."""
+    documents = {it["doc_id"]: it for it in map(json.loads, (folder / "multivers" / "corpus.jsonl").open())}
+    questions: dict[str, str] = {}
+    for name in ("dev", "test"):
+        with (folder / f"healthver_{name}.csv").open(encoding="utf-8", newline="") as file:
+            questions.update((row["claim"].strip(), row["question"]) for row in csv.DictReader(file))
+    found: list[Marked] = []
+    for line in (folder / "multivers" / f"claims_{part}.jsonl").open():
+        record = json.loads(line)
+        claim = record["claim"].strip()
+        for document, spans in record["evidence"].items():
+            sentences = tuple(documents[int(document)]["abstract"])
+            for span in spans:
+                if span["label"] == "SUPPORT":
+                    evidence = frozenset(span["sentences"])
+                    found.append(Marked(claim, questions.get(claim, claim), sentences, evidence, document))
+    return found
+
+
+def fitted(train: Sequence[Example], scorers: Sequence[Scorer]) -> Scorer:
+    """A logistic regression over what the bundled models say, the overlap of words, and the length."""
+
+    def features(rows: Sequence[Example]) -> np.ndarray:
+        columns = [score(rows) for score in scorers]
+        words = [(set(one.sentence.lower().split()), set(one.window.lower().split())) for one in rows]
+        columns.append(np.array([len(a & b) / max(len(a), 1) for a, b in words]))
+        return np.column_stack([*columns, -by_length(rows) / 1000])
+
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    model.fit(features(train), [one.correct for one in train])
+    return lambda rows: model.decision_function(features(rows))
+
+
+def correctness(folder: Path) -> None:
+    """AUC and macro-F1 on HealthVer's test claims of each way, by how negatives are chosen and by size of window."""
+    parts = {part: marked(folder, part) for part in ("train", "test")}
+    embedder, judge = Embedder.shared(), BundledJudge()
+    nli = {"cosine": by_cosine(embedder), "NLI (bundled verifier)": by_judge(judge)}
+    for size in (1, 2, 3, 4):
+        for ranked in ("question", "sentence") if size == WINDOW else ("question",):
+            train, test = (examples(parts[part], ranked, size) for part in ("train", "test"))
+            gold = np.array([one.correct for one in test])
+            ways = {"length alone": by_length, **nli}
+            ways |= {"SVM": classical(train, "svm"), "LR": classical(train, "logistic")}
+            ways["LR over cosine, NLI, words, length"] = fitted(train, list(nli.values()))
+            print(
+                f"window {size}, negatives by {ranked}: {len(train)} for training, {len(test)} for testing", flush=True
+            )
+            for name, score in ways.items():
+                scores = score(test)
+                found = score(train)
+                best = max(np.quantile(found, np.linspace(0.02, 0.98, 49)), key=lambda cut: macro(train, found >= cut))
+                low, high = auc_interval(test, gold, scores)
+                figures = (
+                    f"AUC {auc(gold, scores):.3f} [{low:.3f}, {high:.3f}], macro-F1 {macro(test, scores >= best):.3f}"
+                )
+                print(f"  {name}: {figures}", flush=True)
+
+
+def macro(rows: Sequence[Example], said: np.ndarray) -> float:
+    """Macro-F1."""
+    return float(f1_score([one.correct for one in rows], said, average="macro"))
+
+
+def auc_interval(rows: Sequence[Example], gold: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """Drawn over documents."""
+    groups: dict[str, list[int]] = {}
+    for place, one in enumerate(rows):
+        groups.setdefault(one.group, []).append(place)
+    keys, random, drawn = list(groups), np.random.default_rng(0), []
+    for _ in range(1000):
+        places = np.concatenate([groups[key] for key in random.choice(keys, len(keys))])
+        drawn.append(auc(gold[places], scores[places]))
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return float(low), float(high)
+
+
 def main() -> None:
     """Print all parts, or one."""
     parser = argparse.ArgumentParser(description="BioACE's parts on K-QA.")
     parser.add_argument("--kqa", type=Path, default=Path("../shared/data/kqa/dataset"))
+    parser.add_argument("--healthver", type=Path, default=Path("../shared/data/healthver"))
     parser.add_argument("--questions", type=int, default=40)
-    parser.add_argument("--only", choices=["recall", "agreement", "completeness"])
+    parser.add_argument("--only", choices=["recall", "agreement", "completeness", "correctness"])
     parser.add_argument("--llm", help="a language model that labels sentences too")
     given = parser.parse_args()
     answers = given.kqa / "questions_w_answers.jsonl"
@@ -169,6 +267,8 @@ def main() -> None:
         agreement(given.kqa / "NLI_medical_annotator.csv")
     if given.only in (None, "completeness"):
         completeness(answers, given.llm)
+    if given.only in (None, "correctness"):
+        correctness(given.healthver)
 
 
 if __name__ == "__main__":

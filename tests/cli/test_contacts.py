@@ -56,6 +56,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     "corpus verify": [["store"]],
     "demonstrations build": [["questions.jsonl", "--to", "pool.jsonl", "--corpus", "demo"]],
     "demonstrations info": [["pool.jsonl"]],
+    "bioace train-completeness": [[f"medaesqa:{BIOACE / 'answers.json'}", "--out", "classifier.json"]],
     "bioace score": [[f"medaesqa:{BIOACE / 'answers.json'}", "--gold", BIOACE / "nuggets.json"]],
     "run": [["experiment.json", "--to", "grid"]],
     "table": [["grid", "--layout", "vericite-1"]],
