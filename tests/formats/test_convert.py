@@ -133,7 +133,7 @@ def test_a_report_without_its_documents_says_where_they_may_be(tmp_path: Path):
     path = tmp_path / "run.jsonl"
     metadata = {"team_id": "t", "run_id": "r", "topic_id": "7"}
     path.write_text(json.dumps({"metadata": metadata, "responses": [{"text": "Zinc.", "citations": ["a"]}]}))
-    (found,) = answers_in(path)
+    (found,) = answers_in(path, "autojudge")
     assert "with --documents FILE" in str(found)
 
 
