@@ -9,7 +9,9 @@ import datasets_samples as samples
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from vericite.cli.datasets import datasets as datasets_command
 from vericite.datasets.registry import SETS, Source, at_hand, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError, VeriCiteError
 from vericite.evaluate.crossfit import read_labels
@@ -291,6 +293,74 @@ def test_real_files_are_read_whole(name: str, monkeypatch: pytest.MonkeyPatch):
     counts = source_named(name).counts(problems).record
     assert not problems
     assert {what: counts.get(what) for what in COUNTS[name]} == COUNTS[name]
+
+
+def judged(supported: int, contradicted: int, irrelevant: int) -> dict[str, int]:
+    counts = {"supported": supported, "contradicted": contradicted, "irrelevant": irrelevant}
+    return {f"labelled citations: {label}": count for label, count in counts.items() if count}
+
+
+FILES = {
+    "bioasq:mirage/rawdata/bioasq": {
+        "questions": 2310,
+        "questions: factoid": 740,
+        "questions: yesno": 618,
+        "questions: summary": 543,
+        "questions: list": 409,
+    },
+    "bioasq:bioasq12b": {"questions": 340},
+    "bioasq:bioasq13b": {"questions": 154},
+    "bioasq:bioasq13b_tuw": {"questions": 340},
+    "scifact:scifact/data/claims_train.jsonl": judged(370, 194, 355),
+    "healthver:healthver/multivers/claims_train.jsonl": judged(2084, 1256, 1952),
+    "healthver:healthver/multivers/claims_dev.jsonl": judged(300, 208, 432),
+    "healthver:healthver/multivers/claims_test.jsonl": judged(374, 225, 304),
+    "healthver:healthver/healthver_test.csv": {"labelled citations": 1823},
+    "nli4ct:nli4ct/train.json": judged(850, 850, 0),
+    "nli4ct:nli4ct/dev.json": judged(100, 100, 0),
+}
+"""Counts of files that are not the usual ones, as the folder's own page has them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", FILES)
+def test_other_real_files_have_the_counts_of_the_folders_page(named: str):
+    name, _, file = named.partition(":")
+    if not (DATA / file).exists():
+        pytest.skip("the folder of data sets, ../shared/data, is not here")
+    problems: list[RecordError] = []
+    counts = source(name, DATA / file).counts(problems).record
+    assert not problems
+    assert {what: counts.get(what) for what in FILES[named]} == FILES[named]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("part", "answers"), [("bioasq", {"yes": 395, "no": 223}), ("pubmedqa", {"yes": 276, "no": 169, "maybe": 55})]
+)
+def test_mirages_parts_have_the_answers_of_the_folders_page(part: str, answers: dict[str, int]):
+    if not (DATA / "mirage").is_dir():
+        pytest.skip("the folder of data sets, ../shared/data, is not here")
+    found = [
+        question.gold_exact[0][0] for question in source("mirage", DATA / "mirage/benchmark.json", part).questions([])
+    ]
+    assert {answer: found.count(answer) for answer in set(found)} == answers
+
+
+WANTED = set(
+    "bioasq mirage pubmedqa biogen2024 biogen2025 medaesqa kqa medlfqa alce vj msmarco hotpotqa attrscore hagrid "
+    "scifact healthver politicite".split()
+)
+
+
+def test_every_set_of_the_papers_is_listed_with_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert WANTED <= SETS.keys()
+    monkeypatch.setenv("VERICITE_DATA", str(tmp_path))
+    done = CliRunner().invoke(datasets_command, [])
+    told = " ".join(done.stdout.split())
+    assert told.count("not here: get it") == len(SETS)
+    assert "name it (mirage:FILE) or put it in VERICITE_DATA as mirage/benchmark.json" in told
+    assert "not here: get it, and name it: medaesqa:FILE" in told
 
 
 def test_bioasqs_files_one_by_one_have_the_counts_of_their_years():

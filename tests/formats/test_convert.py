@@ -129,12 +129,12 @@ def test_a_report_cites_by_names_by_places_or_with_a_confidence(tmp_path: Path, 
     assert content(found) == [("Zinc helps", ["a", "b"]), ("So it goes", [])]
 
 
-def test_a_report_without_its_documents_says_where_they_may_be(tmp_path: Path):
+def test_a_report_without_its_documents_is_read_as_a_run_of_biogen(tmp_path: Path):
     path = tmp_path / "run.jsonl"
     metadata = {"team_id": "t", "run_id": "r", "topic_id": "7"}
     path.write_text(json.dumps({"metadata": metadata, "responses": [{"text": "Zinc.", "citations": ["a"]}]}))
     (found,) = answers_in(path, "autojudge")
-    assert "with --documents FILE" in str(found)
+    assert "It looks like biogen: --format biogen" in str(found)
 
 
 nuggets = st.lists(

@@ -90,7 +90,7 @@ def _source(name: str, file: Path | None) -> Source:
 
 
 def _record(known: DataSet) -> dict[str, Any]:
-    from vericite.datasets.registry import at_hand
+    from vericite.datasets.registry import at_hand, missing
 
     return {
         "name": known.name,
@@ -104,7 +104,16 @@ def _record(known: DataSet) -> dict[str, Any]:
         "cite": known.cite,
         "trained_on": list(known.trained_on),
         "at_hand": list(map(str, at_hand(known))),
+        "missing": missing(known),
     }
+
+
+def _absent(record: dict[str, Any]) -> str:
+    """What there is to do where a set is not at hand."""
+    named = f"{record['name']}:FILE"
+    if record["missing"]:
+        return f"not here: get it, and name it ({named}) or put it in VERICITE_DATA as {', '.join(record['missing'])}"
+    return f"not here: get it, and name it: {named}"
 
 
 def _shown(record: dict[str, Any]) -> str:
@@ -118,6 +127,7 @@ def _shown(record: dict[str, Any]) -> str:
         f"licence: {record['licence']}",
         *(f"trained on: {it}" for it in record["trained_on"] or ["nothing of ours"]),
         *(f"here: {clean(it)}" for it in record["at_hand"]),
+        *([] if record["at_hand"] else [_absent(record)]),
     ]
     shown = [fill(it, 98, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False) for it in lines]
     return "\n".join([record["name"], *shown])

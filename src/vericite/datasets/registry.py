@@ -183,6 +183,12 @@ def at_hand(known: DataSet, folder: Path | None = None) -> list[Path]:
     return [] if base is None else [base / name for name in known.usual if (base / name).exists()]
 
 
+def missing(known: DataSet) -> list[str]:
+    """Those of a data set's usual files that the folder of data sets lacks; none where there is no such folder."""
+    base = _folder()
+    return [] if base is None else [name for name in known.usual if not (base / name).exists()]
+
+
 def _folder() -> Path | None:
     named = os.environ.get(DATA_FOLDER)
     return Path(named).expanduser() if named else None
