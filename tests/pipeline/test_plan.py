@@ -24,6 +24,10 @@ COMMANDS = {
     "search": (["search", QUESTION], ["--k", "2", "--rerank", "none", "--by", "bm25"]),
     "ask": (["ask", QUESTION], ["--k", "3", "--by", "bm25", "--protocol", "vericite", "--no-checks"]),
     "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["--abstain-below", "0.8"]),
+    "attribute": (
+        ["attribute", str(ROOT / "examples/answers.jsonl"), "--json"],
+        ["--judge", "lexical"],
+    ),
     "repair": (
         ["repair", str(ROOT / "examples/answers.jsonl")],
         ["--protocol", "vericite", "--drop-uncited", "--no-cache"],
@@ -181,11 +185,13 @@ def test_options_override_the_plan(run_cli, tmp_path: Path):
     assert len(json.loads(printed.out)["evidence"]) == 2
 
 
-def test_a_plan_can_be_printed_and_holds_only_what_the_command_reads(run_cli):
-    printed = run_cli("search", QUESTION, "--k", "1", "--plan-out", "-", "--json").out
-    plan, end = json.JSONDecoder().raw_decode(printed)
-    assert plan["search"]["k"] == 1 and set(plan) == {"search", "llm"}
-    assert json.loads(printed[end:])["evidence"]
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_a_plan_is_printed_alone_and_holds_only_what_the_command_reads(run_cli, form: str):
+    printed = run_cli("check", str(ROOT / "examples/answers.jsonl"), "--no-aids", "--plan-out", "-", form)
+    plan = json.loads(printed.out)
+    assert printed.code == 0 and plan["check"]["aids"] is False and set(plan) == {"check", "llm"}
+    searched = run_cli("search", QUESTION, "--k", "1", "--plan-out", "-")
+    assert json.loads(searched.out)["search"]["k"] == 1
 
 
 def test_a_run_folder_keeps_its_plan(run_cli, tmp_path: Path):

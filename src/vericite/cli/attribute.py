@@ -16,6 +16,8 @@ from vericite.cli.options import (
     ConcurrencyOption,
     FormatOption,
     JudgeOption,
+    PlanFileOption,
+    PlanOutOption,
     PriceOption,
     ProtocolOption,
     ReplyOption,
@@ -23,7 +25,7 @@ from vericite.cli.options import (
     TimeoutOption,
     TokensOption,
 )
-from vericite.cli.plans import llm_settings
+from vericite.cli.plans import plan_of
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
     GpusOption,
@@ -35,8 +37,6 @@ from vericite.cli.workers import (
     made_by,
     shared_of,
 )
-from vericite.pipeline.build import protocol_of
-from vericite.pipeline.plan import CheckPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +52,7 @@ _LACKING = {"likeliest": ("cyan", "likeliest"), "none": ("yellow", "no source"),
 
 
 def attribute(
+    ctx: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(help="An answer as text (.txt, .md), or JSONL of answers in the forms that check reads."),
@@ -81,6 +82,8 @@ def attribute(
     price: PriceOption = None,
     reply_tokens: ReplyOption = 256,
     cache: CacheOption = True,
+    plan: PlanFileOption = None,
+    plan_out: PlanOutOption = None,
     ray: RayOption = None,
     workers: WorkersOption = None,
     worker_gpus: GpusOption = None,
@@ -95,24 +98,26 @@ def attribute(
     from vericite.attribute.registry import load_attributor
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import Progress
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
     from vericite.scale.work import AttributeWork
-    from vericite.verify.judges.registry import load_judge
 
     refuse_same(out, file, documents)
     refuse_unwritable(out)
     shared = shared_of(ray, workers, worker_gpus, worker_price, out)
     problems: list[RecordError] = []
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
-    judged_by = None if judge is None else load_judge(judge, settings)
-    plan = CheckPlan(protocol=protocol, judge=judge)
-    attributor = load_attributor(by, protocol_of(plan, judged_by), settings)
+    chosen = plan_of(ctx, "attribute", plan, plan_out)
+    settings = settings_of(chosen.llm)
+    judged_by = judge_of(chosen.check, settings)
+    attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
     try:
         progress = Progress("attributing", "answers", count_lines(file))
         made = (
             _attributed(attributor, answers, keep, out)
             if shared is None
-            else _attributed_by_workers(AttributeWork(by=by, check=plan, keep=keep), answers, shared)
+            else _attributed_by_workers(
+                AttributeWork(by=by, check=chosen.check, llm=chosen.llm, keep=keep), answers, shared
+            )
         )
         with progress.running(), closing(made) as attributions:
             for number, found in enumerate(attributions, start=1):

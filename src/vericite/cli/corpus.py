@@ -264,6 +264,7 @@ def get(
 
 @corpus.command()
 def export(
+    ctx: typer.Context,
     store: StoreArgument,
     out: Annotated[Path | None, typer.Option(help="Write here; else to the terminal.")] = None,
     from_year: FromYear = None,
@@ -279,7 +280,7 @@ def export(
     from vericite.corpus.store import open_store
     from vericite.records import write_jsonl
 
-    filters = filters_of(from_year, to_year, journal, mesh, type, language, retracted)
+    filters = filters_of(ctx)
     documents = open_store(store).scan(filters)
     refuse_unwritable(out)
     with output(out) as written:

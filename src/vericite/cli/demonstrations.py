@@ -22,7 +22,7 @@ from vericite.cli.options import (
     TimeoutOption,
     TokensOption,
 )
-from vericite.cli.plans import llm_settings
+from vericite.cli.plans import plan_of
 from vericite.cli.refusals import refuse_unwritable, report
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from vericite.errors import RecordError
     from vericite.generate.demonstrations import Built, WritesRationales
-    from vericite.llm import Settings
-    from vericite.records import Document, Question
+    from vericite.records import Question
 
 demonstrations = typer.Typer(
     name="demonstrations",
@@ -43,6 +42,7 @@ demonstrations = typer.Typer(
 
 @demonstrations.command()
 def build(
+    ctx: typer.Context,
     questions: Annotated[
         Path,
         typer.Argument(
@@ -104,15 +104,17 @@ def build(
     """
     from vericite.formats.registry import read_questions
     from vericite.generate.demonstrations import build_pool
-    from vericite.pipeline.demonstrations import evaluated_writer, gold_documents, rationale_writer
+    from vericite.pipeline.build import settings_of
+    from vericite.pipeline.demonstrations import evaluated_writer, found_documents, gold_documents, rationale_writer
 
     refuse_unwritable(to, "--to")
-    _refuse_idle(llm, prompt, retrieved, plan, documents)
+    _refuse_idle(llm, prompt, retrieved, plan, documents, corpus)
     found, problems = read_questions(questions)
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    planned = plan_of(ctx, "demonstrations", plan)
+    settings = settings_of(planned.llm)
     shown, by = most or (5 if retrieved else 3), None
     if retrieved:
-        evidence, by, more = _searched(corpus, plan, settings, shown)
+        evidence, by, more = found_documents(planned.search, settings, shown)
     else:
         evidence, more = gold_documents(documents, corpus, found)
     writer: WritesRationales | None = None
@@ -134,7 +136,12 @@ def build(
 
 
 def _refuse_idle(
-    llm: str | None, prompt: str | None, retrieved: bool, plan: str | None, documents: Path | None
+    llm: str | None,
+    prompt: str | None,
+    retrieved: bool,
+    plan: str | None,
+    documents: Path | None,
+    corpus: str | None,
 ) -> None:
     from vericite.errors import InputError
 
@@ -144,20 +151,8 @@ def _refuse_idle(
         raise InputError("expected --retrieved beside --plan, which says how to search; found none. Add it.")
     if retrieved and documents is not None:
         raise InputError("expected --corpus beside --retrieved, which searches it; found --documents")
-
-
-def _searched(
-    corpus: str | None, plan: str | None, settings: Settings, most: int
-) -> tuple[Callable[[Question], Sequence[Document]], str, Sequence[RecordError]]:
-    from vericite.cli.plans import search_plan
-    from vericite.errors import InputError
-    from vericite.pipeline.demonstrations import found_documents
-
-    named = search_plan(plan)
-    if corpus is None and plan is None:
+    if retrieved and corpus is None and plan is None:
         raise InputError("expected --corpus beside --retrieved; found none. Name what is searched.")
-    chosen = named if corpus is None else named.model_copy(update={"corpus": corpus})
-    return found_documents(chosen, settings, most)
 
 
 @demonstrations.command()

@@ -371,7 +371,9 @@ SeedOption = Annotated[
 
 PlanOutOption = Annotated[
     Path | None,
-    typer.Option("--plan-out", help="Write the settings of this run here, for --plan; - prints them.", metavar="FILE"),
+    typer.Option(
+        "--plan-out", help="Write the settings of this run here, for --plan; - prints them alone.", metavar="FILE"
+    ),
 ]
 PlanFileOption = Annotated[
     str | None,

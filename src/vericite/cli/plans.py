@@ -14,18 +14,21 @@ from vericite.cli.refusals import refuse_unwritable
 
 if TYPE_CHECKING:
     from vericite.corpus.store import Filters
-    from vericite.llm import Settings
-    from vericite.pipeline.plan import Plan, SearchPlan
+    from vericite.pipeline.plan import Plan
 
-
-_SEARCH_FIELDS = {
-    **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
-    **{name: name for name in ("keep", "mesh", "retracted", "controlled", "cleaning", "best", "rerank_by")},
+_FILTER_FIELDS = {
     "from_year": "year_from",
     "to_year": "year_to",
     "journal": "journals",
+    "mesh": "mesh",
     "type": "publication_types",
     "language": "languages",
+    "retracted": "retracted",
+}
+_SEARCH_FIELDS = {
+    **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
+    **{name: name for name in ("keep", "controlled", "cleaning", "best", "rerank_by")},
+    **_FILTER_FIELDS,
 }
 _ANSWER_FIELDS = {
     name: name
@@ -61,53 +64,42 @@ FIELDS: dict[str, dict[str, dict[str, str]]] = {
     },
     "search": {"search": _SEARCH_FIELDS, "llm": {}},
     "check": {"check": _CHECK_FIELDS, "llm": _MODEL_FIELDS},
+    "attribute": {"check": {name: name for name in ("protocol", "judge")}, "llm": _MODEL_FIELDS},
+    "demonstrations": {"search": {"corpus": "corpus"}, "llm": _MODEL_FIELDS},
     "repair": {
         "check": _CHECK_FIELDS,
         "llm": _MODEL_FIELDS,
         "repair": {name: name for name in ("llm", "corpus", "rounds", "drop_uncited")},
     },
 }
-"""Of each command the sections of a plan that it reads, and in each the options that set a field."""
+"""Of each command the sections of a plan that it reads, and in each the options that set a field.
 
-_USUAL: dict[str, dict[str, dict[str, Any]]] = {
-    "ask": {"llm": {"timeout": 300, "reply_tokens": 512}},
-    "repair": {"repair": {"enabled": True}},
-}
-"""What a command has otherwise than a plan without a command."""
+A command that is not here reads all sections, and has no option that sets a field.
+"""
 
 
-def plan_of(ctx: typer.Context, command: str, plan: str | None, plan_out: Path | None) -> Plan:
+def plan_of(ctx: typer.Context, command: str, plan: str | None = None, plan_out: Path | None = None) -> Plan:
     """What a command is to do: its usual plan, changed by the project's file, ``--plan`` and the options given.
 
     Raises:
         InputError: The plan's file or a value in it cannot be used, or ``plan_out`` cannot be written.
     """
-    from vericite.pipeline.plan import STARTING_POINTS, Plan
+    from vericite.pipeline.plan import Plan, changed_by, usual_plan
 
-    made = Plan().changed(_USUAL.get(command, {})).changed(_of_project(FIELDS[command]))
-    if plan is not None and "search" in FIELDS[command] and _is_name(plan, STARTING_POINTS):
-        made = made.changed({"search": STARTING_POINTS[plan]}) if plan in STARTING_POINTS else _unknown(plan)
-    elif plan is not None:
-        made = Plan.load(Path(plan), made)
-    given = {section: _given(ctx, options) for section, options in FIELDS[command].items()}
-    made = made.changed(given, "on the command line")
-    _write(made, plan_out, tuple(FIELDS[command]))
+    fields = FIELDS.get(command) or {section: {} for section in Plan.model_fields}
+    made = usual_plan(command).changed(_of_project(fields))
+    if plan is not None:
+        made = changed_by(plan, made, searches="search" in fields)
+    made = made.changed({section: _given(ctx, options) for section, options in fields.items()}, "on the command line")
+    _write(made, plan_out, tuple(fields))
     return made
 
 
-def search_plan(plan: str | None) -> SearchPlan:
-    """How ``--plan`` has it searched: a name, or a file of settings; the usual way without one.
+def filters_of(ctx: typer.Context) -> Filters:
+    """The options as conditions on documents. No file changes them: what is exported is what was asked for."""
+    from vericite.pipeline.plan import Plan
 
-    Raises:
-        InputError: The plan's file or a value in it cannot be used.
-    """
-    from vericite.pipeline.plan import STARTING_POINTS, Plan
-
-    if plan is None:
-        return Plan().search
-    if _is_name(plan, STARTING_POINTS):
-        return (Plan().changed({"search": STARTING_POINTS[plan]}) if plan in STARTING_POINTS else _unknown(plan)).search
-    return Plan.load(Path(plan)).search
+    return Plan().changed({"search": _given(ctx, _FILTER_FIELDS)}, "on the command line").search.filters
 
 
 def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -122,17 +114,6 @@ def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
         names = [f"{section}.{name}" for section, values in found.items() for name in values]
         note(f"settings from {path}: {', '.join(names)}")
     return found
-
-
-def _is_name(plan: str, known: dict[str, Any]) -> bool:
-    return plan in known or not (Path(plan).suffix or Path(plan).exists())
-
-
-def _unknown(plan: str) -> Plan:
-    from vericite.errors import UnknownNameError
-    from vericite.pipeline.plan import STARTING_POINTS
-
-    raise UnknownNameError("search plan", plan, STARTING_POINTS)
 
 
 def _given(ctx: typer.Context, options: dict[str, str]) -> dict[str, Any]:
@@ -170,54 +151,8 @@ def _write(plan: Plan, path: Path | None, sections: tuple[str, ...]) -> None:
         import json
 
         typer.echo(json.dumps(plan.as_json(sections), indent=2, ensure_ascii=False))
-        return
+        # Nothing else goes there, so that what is printed is a plan.
+        raise typer.Exit
 
     refuse_unwritable(path, "--plan-out")
     plan.dump(path, sections)
-
-
-def llm_settings(
-    concurrency: int, rpm: int | None, tpm: int | None, timeout: float, price: str | None, reply: int, cache: bool
-) -> Settings:
-    """The options as settings.
-
-    Raises:
-        InputError: The price is none.
-    """
-    from vericite.pipeline.build import settings_of
-    from vericite.pipeline.plan import ModelPlan
-
-    return settings_of(
-        ModelPlan(
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            timeout=timeout,
-            price=price,
-            reply_tokens=reply,
-            cache=cache,
-        )
-    )
-
-
-def filters_of(
-    from_year: int | None,
-    to_year: int | None,
-    journals: list[str] | None,
-    mesh: list[str] | None,
-    types: list[str] | None,
-    languages: list[str] | None,
-    retracted: bool | None,
-) -> Filters:
-    """The options as conditions."""
-    from vericite.corpus.store import Filters
-
-    return Filters(
-        year_from=from_year,
-        year_to=to_year,
-        journals=tuple(journals or ()),
-        mesh=tuple(mesh or ()),
-        publication_types=tuple(types or ()),
-        languages=tuple(languages or ()),
-        retracted=retracted,
-    )

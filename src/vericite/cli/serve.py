@@ -10,14 +10,17 @@ import typer
 
 from vericite.cli.io import remark, say
 from vericite.cli.options import PlanFileOption
+from vericite.cli.plans import plan_of
 
 if TYPE_CHECKING:
+    from vericite.pipeline.plan import Plan
     from vericite.serve.service import Offer
 
 _TOKEN = "VERICITE_TOKEN"
 
 
 def serve(
+    ctx: typer.Context,
     host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8600,
     corpus: Annotated[
@@ -47,7 +50,7 @@ def serve(
     from vericite.serve.run import Address, run
 
     token = os.environ.get(_TOKEN) or None
-    offer = _offer(corpus or ["demo"], llm or [], plan)
+    offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan))
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:
         remark(line)
@@ -55,6 +58,7 @@ def serve(
 
 
 def mcp(
+    ctx: typer.Context,
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
@@ -74,21 +78,20 @@ def mcp(
         raise MissingExtraError("mcp", "The tools for assistants") from None
     from vericite.serve.service import Service, state_folder
 
-    service = Service(_offer(corpus or ["demo"], [], None), state_folder(state))
+    service = Service(_offer(corpus or ["demo"], [], plan_of(ctx, "mcp")), state_folder(state))
     try:
         make_tools(service).run("stdio")
     finally:
         service.close()
 
 
-def _offer(corpora: list[str], models: list[str], plan: str | None) -> Offer:
+def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
     """What a service has, from what its command was given.
 
     Raises:
         InputError: A model has no name.
     """
     from vericite.errors import InputError
-    from vericite.pipeline.plan import Plan
     from vericite.serve.service import Offer
 
     named_models: dict[str, str] = {}
@@ -101,4 +104,4 @@ def _offer(corpora: list[str], models: list[str], plan: str | None) -> Offer:
     for text in corpora:
         name, sign, place = text.partition("=")
         named[name if sign else Path(text).stem or text] = place if sign else text
-    return Offer(Plan.load(Path(plan)) if plan else Plan(), named, named_models)
+    return Offer(plan, named, named_models)

@@ -21,11 +21,8 @@ from typing import Any, cast
 from pydantic import Field, ValidationError
 
 from vericite.errors import InputError, RecordError, UnknownNameError
-from vericite.pipeline.plan import Plan, read_settings
+from vericite.pipeline.plan import Plan, read_settings, usual_plan
 from vericite.records import Question, Record, first_problem
-
-USUAL: dict[str, dict[str, Any]] = {"llm": {"timeout": 300, "reply_tokens": 512}}
-"""What cells have otherwise than a plan without a command; ``vericite ask`` has the same."""
 
 
 class QuestionsPlan(Record):
@@ -129,7 +126,7 @@ class Experiment(Record):
         Raises:
             InputError: A plan cannot be used, or two cells have one name.
         """
-        base = Plan().changed(USUAL).changed(self.plan, "in plan")
+        base = usual_plan("ask").changed(self.plan, "in plan")
         axes = dict(self.axes)
         if len(self.questions) > 1:
             axes = {DATA: _nothing_changed(self.questions), **axes}

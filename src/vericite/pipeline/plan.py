@@ -250,9 +250,9 @@ class ModelPlan(Record):
     concurrency: int = Field(default=8, ge=1)
     rpm: int | None = Field(default=None, ge=1)
     tpm: int | None = Field(default=None, ge=1)
-    timeout: float = Field(default=60, ge=1)
+    timeout: float = Field(default=300, ge=1)
     price: str | None = None
-    reply_tokens: int = Field(default=256, ge=1)
+    reply_tokens: int = Field(default=512, ge=1)
     cache: bool = True
 
 
@@ -332,6 +332,41 @@ class Plan(Record):
         """The plan as plain values, or only some of its sections."""
         dumped = self.model_dump(mode="json")
         return dumped if sections is None else {section: dumped[section] for section in sections}
+
+
+_SHORT_REPLIES: dict[str, Any] = {"timeout": 60, "reply_tokens": 256}
+_USUAL: dict[str, dict[str, dict[str, Any]]] = {
+    "search": {"llm": _SHORT_REPLIES},
+    "check": {"llm": _SHORT_REPLIES},
+    "attribute": {"llm": _SHORT_REPLIES},
+    "repair": {"llm": _SHORT_REPLIES, "repair": {"enabled": True}},
+    "demonstrations": {"llm": {"timeout": 60, "reply_tokens": 1024}},
+}
+"""What a command has otherwise than ``Plan()``: verdicts and queries are shorter than answers, rationales longer."""
+
+
+def usual_plan(command: str) -> Plan:
+    """What a command does without a file and without an option; of ``ask``, and of all not named here, ``Plan()``."""
+    return Plan().changed(_USUAL.get(command, {}))
+
+
+def changed_by(plan: str, base: Plan, searches: bool) -> Plan:
+    """A plan as ``--plan`` changes it: by a file of settings, or, for a command that searches, by a name.
+
+    Raises:
+        InputError: There is no such file or name, or a value cannot be used.
+    """
+    is_name = plan in STARTING_POINTS or not (Path(plan).suffix or Path(plan).exists())
+    if not is_name:
+        return Plan.load(Path(plan), base)
+    if not searches:
+        raise InputError(
+            f"expected --plan to be a file of settings; found the name {plan!r}. Write a file with --plan-out FILE; "
+            "a protocol is named with --protocol."
+        )
+    if plan not in STARTING_POINTS:
+        raise UnknownNameError("search plan", plan, STARTING_POINTS)
+    return base.changed({"search": STARTING_POINTS[plan]})
 
 
 PROJECT_FILE = "vericite.toml"

@@ -85,12 +85,14 @@ class AttributeWork(Work):
     Attributes:
         by: The attributor's name.
         check: How the verifying ones judge.
+        llm: How language models are asked.
         keep: Leave sentences that cite something as they are.
     """
 
     do: Literal["attribute"] = "attribute"
     by: str = "verifier"
     check: CheckPlan = CheckPlan()
+    llm: ModelPlan = ModelPlan()
     keep: bool = False
 
     def open(self) -> Do:
@@ -109,7 +111,7 @@ class AttributeWork(Work):
         return {"do": self.do, "by": attributor.signature, "keep": self.keep}
 
     def _attributor(self) -> Attributor:
-        settings = settings_of(ModelPlan())
+        settings = settings_of(self.llm)
         return load_attributor(self.by, protocol_of(self.check, judge_of(self.check, settings)), settings)
 
 
