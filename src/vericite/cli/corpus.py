@@ -25,6 +25,7 @@ from vericite.cli.options import (
 )
 from vericite.cli.plans import filters_of
 from vericite.cli.refusals import refuse_unwritable, report
+from vericite.cli.workers import BuildRayOption, BuildWorkersOption, readers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,6 +185,8 @@ def build(
             "with them keeps making them. `search` and `ask` then go by meaning, too.",
         ),
     ] = False,
+    ray: BuildRayOption = None,
+    workers: BuildWorkersOption = None,
 ) -> None:
     """Build a store, or add to one: new versions replace old ones, and PubMed's deletions are carried out.
 
@@ -202,8 +205,8 @@ def build(
         for line in collected.passed_over:
             remark(line)
         meter = _Meter(collected)
-        with _shown(meter) as progress:
-            built = build_store(to, meter.sources, vectors=vectors, progress=progress)
+        with _shown(meter) as progress, readers_of(ray, workers) as readers:
+            built = build_store(to, meter.sources, vectors=vectors, progress=progress, readers=readers)
     if as_json:
         typer.echo(json.dumps({"store": to, **_report_counts(built), "seconds": round(built.seconds, 3)}))
     else:
@@ -364,6 +367,8 @@ class _Meter:
 
         if progress.stage == "indexing":
             return f"{progress.items:,} records read; indexing"
+        # Files that other processes read are not begun here.
+        self._begun.add(progress.source)
         place = self._order.index(progress.source)
         seconds = self._seconds(progress, place) if progress.remaining is None else progress.remaining
         left = "" if seconds is None else f", about {in_words(seconds)} left"

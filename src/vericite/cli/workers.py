@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from vericite.cli.io import note, remark
 
 if TYPE_CHECKING:
+    from vericite.corpus.store.ahead import Readers
     from vericite.records import Answer
     from vericite.scale import Made, Work, Workers
 
@@ -43,6 +45,45 @@ WorkerPriceOption = Annotated[
     float | None,
     typer.Option(min=0, help="What a worker costs an hour; prints the price of a million.", rich_help_panel=_RAY),
 ]
+
+
+BuildRayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Have processes that Ray starts read the files: local, auto, or a cluster's address. All machines see the "
+        "files under the same paths. Needs the extra \\[ray].",
+        metavar="ADDRESS",
+        rich_help_panel=_RAY,
+    ),
+]
+BuildWorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Processes that read files, and make vectors, ahead of the one that writes: of this machine, or with "
+        "--ray wherever there is room.",
+        rich_help_panel=_RAY,
+    ),
+]
+
+
+@contextmanager
+def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None]:
+    """Who reads files ahead of the writer; nobody where neither option is there."""
+    if ray is not None:
+        from vericite.scale import Workers
+        from vericite.scale.reading import readers
+
+        with readers(Workers(ray, workers)) as found:
+            yield found
+    elif workers is not None:
+        from vericite.corpus.store.ahead import local_readers
+
+        with local_readers(workers) as found:
+            yield found
+    else:
+        yield None
 
 
 class Shared(NamedTuple):

@@ -13,7 +13,7 @@ from vericite.corpus.sources.files import name_of, opened
 from vericite.corpus.sources.registry import AUTO, PMIDS, READERS, SOURCES, PassedOver, documents_in, sources_in
 from vericite.corpus.sources.registry import Source as FileSource
 from vericite.corpus.sources.table import pmids_in
-from vericite.corpus.store.contract import Item, Missing, Source
+from vericite.corpus.store.contract import Item, Missing, Source, SourceFile
 from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
 from vericite.records import STANDARD_INPUT, STDIN
 
@@ -213,8 +213,9 @@ def _of_file(name: str, file: FileSource) -> Source:
         except InputError as error:
             yield _as_problem(file.path, error)
 
+    known = None if file.path == STDIN else SourceFile(file.path, file.format, file.name)
     # The same bytes are other documents when read as another form, or by readers that were mended.
-    return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items)
+    return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items, file=known)
 
 
 def _records_in(file: FileSource) -> int | None:

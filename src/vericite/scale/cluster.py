@@ -55,13 +55,24 @@ class Workers:
             MissingExtraError: Ray is not installed.
             InputError: There is no such cluster, it has no room for so many workers, or this is offline.
         """
+        with self.connected() as ray:
+            yield Pool(ray, self._start(ray, work))
+
+    @contextmanager
+    def connected(self) -> Generator[Any]:
+        """Ray, connected to the cluster until the end.
+
+        Raises:
+            MissingExtraError: Ray is not installed.
+            InputError: There is no such cluster, or this is offline.
+        """
         if self.address == LOCAL:
             # On loopback, as Ray does on other systems: who reaches a cluster can run what they like on it.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
         ray = _package()
         self._connect(ray)
         try:
-            yield Pool(ray, self._start(ray, work))
+            yield ray
         finally:
             ray.shutdown()
 

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vericite.corpus.store.ahead import Ahead, Readers
 from vericite.corpus.store.contract import BuildReport, Progress, Source, SourceState, Store
 from vericite.corpus.store.place import Place, foreign_entries, only_builder, place_of, store_errors
 from vericite.errors import InputError, MissingExtraError
@@ -36,6 +37,7 @@ def build_store(
     batch: int | None = None,
     problems: int = PROBLEMS,
     progress: Callable[[Progress], None] | None = None,
+    readers: Readers | None = None,
 ) -> BuildReport:
     """Make a store of these sources, or add them to the store that is there; see ``Store.put`` for which one is later.
 
@@ -55,6 +57,7 @@ def build_store(
         batch: Documents in one commit; a number that fits if None.
         problems: How many of the refused items the report keeps.
         progress: Told after every batch, every hundred vectors, and when the indexing begins.
+        readers: Other processes that read files ahead, and make vectors by the bundled embedder; none if None.
 
     Raises:
         InputError: The place cannot be used, another build writes there, or the disk is full.
@@ -64,7 +67,7 @@ def build_store(
     clock = _Clock(progress)
     where = place_of(place)
     with only_builder(where):
-        return _build(where, list(sources), (vectors, embedder), (batch, problems), clock)
+        return _build(where, list(sources), (vectors, embedder), (batch, problems), clock, readers)
 
 
 def _build(
@@ -73,6 +76,7 @@ def _build(
     with_vectors: tuple[bool, Embeds | None],
     sizes: tuple[int | None, int],
     clock: _Clock,
+    readers: Readers | None,
 ) -> BuildReport:
 
     (vectors, embedder), (batch, problems) = with_vectors, sizes
@@ -91,7 +95,7 @@ def _build(
     with Writer(store, size, problems, clock.tell) as writer:
         plan = _planned(sources, writer.claim())
         clock.total = plan.total
-        _read_all(plan, writer)
+        _read_all(plan, writer, None if readers is None else Ahead(readers, _made_there(store, embedder)))
         clock.tell("indexing", "", writer.items)
         writer.mark_retracted()
         store.index()
@@ -169,10 +173,20 @@ def _planned(sources: Sequence[Source], before: Mapping[str, SourceState]) -> _P
     return _Plan(tuple(read), tuple(skipped), tuple(resumed))
 
 
-def _read_all(plan: _Plan, writer: Writer) -> None:
-    for source, state in plan.read:
+def _made_there(store: LanceStore, embedder: Embeds | None) -> bool:
+    """Whether readers can make the store's vectors: they have the bundled embedder alone."""
+    from vericite.corpus.store.lance import bundled_embedder
+
+    return embedder is None and store.embedder is not None and store.embedder == bundled_embedder().signature
+
+
+def _read_all(plan: _Plan, writer: Writer, ahead: Ahead | None) -> None:
+    states = {source.name: state for source, state in plan.read}
+    sources = [source for source, _ in plan.read]
+    for source, items in ahead.over(sources) if ahead else ((source, source.items()) for source in sources):
+        state = states[source.name]
         writer.begin(state, source.retry)
-        for item in islice(source.items(), state.items, None):
+        for item in islice(items, state.items, None):
             writer.take(item)
         writer.end()
     writer.finish_reading()

@@ -147,6 +147,16 @@ def state_of_row(row: Row) -> State:
     return row[_VERSION], row[_REVISED] or ""
 
 
+def pmid_of_row(row: Row) -> str | None:
+    """The PMID of its document."""
+    return row[_PMID]
+
+
+def retracted_row(row: Row) -> bool:
+    """Whether its document is marked as retracted."""
+    return row[_RETRACTED]
+
+
 def documents_of_rows(rows: Sequence[Row]) -> list[Document]:
     """The documents that rows were made of."""
     return [document_of(dict(zip(DOCUMENT_COLUMNS, row[:3], strict=True))) for row in rows]

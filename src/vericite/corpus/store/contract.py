@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +110,35 @@ class Missing:
     problem: RecordError
 
 
-Item = Document | Deletion | Retraction | RecordError | Missing
-"""What a source yields: a document, PMIDs that are deleted or retracted, what was wrong with a record, or that there
-is none."""
+class PreparedRow(NamedTuple):
+    """A document that another process made a row of, and its vector where the store has them.
+
+    Attributes:
+        row: Its values in the order of the columns; None where no file can hold the document.
+        vector: By the store's embedder; None where it is made later.
+        unfit: What is wrong with the document, where there is no row.
+    """
+
+    row: tuple[Any, ...] | None
+    vector: NDArray[np.float32] | None
+    unfit: str = ""
+
+
+Item = Document | Deletion | Retraction | RecordError | Missing | PreparedRow
+"""What a source yields: a document, as it is or as a row, PMIDs that are deleted or retracted, what was wrong with a
+record, or that there is none."""
+
+
+class SourceFile(NamedTuple):
+    """A file that a source reads: where it is, its form, and the name that its records are told by."""
+
+    path: Path
+    format: str
+    name: str
+
+    def problem(self, error: InputError) -> RecordError:
+        """What kept it from being read, as an item."""
+        return error if isinstance(error, RecordError) else RecordError(self.path, 0, None, str(error))
 
 
 class Hit(NamedTuple):
@@ -139,6 +166,7 @@ class Source:
         retry: Whether what was refused may be had another time. Such a source counts as read only when nothing in it
             was refused: until then each build reads it again, from its start.
         count: How many items it has, about, where that is known: from it the time left is told.
+        file: The one file that it reads, where it is one, so that another process can read it.
     """
 
     name: str
@@ -146,6 +174,7 @@ class Source:
     items: Callable[[], Iterator[Item]]
     retry: bool = False
     count: int | None = None
+    file: SourceFile | None = None
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,14 @@ from vericite.corpus.store.columns import (
     Row,
     State,
     documents_of_rows,
+    pmid_of_row,
     replacements,
+    retracted_row,
     row_of,
     row_retracted,
     state_of_row,
 )
-from vericite.corpus.store.contract import BuildReport, Item, Missing, SourceState
+from vericite.corpus.store.contract import BuildReport, Item, Missing, PreparedRow, SourceState
 from vericite.corpus.store.lance import Journal, LanceStore
 from vericite.errors import RecordError
 from vericite.records import Document
@@ -136,6 +138,7 @@ class Writer:
         self._committer = Committer(store, self._journal)
         self._batch, self._most_problems, self._tell = max(1, batch), problems, tell
         self._rows: dict[str, Row] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
         self._again: dict[str, list[State]] = {}
         self._accepted = self._characters = 0
         self._gone: list[str] = []
@@ -178,6 +181,8 @@ class Writer:
         self._since += 1
         if isinstance(item, Document):
             self._take_document(item)
+        elif isinstance(item, PreparedRow):
+            self._take_prepared(item)
         elif isinstance(item, Deletion):
             self._gone += item.pmids
             self._deleted_pmids.update(item.pmids)
@@ -198,22 +203,42 @@ class Writer:
         try:
             row = row_of(document)
         except ValueError as error:
-            problem = f"expected a document that a file can hold; found {error}"
-            self._refuse(RecordError(self._state.name, self._read, None, problem))
+            self._refuse_document(str(error))
+        else:
+            self._take_row(row)
+
+    def _take_prepared(self, prepared: PreparedRow) -> None:
+        if prepared.row is None:
+            self._refuse_document(prepared.unfit)
             return
-        if document.pmid and document.retracted:
-            self._retract((document.pmid,))
-        if document.pmid in self._deleted_pmids:
+        row = prepared.row
+        if self._take_row(row) and prepared.vector is not None:
+            self._vectors[row[0]] = prepared.vector
+
+    def _refuse_document(self, problem: str) -> None:
+        expected = f"expected a document that a file can hold; found {problem}"
+        self._refuse(RecordError(self._state.name, self._read, None, expected))
+
+    def _take_row(self, row: Row) -> bool:
+        """Whether it is the latest of its id in the batch."""
+        pmid = pmid_of_row(row)
+        if pmid and retracted_row(row):
+            self._retract((pmid,))
+        if pmid in self._deleted_pmids:
             self._deleted += 1
-            return
+            return False
         self._taken += 1
         self._accepted += 1
         self._characters += len(row[1])
-        earlier = self._rows.setdefault(document.id, row)
+        earlier = self._rows.setdefault(row[0], row)
         if earlier is not row:
-            self._again.setdefault(document.id, [state_of_row(earlier)]).append(state_of_row(row))
-            if state_of_row(row) >= state_of_row(earlier):
-                self._rows[document.id] = row
+            self._again.setdefault(row[0], [state_of_row(earlier)]).append(state_of_row(row))
+            if state_of_row(row) < state_of_row(earlier):
+                return False
+            self._rows[row[0]] = row
+            # It was of the document before.
+            self._vectors.pop(row[0], None)
+        return True
 
     def _retract(self, pmids: tuple[str, ...]) -> None:
         self._retracted_since += [pmid for pmid in pmids if pmid not in self._retracted_pmids]
@@ -246,7 +271,7 @@ class Writer:
         batch = Batch(table, self._again, self._gone, self._retracted_since, tuple(self._states.values()), self.items)
         self._settle()
         self._committer.begin(batch)
-        self._rows, self._again, self._accepted, self._characters = {}, {}, 0, 0
+        self._rows, self._vectors, self._again, self._accepted, self._characters = {}, {}, {}, 0, 0
         self._gone, self._retracted_since = [], []
         # A source that goes on is noted again with the next batch; one that ended is not.
         self._states = {} if self._state.done else {self._state.name: self._state}
@@ -256,14 +281,15 @@ class Writer:
         """Their vectors, made some at a time to tell how far it is; None where the store has none."""
         if self._store.embedder is None:
             return None
-        parts = [self._store.embed([])]
+        made = dict(self._vectors)
+        missing = [row for row in rows if row[0] not in made]
         before = self.items - self._since
-        for start in range(0, len(rows), _EMBEDDED_AT_ONCE):
-            some = documents_of_rows(rows[start : start + _EMBEDDED_AT_ONCE])
-            parts.append(self._store.embed(some))
-            share = (start + len(some)) / len(rows)
+        for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            some = missing[start : start + _EMBEDDED_AT_ONCE]
+            made.update(zip((row[0] for row in some), self._store.embed(documents_of_rows(some)), strict=True))
+            share = (start + len(some)) / len(missing)
             self._tell("embedding", self._state.name, before + int(self._since * share))
-        return np.concatenate(parts)
+        return np.stack([made[row[0]] for row in rows]) if rows else self._store.embed([])
 
     def _settle(self) -> None:
         """Count, and tell of, the batch that was handed on last."""

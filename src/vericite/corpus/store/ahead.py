@@ -1,0 +1,201 @@
+"""Files read in other processes, ahead of the one that writes: what comes out is what reading them here gives.
+
+What a process makes of a file are lines of JSON, one an item: the row of a document with its vector, PMIDs that are
+deleted or retracted, or what was wrong with a record. The writer takes them in the order of the files, and keeps its
+journal as ever, so that a build with readers and one without can go on where the other was stopped.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from vericite.corpus.pubmed.record import Deletion, Retraction
+from vericite.corpus.sources.registry import documents_in
+from vericite.corpus.store.contract import Item, PreparedRow, Source, SourceFile
+from vericite.errors import InputError, RecordError
+from vericite.models.engine import THREADS
+from vericite.records import Document
+
+if TYPE_CHECKING:
+    from vericite.models.contracts import Embeds
+
+AHEAD = 2
+"""Files for each process that are read, or being read, before the writer comes to them."""
+
+_AT_ONCE = 100
+"""Documents whose vectors are made together."""
+
+
+class Task(NamedTuple):
+    """A file to be read, and whether vectors are made of its documents."""
+
+    file: SourceFile
+    vectors: bool
+
+
+class Readers(Protocol):
+    """Other processes that read files."""
+
+    @property
+    def count(self) -> int:
+        """How many read at a time."""
+        ...
+
+    def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
+        """Begin to read a file; what waits for its lines is returned."""
+        ...
+
+
+def lines_of(task: Task) -> Iterator[bytes]:
+    """What is made of a file: a line an item. It runs where the file is read."""
+    items = _items_of(task.file)
+    if not task.vectors:
+        yield from map(line_of, items)
+        return
+    from vericite.corpus.store.lance import bundled_embedder
+
+    embedder = bundled_embedder()
+    while some := list(islice(items, _AT_ONCE)):
+        yield from _with_vectors(some, embedder)
+
+
+def _items_of(file: SourceFile) -> Iterator[Item]:
+    try:
+        yield from documents_in(file.path, file.format, name=file.name)
+    except InputError as error:
+        yield file.problem(error)
+
+
+def _with_vectors(items: Sequence[Item], embedder: Embeds) -> Iterator[bytes]:
+    documents = [item for item in items if isinstance(item, Document)]
+    vectors = iter(embedder.embed(document.titled_text for document in documents))
+    for item in items:
+        yield line_of(item, next(vectors) if isinstance(item, Document) else None)
+
+
+def line_of(item: Item, vector: Any = None) -> bytes:
+    """An item as a line. A document that no file can hold is its problem, as the writer would have it."""
+    from vericite.corpus.store.columns import row_of
+
+    if isinstance(item, Document):
+        try:
+            made: dict[str, Any] = {"row": row_of(item)}
+        except ValueError as error:
+            made = {"unfit": str(error)}
+        if vector is not None:
+            made["vector"] = base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+    elif isinstance(item, Deletion | Retraction):
+        made = {type(item).__name__.lower(): item.pmids}
+    elif isinstance(item, RecordError):
+        made = {"problem": [item.path, item.line, item.field, item.problem]}
+    else:
+        raise TypeError(f"expected what files hold; found {type(item).__name__}")
+    return json.dumps(made, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def item_of(line: bytes) -> Item:
+    """The item of a line."""
+    made = json.loads(line)
+    if "row" in made:
+        vector = made.get("vector")
+        row = tuple(made["row"])
+        return PreparedRow(row, None if vector is None else np.frombuffer(base64.b64decode(vector), dtype="<f4"))
+    if "unfit" in made:
+        return PreparedRow(None, None, made["unfit"])
+    if "problem" in made:
+        return RecordError(*made["problem"])
+    if "deletion" in made:
+        return Deletion(pmids=tuple(made["deletion"]))
+    return Retraction(pmids=tuple(made["retraction"]))
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Reads the next files of a build while the writer is at the ones before.
+
+    Attributes:
+        readers: Who reads.
+        vectors: Whether they make vectors too.
+    """
+
+    readers: Readers
+    vectors: bool = False
+
+    def over(self, sources: Sequence[Source]) -> Iterator[tuple[Source, Iterator[Item]]]:
+        """Each source with its items; sources that are no files are read here, when their turn comes."""
+        waiting: deque[tuple[Source, Callable[[], Iterable[bytes]] | None]] = deque()
+        upcoming = iter(sources)
+        while True:
+            for source in islice(upcoming, max(1, self.readers.count * AHEAD) - len(waiting)):
+                task = None if source.file is None else Task(source.file, self.vectors)
+                waiting.append((source, None if task is None else self.readers.start(task)))
+            if not waiting:
+                return
+            source, read = waiting.popleft()
+            yield source, source.items() if read is None else map(item_of, read())
+
+
+@contextmanager
+def local_readers(count: int) -> Generator[Readers]:
+    """So many processes of this machine, which keep what they have read in a folder that goes away with them."""
+    with TemporaryDirectory(prefix="vericite-") as folder:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(count, context, _begin, (str(max(1, (os.cpu_count() or 1) // count)),)) as pool:
+            try:
+                yield _LocalReaders(pool, count, Path(folder))
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _LocalReaders:
+    def __init__(self, pool: ProcessPoolExecutor, count: int, folder: Path) -> None:
+        self._pool, self.count, self._folder, self._started = pool, count, folder, 0
+
+    def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
+        kept = self._folder / f"{self._started}.jsonl"
+        self._started += 1
+        return _Reading(self._pool.submit(_read_into, task, kept), task, kept).lines
+
+
+@dataclass(frozen=True)
+class _Reading:
+    going: Future[None]
+    task: Task
+    kept: Path
+
+    def lines(self) -> Iterator[bytes]:
+        try:
+            self.going.result()
+        except BrokenExecutor:
+            raise InputError(
+                f"expected a process to read {self.task.file.path}; found that it died. It may need more memory: name "
+                "fewer --workers. What is built stays; the same command goes on from there"
+            ) from None
+        with self.kept.open("rb") as file:
+            yield from file
+        self.kept.unlink()
+
+
+def _begin(threads: str) -> None:
+    # Each would else take all processors for its vectors.
+    os.environ[THREADS] = threads
+
+
+def _read_into(task: Task, kept: Path) -> None:
+    with kept.open("wb") as file:
+        for line in lines_of(task):
+            file.write(line + b"\n")
