@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,22 @@ def test_checking_leaves_nothing_at_home_but_our_own_cache(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     left = {path.relative_to(tmp_path).parts[:2] for path in tmp_path.rglob("*")}
     assert left <= {(".cache",), (".cache", "vericite")}
+
+
+def test_no_file_imports_itself_over_others():
+    # Imports within functions and for types alone count, too.
+    root = Path(__file__).parents[1] / "src"
+    files = {
+        ".".join(it.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): it for it in root.rglob("*.py")
+    }
+    graph: dict[str, set[str]] = {}
+    for name, file in files.items():
+        found: set[str] = set()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = (f"{node.module}.{one.name}" for one in node.names)
+                found |= {full if full in files else node.module for full in names}
+            elif isinstance(node, ast.Import):
+                found |= {one.name for one in node.names}
+        graph[name] = found & files.keys() - {name}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the files

@@ -17,13 +17,12 @@ from vericite.generate.demonstrations import (
     Pool,
     PoolSelector,
     Selection,
-    Selector,
     Vectors,
     Way,
     build_pool,
     decontaminate,
 )
-from vericite.generate.prompt import load_prompt
+from vericite.generate.prompt import Selector, load_prompt
 from vericite.records import Document, Question, to_json
 
 WAYS = get_args(Way)

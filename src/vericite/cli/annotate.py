@@ -278,7 +278,7 @@ def _systems(
     out: Path | None,
 ) -> list[System]:
     """The systems, checked where they were not."""
-    from vericite.cli.io import read_library
+    from vericite.cli.answers import read_library
     from vericite.evaluate.systems import read_systems
     from vericite.report.data import with_verdicts
 

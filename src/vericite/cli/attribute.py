@@ -168,7 +168,7 @@ class _Given(NamedTuple):
 
 def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
     """The answers with the sources they may cite; what is wrong with the other records goes to ``problems``."""
-    from vericite.cli.io import usable, watched
+    from vericite.cli.answers import usable, watched
     from vericite.corpus.retractions import known_retractions
     from vericite.errors import RecordError
 
@@ -181,7 +181,7 @@ def _answers(given: _Given, problems: list[RecordError]) -> Iterator[Answer]:
 
 
 def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
-    from vericite.cli.io import read_library
+    from vericite.cli.answers import read_library
     from vericite.errors import RecordError
     from vericite.formats import answers_in
     from vericite.formats.files import TEXT_FILES, suffix_of

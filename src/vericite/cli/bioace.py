@@ -81,8 +81,8 @@ def score(
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
     from vericite.assess.completeness import labeller_of
     from vericite.assess.mixture import read_mixture, write_mixture
+    from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment
-    from vericite.cli.io import read_library
     from vericite.evaluate.systems import read_systems
     from vericite.llm import LLM
     from vericite.models import Embedder

@@ -115,7 +115,7 @@ def check(
 
     A record that cannot be used is reported and costs itself alone; the exit code is then 2.
     """
-    from vericite.cli.io import read_answers
+    from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vericite.cli.io import output, read_answers, say
+from vericite.cli.answers import read_answers
+from vericite.cli.io import output, say
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 

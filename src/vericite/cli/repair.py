@@ -75,7 +75,8 @@ def repair(
     sentence; else the sentence is rewritten so that its source supports it, or deleted. Supported sentences are not
     touched. A record that cannot be used is reported and costs itself alone; the exit code is then 2.
     """
-    from vericite.cli.io import output, read_answers
+    from vericite.cli.answers import read_answers
+    from vericite.cli.io import output
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import Progress, Terminal
     from vericite.corpus.retractions import known_retractions

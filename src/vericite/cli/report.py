@@ -51,8 +51,8 @@ def report(
     Answers without verdicts are checked first. The page opens from disk, loads nothing, and treats every text as text.
     """
     from vericite.cli.annotate import by_people
+    from vericite.cli.answers import read_library
     from vericite.cli.figures import reported
-    from vericite.cli.io import read_library
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.report.data import with_verdicts

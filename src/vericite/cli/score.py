@@ -246,7 +246,8 @@ def _read(
     columns: str | None,
     names: Sequence[str] | None,
 ) -> LoadedSystems:
-    from vericite.cli.io import read_library, remark_leakage
+    from vericite.cli.answers import read_library
+    from vericite.cli.io import remark_leakage
     from vericite.evaluate.systems import read_systems
 
     remark_leakage(gold, *places)

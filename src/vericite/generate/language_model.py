@@ -7,29 +7,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from vericite.errors import InputError
 from vericite.generate.grammar import GRAMMAR, answer_grammar
 from vericite.generate.prompt import (
     AnswerPrompt,
     Demonstration,
+    Selector,
     Shown,
     TruncatedEvidence,
+    VerbatimAnswerPrompt,
     load_prompt,
     message_tokens,
     truncate_evidence,
 )
-from vericite.generate.reply import failed, insufficient, read_reply
+from vericite.generate.reply import failed, insufficient, read_as_it_stands, read_reply
 from vericite.generate.selection import Excerpts
-from vericite.generate.verbatim import VerbatimAnswerPrompt, read_as_it_stands
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
 from vericite.llm.chat import canonical
 from vericite.records import Answer, Document, Evidence, Question, Spent
-
-if TYPE_CHECKING:
-    from vericite.generate.demonstrations import Selector
-
 
 Complete = Callable[[ChatRequest], Awaitable[Reply]]
 """Asks the model, and keeps account of it."""

@@ -7,21 +7,26 @@ A prompt is a TOML file. Its texts have slots in braces, and a file whose slots 
   ``demonstration``; ``{options}``, how a final answer is to be given; the same limits;
 - ``demonstration``, how one is shown: ``{question}``, ``{documents}`` and ``{answer}``, which it must have;
   ``{number}``, ``{rationale}``, ``{options}``.
+
+A paper's own prompt can be sent word for word (``VerbatimAnswerPrompt``): documents stand where the file puts them,
+whole and unmarked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
+
+from pydantic import ConfigDict
 
 from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Message
 from vericite.llm.chat import as_block, as_data, canonical, estimated_tokens
 from vericite.llm.prompts import Prompt, fill, read_prompt, signed, slots
-from vericite.llm.verbatim import is_verbatim
+from vericite.llm.verbatim import Turn, expect_slots, fill_turns, fill_verbatim, is_verbatim, sign_verbatim, with_turns
 from vericite.records import Document, Evidence, Question, Trimmed
 from vericite.text.instructions import instructing, instructs
 from vericite.text.references import parse_markers
@@ -99,6 +104,19 @@ class Shown:
         words = as_data(" ".join(filter(None, (self.title.strip(), *self.sentences))))
         # As the model will see them: "[" and "2]" may stand apart only by a character that nobody sees.
         return as_block("document", f"[{self.number}] {_unmarked(words)}")
+
+
+class Selector(Protocol):
+    """Chooses demonstrations for a question."""
+
+    @property
+    def signature(self) -> str:
+        """For provenance."""
+        ...
+
+    def choose(self, question: Question, evidence_pmids: Collection[str] = ()) -> tuple[Demonstration, ...]:
+        """The demonstrations to show, in the order they are shown; none rests on the question's own evidence."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -227,6 +245,80 @@ class AnswerPrompt(Prompt):
             raise InputError(f"expected prompt {self.name} to say how many sentences; found none. Add sentences.")
 
 
+@dataclass(frozen=True)
+class VerbatimAnswerPrompt(AnswerPrompt):
+    """A prompt that is sent as it stands. Of its turns one has ``{question}``.
+
+    Slots are ``{question}``, ``{documents}``, ``{demonstrations}``, ``{options}`` and ``{answer}``, the question's
+    known answer for those who make data of it.
+
+    Attributes:
+        turns: The conversation.
+        document: How a document is shown: ``{number}``, ``{title}``, ``{abstract}``, ``{id}``, ``{year}``,
+            ``{journal}``.
+        between: What stands between two documents.
+    """
+
+    # Not a space is stripped.
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    verbatim: Literal[True] = True
+    turns: tuple[Turn, ...] = ()
+    document: str = "[{number}] {abstract}"
+    between: str = "\n"
+
+    def __post_init__(self) -> None:
+        expect_slots(self.name, self.turns, ["question"])
+
+    def __hash__(self) -> int:
+        return hash(self.signature)
+
+    @property
+    def signature(self) -> str:
+        """Name, version, that it is verbatim, and the hash of all that is fixed in it."""
+        own = [[it.question, [d.text for d in it.documents], it.answer, it.rationale] for it in self.demonstrations]
+        return sign_verbatim(self.name, [asdict(replace(self, demonstrations=())), own])
+
+    def conversation(
+        self, question: Question, evidence: Sequence[Evidence], demonstrations: Sequence[Demonstration] = ()
+    ) -> tuple[Message, ...]:
+        """What is sent for a question. Retracted documents are not shown; numbers are those of the evidence."""
+        usable = [(place, hit.document) for place, hit in enumerate(evidence, start=1) if not hit.document.retracted]
+        known = question.gold_ideal[0] if question.gold_ideal else "; ".join(it[0] for it in question.gold_exact)
+        given = {
+            "question": question.text,
+            "documents": self._documents(usable),
+            "demonstrations": "".join(self._demonstrated(place, it) for place, it in enumerate(demonstrations, 1)),
+            "options": self.how_to_answer(question),
+            "answer": known,
+        }
+        return fill_turns(self.turns, given)
+
+    def _documents(self, documents: Sequence[tuple[int, Document]]) -> str:
+        return self.between.join(self._one(number, document) for number, document in documents)
+
+    def _one(self, number: int, document: Document) -> str:
+        given = {
+            "number": str(number),
+            "title": document.title,
+            "abstract": document.text,
+            "id": document.pmid or document.id,
+            "year": str(document.year or ""),
+            "journal": document.journal or "",
+        }
+        return fill_verbatim(self.document, given)
+
+    def _demonstrated(self, number: int, item: Demonstration) -> str:
+        given = {
+            "number": str(number),
+            "question": item.question,
+            "documents": self._documents(list(enumerate(item.documents, start=1))),
+            "rationale": item.rationale or "",
+            "answer": item.answer,
+        }
+        return fill_verbatim(self.demonstration or "", given)
+
+
 def load_prompt(name: str | Path) -> AnswerPrompt:
     """The prompt of this name, or that of a file of the user's own: anything that ends in ``.toml``.
 
@@ -237,9 +329,7 @@ def load_prompt(name: str | Path) -> AnswerPrompt:
     if str(name).endswith(".toml"):
         path = Path(name).expanduser()
         if is_verbatim(path):
-            from vericite.generate.verbatim import read_answer_prompt
-
-            return read_answer_prompt(path, _own_demonstrations)
+            return read_prompt(path, VerbatimAnswerPrompt, _prepared_verbatim)
         return read_prompt(path, AnswerPrompt, _prepared)
     if str(name) not in PROMPTS:
         raise UnknownNameError("prompt", str(name), PROMPTS)
@@ -253,6 +343,10 @@ def _bundled(name: str) -> AnswerPrompt:
 
 def _prepared(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "demonstrations": _own_demonstrations(found.get("demonstrations", []))}
+
+
+def _prepared_verbatim(found: dict[str, Any]) -> dict[str, Any]:
+    return {**with_turns(found), "system": "", "user": "", **_prepared(found)}
 
 
 def _own_demonstrations(found: object) -> list[Demonstration]:

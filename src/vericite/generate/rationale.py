@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from vericite.generate.language_model import AskingGenerator, Complete, Generation, Task, temperature_notes
-from vericite.generate.prompt import FOLDER, AnswerPrompt, Demonstration, load_prompt
+from vericite.generate.prompt import FOLDER, AnswerPrompt, Demonstration, Selector, load_prompt
 from vericite.generate.reply import FinalAnswer, insufficient, read_final_answer
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion
 from vericite.llm.replies import ask_for
@@ -36,10 +35,6 @@ from vericite.records import (
 )
 from vericite.text.references import parse_markers, render_markers
 from vericite.text.sentences import document_sentences
-
-if TYPE_CHECKING:
-    from vericite.generate.demonstrations import Selector
-
 
 _STEP = re.compile(r"\A(?:[-*•]|\(?\d{1,2}[.)])\s+")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.grammar import citations_before_stops, is_truncated, separate_sentences
 from vericite.generate.prompt import AnswerPrompt
-from vericite.records import Answer, Claim, Document, Question, QuestionType
+from vericite.records import Answer, Claim, Document, Question, QuestionType, Rationale, RationaleStep
 from vericite.text.citations import Mention, Sources, parse_answer
 from vericite.text.references import parse_markers, render_markers
 from vericite.text.sentences import split_sentences
@@ -410,3 +410,46 @@ def _option(final: str, options: Mapping[str, str]) -> str | None:
         return worded
     lettered = options.get(letter[1].upper())
     return lettered if worded is None or worded == lettered else None
+
+
+def read_as_it_stands(
+    prompt: AnswerPrompt,
+    question: Question,
+    documents: Sequence[Document],
+    reply: str,
+    *,
+    cut_off: bool = False,
+    reasoned: bool = False,
+) -> ReadReply:
+    """The answer in a reply, of which nothing is left out: all its sentences, repeats and citations count.
+
+    Args:
+        prompt: What was asked for; it says whether a final answer is to be looked for.
+        question: What was asked.
+        documents: The evidence that markers count.
+        reply: What the model wrote.
+        cut_off: Whether it reached its limit of tokens.
+        reasoned: Whether the reply is a rationale too, whose sentences before the final answer are its steps.
+    """
+    notes = ("the reply reached max_tokens; it is kept as it stands",) if cut_off else ()
+    if not reply.strip():
+        return ReadReply(failed(question, documents, "the reply holds no answer"), notes)
+    answer = parse_answer(question.id, reply, documents, question.text)
+    fields: dict[str, object] = {}
+    body, provisional = reply, None
+    if prompt.final_answer:
+        final = read_final_answer(reply, prompt.options, question.type)
+        body, provisional = final.body, final.text
+        fields |= {"exact": final.exact, "insufficient": final.unavailable}
+    if reasoned:
+        said = parse_answer(question.id, body, documents, question.text)
+        steps = tuple(
+            RationaleStep(
+                statement=claim.text,
+                documents=tuple(dict.fromkeys(it.document for it in claim.citations if it.document is not None)),
+            )
+            for claim in said.claims
+            if any(map(str.isalnum, claim.text))
+        )
+        fields["rationale"] = Rationale(steps=steps, provisional=provisional, raw=reply)
+    return ReadReply(answer.model_copy(update=fields), notes)

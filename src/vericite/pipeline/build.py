@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-    from vericite.generate.demonstrations import Selector
     from vericite.generate.generator import Generator
-    from vericite.generate.prompt import AnswerPrompt
+    from vericite.generate.prompt import AnswerPrompt, Selector
     from vericite.llm import LLM, Price, Settings
     from vericite.pipeline.rationale import RationaleChecker
     from vericite.pipeline.repair.repairer import Repairer
@@ -207,8 +206,7 @@ def _reasoned_verbatim(
     plan: AnswerPlan, model: LLM, questions: Sequence[Question], problems: list[RecordError]
 ) -> Generator:
     from vericite.generate.language_model import LanguageModelGenerator
-    from vericite.generate.prompt import load_prompt
-    from vericite.generate.verbatim import VerbatimAnswerPrompt
+    from vericite.generate.prompt import VerbatimAnswerPrompt, load_prompt
 
     prompt = load_prompt(plan.prompt)
     if not isinstance(prompt, VerbatimAnswerPrompt):

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
@@ -223,19 +223,6 @@ class Selection:
         # By seed until it went by similarity: pools and runs made then are of another kind.
         way = "label-balanced.v2" if self.way == "label-balanced" else self.way
         return f"{way}, shots={self.shots}, seed={self.seed}{''.join(changed)}"
-
-
-class Selector(Protocol):
-    """Chooses demonstrations for a question."""
-
-    @property
-    def signature(self) -> str:
-        """For provenance."""
-        ...
-
-    def choose(self, question: Question, evidence_pmids: Collection[str] = ()) -> tuple[Demonstration, ...]:
-        """The demonstrations to show, in the order they are shown; none rests on the question's own evidence."""
-        ...
 
 
 class PoolSelector:
