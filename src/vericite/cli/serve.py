@@ -40,9 +40,12 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Listen to other machines without a token. Anybody can ask.")
     ] = False,
+    rate: Annotated[
+        int, typer.Option(min=1, help="Requests a minute of one client; behind a proxy all are one.")
+    ] = 600,
     plan: PlanFileOption = None,
 ) -> None:
-    """Serve an HTTP API to ask and to check, with the models loaded once for all who ask (docs/service.md).
+    """Serve a page and an HTTP API to ask and to check, the models loaded once for all who ask (docs/service.md).
 
     It listens to this machine alone. For other machines set VERICITE_TOKEN, which every request must then bring.
     Language models are reached only where you name them; nothing else leaves this machine.
@@ -50,7 +53,7 @@ def serve(
     from vericite.serve.run import Address, run
 
     token = os.environ.get(_TOKEN) or None
-    offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan))
+    offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan), rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:
         remark(line)
@@ -85,14 +88,14 @@ def mcp(
         service.close()
 
 
-def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
+def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -> Offer:
     """What a service has, from what its command was given.
 
     Raises:
         InputError: A model has no name.
     """
     from vericite.errors import InputError
-    from vericite.serve.service import Offer
+    from vericite.serve.service import Limits, Offer
 
     named_models: dict[str, str] = {}
     for text in models:
@@ -104,4 +107,4 @@ def _offer(corpora: list[str], models: list[str], plan: Plan) -> Offer:
     for text in corpora:
         name, sign, place = text.partition("=")
         named[name if sign else Path(text).stem or text] = place if sign else text
-    return Offer(plan, named, named_models)
+    return Offer(plan, named, named_models, Limits(rate=rate))
