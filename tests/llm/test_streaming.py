@@ -13,7 +13,7 @@ import server as served
 from server import Behaviour, ScriptedServer
 
 from vericite.errors import LLMAccessError, LLMStreamError
-from vericite.llm import LLM, ChatRequest, Completion
+from vericite.llm import LLM, CallFailure, ChatRequest, Completion
 
 WORDS = ChatRequest.ask("one two three four")
 PIECES = ["one ", "two ", "three ", "four"]
@@ -140,3 +140,16 @@ def test_streams_within_each(ask: MakeLLM):
         return "".join(await pieces(llm, ChatRequest.ask(text)))
 
     assert list(llm.each(["a b", "c d"], joined)) == ["a b", "c d"]
+
+
+def test_a_reply_is_followed_and_accounted_for_as_a_whole(server: ScriptedServer, ask: MakeLLM, tmp_path: Path):
+    llm, seen = ask(cache=tmp_path), list[str]()
+    reply = asyncio.run(llm.follow(WORDS, seen.append))
+    assert seen == PIECES
+    assert isinstance(reply, Completion) and reply.text == "one two three four" and not reply.cached
+    again = asyncio.run(llm.follow(WORDS, seen.append))
+    assert isinstance(again, Completion) and again.cached and seen[-1] == reply.text
+    assert (llm.ledger.calls, llm.ledger.cached) == (2, 1)
+    server.default = served.status(500)
+    lost = asyncio.run(ask().follow(WORDS, seen.append))
+    assert isinstance(lost, CallFailure) and "500" in lost.reason

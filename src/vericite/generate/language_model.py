@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from vericite.errors import InputError
+from vericite.generate.generator import follower
 from vericite.generate.grammar import GRAMMAR, answer_grammar
 from vericite.generate.prompt import (
     AnswerPrompt,
@@ -123,6 +124,11 @@ class AskingGenerator(ABC):
         return False
 
     @property
+    def _writes_prose(self) -> bool:
+        """Whether a reply can be read as it comes."""
+        return False
+
+    @property
     def ledger(self) -> Ledger:
         """What was asked so far, and what it cost."""
         return self.llm.ledger
@@ -220,7 +226,8 @@ class AskingGenerator(ABC):
         replies: list[Reply] = []
 
         async def complete(request: ChatRequest) -> Reply:
-            replies.append(await self.llm.complete(request))
+            seen = follower() if self._writes_prose else None
+            replies.append(await (self.llm.follow(request, seen) if seen else self.llm.complete(request)))
             return replies[-1]
 
         made = await self._build(task, task.asked, complete)
@@ -345,6 +352,10 @@ class LanguageModelGenerator(AskingGenerator):
     def signature(self) -> str:
         """The prompt's name, version and hash, the model's name, and how it is asked."""
         return self._signature_of(*([GRAMMAR] if self._constrained else []))
+
+    @property
+    def _writes_prose(self) -> bool:
+        return not self._is_verbatim
 
     @property
     def asked_without_evidence(self) -> bool:

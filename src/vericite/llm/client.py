@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 
 from vericite.disk.store import Form, Store
-from vericite.errors import InputError, LLMError
+from vericite.errors import InputError, LLMError, LLMStreamError
 from vericite.llm.calls import Caller, Ledger, Tally
 from vericite.llm.chat import Alternative, CallFailure, ChatRequest, Completion, Reply, Settings, Usage, canonical
 from vericite.llm.replies import Kind, Parsed, ask_for
@@ -294,6 +294,16 @@ class LLM:
         self._check(request)
         return await self._loop.run(lambda: self._complete(request))
 
+    async def follow(self, request: ChatRequest, seen: Callable[[str], None]) -> Reply:
+        """As ``complete``, and ``seen`` is called with each piece of the reply as it comes, on the event loop.
+
+        Raises:
+            InputError: The request needs what the model cannot do.
+            LLMAccessError: Every call would fail alike.
+        """
+        self._check(request)
+        return await self._loop.run(lambda: self._follow(request, seen))
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
         """Ask for a reply and yield it as it comes; a cached one comes in one piece. The whole is kept in the cache.
 
@@ -460,12 +470,35 @@ class LLM:
             del self._flights[key]
 
     async def _stream(self, request: ChatRequest) -> AsyncGenerator[str, None]:
+        async with aclosing(self._whole_stream(request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, str):
+                    yield piece
+
+    async def _follow(self, request: ChatRequest, seen: Callable[[str], None]) -> Reply:
+        began = asyncio.get_running_loop().time()
+        reply: Reply = CallFailure("the reply did not come", 0)
+        try:
+            async with aclosing(self._whole_stream(request)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, str):
+                        seen(piece)
+                    else:
+                        reply = piece
+        except LLMStreamError as error:
+            return CallFailure(str(error), 1, seconds=asyncio.get_running_loop().time() - began)
+        return reply
+
+    async def _whole_stream(self, request: ChatRequest) -> AsyncGenerator[str | Completion, None]:
+        """The reply piece by piece, and last of all the whole."""
         keep = _forgotten
         if self._cache is not None:
             key = cache_key(self.signature, request)
             if kept := await self._on_disk(self._cache.get, key):
-                self._tally.reply(_recalled(kept, 0.0))
+                recalled = _recalled(kept, 0.0)
+                self._tally.reply(recalled)
                 yield kept.text
+                yield recalled
                 return
             keep = partial(self._keep, self._cache, key, request)
         self._check_reach()
@@ -473,11 +506,10 @@ class LLM:
             ended = False
             try:
                 async for piece in pieces:
-                    if isinstance(piece, str):
-                        yield piece
-                    else:
+                    if not isinstance(piece, str):
                         ended = True
                         self._tally.reply(piece)
+                    yield piece
             finally:
                 if not ended:
                     self._tally.reply(CallFailure("the stream was not read to its end", 0))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import typing
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, runtime_checkable
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezAccessError, EntrezError, InputError
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
-from vericite.generate.generator import GeneratesMany, Generator
+from vericite.generate.generator import GeneratesMany, Generator, followed
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.pipeline.check import as_document, verifier_for
@@ -78,6 +79,10 @@ class Watch(typing.Protocol):
 
     def evidence(self, found: FoundEvidence) -> None:
         """The documents were found."""
+        ...
+
+    def piece(self, text: str) -> None:
+        """A language model wrote a piece of its reply; told from another thread."""
         ...
 
     def answer(self, answer: Answer) -> None:
@@ -223,7 +228,7 @@ class Pipeline:
         self, question: Question, found: FoundEvidence, on_stage: OnStage | None = None, watch: Watch | None = None
     ) -> Run:
         clock = Clock(found.seconds, on_stage)
-        with clock("generate"):
+        with clock("generate"), followed(watch.piece) if watch is not None else nullcontext():
             answer = self.generator.generate(question, found.usable_first)
         if watch is not None:
             watch.answer(answer)

@@ -42,6 +42,7 @@ from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, RepairedB
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
 from vericite.text.citations import parse_answer
+from vericite.text.sentences import split_sentences
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.verifier import Verifier
 
@@ -49,6 +50,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 """Called with what happened and what about it, as an answer comes into being."""
 
 _ADDRESS = re.compile(r"https?://[^\s,;?]+")
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _LONG = 20
 """Sentences of an answer from which on it is not judged all at once."""
 
@@ -337,10 +339,21 @@ class _Telling:
         self._tell = tell
         self._view = view
         self._shown: ShownAnswer | None = None
+        self._written, self._drafted = "", 0
 
     def evidence(self, found: FoundEvidence) -> None:
         go_on()
         self._tell("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
+
+    def piece(self, text: str) -> None:
+        """Tell of each sentence as soon as another follows; what was thought aloud is none."""
+        self._written += text
+        if any(char in text for char in ".!?]\n"):
+            body = _THOUGHT.sub("", self._written)
+            done = [body[span.slice] for span in split_sentences(body)[:-1]]
+            for number, sentence in enumerate(done[self._drafted :], self._drafted):
+                self._tell("sentence", {"number": number, "text": sentence, "draft": True})
+            self._drafted = max(self._drafted, len(done))
 
     def answer(self, answer: Answer) -> None:
         go_on()

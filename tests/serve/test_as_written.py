@@ -1,0 +1,52 @@
+"""A model's sentences reach whoever asked while it still writes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+# The service on loopback is at home with the client's own tests.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+import server as scripted
+
+pytest.importorskip("fastapi", reason="needs the extra [serve]")
+
+WRITTEN = (
+    "<think>What do they say? It is hard.</think>Aspirin lowers the risk [1]. It also bleeds [2]. That is all [1]."
+)
+QUESTION = {"question": "Does aspirin prevent heart attacks?", "model": "m"}
+
+
+@pytest.fixture
+def model() -> Iterator[scripted.ScriptedServer]:
+    with scripted.ScriptedServer() as running:
+        words = [word + " " for word in WRITTEN.split(" ")]
+        running.default = scripted.stream(words, pause=0.15)
+        yield running
+
+
+def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(started, model: scripted.ScriptedServer):
+    server = started("--llm", f"m={model.spec}")
+    times: list[tuple[float, str, dict]] = []
+    headers = {"accept": "text/event-stream"}
+    with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
+        name = ""
+        for line in reply.iter_lines():
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: "):
+                times.append((time.monotonic(), name, json.loads(line[6:])))
+    drafts = [(at, it["text"]) for at, name, it in times if name == "sentence" and it.get("draft")]
+    assert [text for _, text in drafts] == ["Aspirin lowers the risk [1].", "It also bleeds [2]."]
+    whole = next(at for at, name, _ in times if name == "answer")
+    assert whole - drafts[0][0] > 0.5, "the first came while the rest was not yet written"
+    assert times[-1][1] == "done"
+    assert times[-1][2]["answer"]["text"] == ANSWER
+    assert times[-1][2]["answer"]["spent"]["calls"] == 1
