@@ -18,9 +18,8 @@ import server as scripted
 
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
-WRITTEN = (
-    "<think>What do they say? It is hard.</think>Aspirin lowers the risk [1]. It also bleeds [2]. That is all [1]."
-)
+ANSWER = "Aspirin lowers the risk [1]. It also bleeds [2]. That is all [1]."
+WRITTEN = f"<think>What do they say? It is hard.</think>{ANSWER}"
 QUESTION = {"question": "Does aspirin prevent heart attacks?", "model": "m"}
 
 
