@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,37 @@ def test_the_readme_python_example_holds():
     exec(code[1], found)
     verdict = found["verdict"]
     assert (verdict.label, verdict.evidence[0].sentence) == ("supported", 0)
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_table_of_layers_is_the_contract():
+    (contract,) = (one for one in PROJECT["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
+    table = page("ARCHITECTURE.md").partition("| layer | holds |")[2].partition("\n\n")[0]
+    rows = re.findall(r"(?m)^\| (`[^|]+) \|", table)
+    assert [set(re.findall(r"\w+", row)) for row in rows] == [
+        set(re.findall(r"\w+", layer)) for layer in reversed(contract["layers"])
+    ]
+
+
+def test_the_paths_that_architecture_names_are_there():
+    named = re.findall(r"`((?:\w+/)+[\w.]*)`", page("ARCHITECTURE.md"))
+    assert len(named) > 15
+    assert [path for path in named if not any((root / path).exists() for root in (ROOT, ROOT / "src/vericite"))] == []
+
+
+def test_the_readme_and_architecture_name_every_dependency():
+    names = {re.match(r"[\w-]+", line)[0] for line in PROJECT["project"]["dependencies"]}  # pyright: ignore
+    listed = re.search(r"The core is light\s+\(([^)]*)\)", page("README.md"))
+    assert listed and set(re.findall(r"`([\w-]+)`", listed[1])) == names
+    table = page("ARCHITECTURE.md").partition("| package | for |")[2].partition("\n\n")[0]
+    firsts = re.findall(r"(?m)^\| ([^|]+) \|", table)
+    assert {name for cell in firsts for name in re.findall(r"`([\w-]+)`", cell)} == names
 
 
 PAGES = [
