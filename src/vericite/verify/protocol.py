@@ -121,7 +121,7 @@ _PUNKT = f"{_EVERY_SENTENCE}. Sentences of sources are those of NLTK's Punkt; us
 PRESETS: dict[str, Preset] = {
     "default": Preset(
         "all cited documents at once: each of their sentences, then the most relevant ones together, and the mean of "
-        "both; a claim that is not supported as a whole is cut into atomic statements, and is supported if all of them are",
+        "both; a claim not supported as a whole is cut into atomic statements, and is supported if all of them are",
         _ours("default", TwoViews()),
     ),
     "fast": Preset(
