@@ -32,5 +32,6 @@ HOSTILE = [
     "<object data=\"javascript:document.title='ran'\">",
     "<link rel=stylesheet href=https://example.org/x.css>",
     "x" * 400_000,
+    "</script><script>document.title='ran'</script>" * 8_000,
     "<plaintext>",
 ]

@@ -18,8 +18,11 @@ from vericite.annotate.page import make_annotation_page
 from vericite.annotate.schemes import load_scheme
 from vericite.annotate.serve import LabelFolder, addresses, make_server
 from vericite.annotate.units import Unit, draw, units_of
-from vericite.records import SourceText
+from vericite.evaluate.items import Item
+from vericite.evaluate.scoring import System
+from vericite.records import Document, Rationale, RationaleStep, SourceText
 from vericite.report.page import Page, write_page
+from vericite.text.citations import parse_answer
 
 pytestmark = [
     pytest.mark.slow,
@@ -121,6 +124,47 @@ def test_a_passage_is_marked_by_selecting_it_and_taken_away_again(units, tmp_pat
         (line,) = exported(browser, tmp_path, "ann").read_text().splitlines()
         assert json.loads(line)["note"] == "n2s"
         assert json.loads(line)["label"] == "irrelevant"
+
+
+def reasoned(answers: int) -> System:
+    """Answers with a rationale of two steps each."""
+    steps = [RationaleStep(statement=f"Step {n} of the reasoning.", documents=("d1",)) for n in (1, 2)]
+    items: list[Item] = []
+    for number in range(answers):
+        document = Document.from_text("d1", "Zelotrine reduced pain. Nausea was common.", "A title")
+        made = parse_answer(f"q{number}", "It helps [1].", [document], f"Question {number}?")
+        items.append(Item(f"q{number}", made.model_copy(update={"rationale": Rationale(steps=tuple(steps))})))
+    return System("one", tuple(items))
+
+
+def test_statements_go_through_the_browser_and_back_as_they_were_meant(tmp_path: Path):
+    scheme = load_scheme("reason-verify")
+    assert scheme.of == "statement"
+    units = units_of([reasoned(5)], scheme.of)
+    page = tmp_path / "annotate.html"
+    write_page(Page(make_annotation_page(units, scheme)), page)
+    # Of ten statements eight alike: seen 0.8; by chance 0.6 * 0.6 + 0.4 * 0.2 + 0 * 0.2, so kappa is 0.36 / 0.56.
+    given = {"ann": "1111115555", "ben": "1111115522"}
+    paths: list[Path] = []
+    with Browser(tmp_path) as browser:
+        for name, keys in given.items():
+            begin(browser, page, name)
+            assert shown(browser).startswith("Item 1 of 10")
+            assert "Step 1 of the reasoning." in browser.run("document.querySelector('.item').textContent")
+            for key in keys:
+                browser.keys(key, "n")
+            paths.append(exported(browser, tmp_path, name))
+            browser.run("localStorage.clear()")
+        assert not browser.complaints
+    known = {unit.item: unit for unit in units}
+    annotations = read_annotations(paths, scheme, known, [])
+    names = {str(n): label.name for n, label in enumerate(scheme.labels, start=1)}
+    for name, keys in given.items():
+        labels = {one.item: one.label for one in annotations if one.rater == name}
+        assert [labels[unit.item] for unit in units] == [names[key] for key in keys]
+    found = people_agreement(annotations, scheme, known)
+    kappa = next(one for one in found.labels if "CohenKappa" in str(one.record))
+    assert kappa.record["value"] == pytest.approx((0.8 - 0.44) / (1 - 0.44))
 
 
 def test_numbers_are_asked_once_an_answer(make_system, tmp_path: Path):

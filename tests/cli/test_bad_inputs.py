@@ -17,6 +17,12 @@ GOLD = {"id": "a1", "ideal": ["Aspirin lowers the risk of stroke."]}
 RATING = {"item": "i1", "rater": "r1", "label": "yes"}
 FIGURE = {"system": "s1", "measure": "m1", "value": 0.5}
 LABEL = {"premise": "Aspirin lowers risk.", "claim": "Aspirin lowers risk.", "label": "supported"}
+NUGGETS = {"q1": ["Aspirin lowers the risk of stroke.", "Aspirin may cause bleeding."]}
+UNIT = {
+    "item": "u1", "group": "g1", "of": "citation", "system": "s1", "answer": "a1", "sentence": 0,
+    "claim": "Aspirin lowers risk.", "start": 0, "end": 20, "documents": [DOCUMENT], "verdict": "supported",
+}  # fmt: skip
+LABELLED = {"item": "i1", "rater": "r1", "label": "supported"}
 LEXICAL = ("--judge", "lexical")
 PLAIN = ("--by", "bm25", "--rerank", "none")
 
@@ -36,9 +42,15 @@ class Target:
     wrong: dict[str, object]
 
     def command(self, folder: Path, file: Path) -> list[str]:
-        good = {"ANSWERS": ANSWER, "DOCUMENTS": DOCUMENT}
+        experiment = {
+            "name": "one",
+            "questions": {"from": str(file)},
+            "plan": {"search": {"corpus": "demo", "by": "bm25"}},
+        }
+        good = {"ANSWERS": ANSWER, "DOCUMENTS": DOCUMENT, "OUT": None, "EXPERIMENT": experiment, "NUGGETS": NUGGETS}
         for name, record in good.items():
-            (folder / name).write_text(json.dumps(record) + "\n", encoding="utf-8")
+            if record is not None:
+                (folder / name).write_text(json.dumps(record) + "\n", encoding="utf-8")
         return [str(file) if word == "FILE" else str(folder / word) if word in good else word for word in self.words]
 
 
@@ -65,6 +77,13 @@ TARGETS = {
     ),
     "ratings": Target(("agree", "FILE", "--draws", "100"), RATING, {"item": [], "label": 3}),
     "figures": Target(("rankings", "FILE", "--draws", "100"), FIGURE, {"system": 3, "value": "much"}),
+    "reported": Target(("report", "FILE", *LEXICAL, "--out", "OUT"), ANSWER, {"answer": 3, "documents.0.text": 3}),
+    "converted": Target(("convert", "FILE", "--to", "alce"), ANSWER, {"answer": {}, "documents.0.text": None}),
+    "sampled": Target(("annotate", "sample", "FILE", *LEXICAL, "--n", "1", "--out", "OUT"), ANSWER, {"answer": 3}),
+    "units": Target(("annotate", "page", "FILE", "--out", "OUT"), UNIT, {"claim": 3, "documents": 3, "end": -1}),
+    "people": Target(("annotate", "agreement", "FILE", "--draws", "100"), LABELLED, {"item": [], "label": 3}),
+    "experiment": Target(("run", "EXPERIMENT", "--to", "OUT", "--dry-run"), QUESTION, {"id": [], "question": 3}),
+    "stored": Target(("corpus", "build", "FILE", "--to", "OUT"), DOCUMENT, {"id": {}, "text": 3}),
     "labels": Target(("calibrate", "FILE", *LEXICAL), LABEL, {"label": "perhaps", "claim": " ", "premise": 3}),
 }
 
@@ -173,6 +192,37 @@ def test_a_bad_plan_is_named_with_its_field(run_cli: Run, tmp_path: Path, bad: s
     assert "expected" in printed.err and "Traceback" not in printed.err
 
 
+BAD_EXPERIMENTS = {
+    "no JSON": ("e.json", "{"),
+    "a list": ("e.json", "[]"),
+    "no YAML": ("e.yaml", "name: [\n"),
+    "no TOML": ("e.toml", "name ="),
+    "no questions": ("e.json", '{"name": "x"}'),
+    "questions that are nowhere": ("e.json", '{"name": "x", "questions": {"from": "nowhere.jsonl"}}'),
+    "an unknown field": ("e.json", '{"name": "x", "questions": {"from": "q"}, "axis": {}}'),
+    "an unknown setting": (
+        "e.json", '{"name": "x", "questions": {"from": "q"}, "axes": {"k": {"1": {"search": {"kk": 1}}}}}'
+    ),
+    "a setting out of range": (
+        "e.json", '{"name": "x", "questions": {"from": "q"}, "axes": {"k": {"1": {"search": {"k": 0}}}}}'
+    ),
+    "a name that is a path": ("e.json", '{"name": "../x", "questions": {"from": "q"}}'),
+    "a value that is not given": ("e.json", '{"name": "x", "questions": {"from": "$file"}}'),
+    "a tag of YAML's that runs code": ("e.yaml", "name: !!python/object/apply:os.system ['true']\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_EXPERIMENTS)
+def test_a_bad_experiment_is_named(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: str):
+    monkeypatch.chdir(tmp_path)
+    name, text = BAD_EXPERIMENTS[bad]
+    (tmp_path / name).write_text(text)
+    (tmp_path / "q").write_text(json.dumps(QUESTION) + "\n")
+    printed = run_cli("run", name)
+    assert printed.code == 2, printed
+    assert "expected" in printed.err and "Traceback" not in printed.err
+
+
 BAD_WORDS = [
     ("check", "ANSWERS", "--protocol", "quickest"),
     ("check", "ANSWERS", "--format", "word"),
@@ -201,6 +251,39 @@ BAD_WORDS = [
     ("corpus", "build"),
     ("demonstrations", "info", "nowhere.jsonl"),
     ("train", "fitt"),
+    ("run", "nowhere.yaml"),
+    ("run", "ANSWERS"),
+    ("table", "nowhere"),
+    ("table", "."),
+    ("report", "ANSWERS"),
+    ("report", "ANSWERS", "--out", "x.html", "--csv", "x.html"),
+    ("report", "ANSWERS", "--csv", "nowhere/x.csv"),
+    ("report", "ANSWERS", "--csv", "ANSWERS"),
+    ("convert", "ANSWERS", "--to", "word"),
+    ("convert", "ANSWERS", "--to", "csv"),
+    ("annotate", "sample", "ANSWERS", "--n", "0", "--out", "x"),
+    ("annotate", "sample", "ANSWERS", "--scheme", "mine", "--out", "x"),
+    ("annotate", "page", "ANSWERS", "--out", "x.html"),
+    ("annotate", "serve", "ANSWERS", "--rater", "ann", "--out", "x"),
+    ("annotate", "agreement", "ANSWERS"),
+    ("annotate", "correct", "ANSWERS", "--sample", "ANSWERS", "--labels", "ANSWERS"),
+    ("annotate", "convert", "--sample", "ANSWERS", "--to", "word"),
+    ("bioace", "score", "ANSWERS", "--gold", "nowhere"),
+    ("bioace", "score", "nowhere"),
+    ("datasets", "stats", "medaesqa", "ANSWERS"),
+    ("datasets", "show", "bioask", "ANSWERS"),
+    ("datasets", "show", "alce", "ANSWERS", "--what", "labels"),
+    ("serve", "--corpus", "nowhere.jsonl", "--port", "0"),
+    ("serve", "--corpus", "demo", "--corpus", "demo", "--port", "0"),
+    ("serve", "--corpus", "x=", "--port", "0"),
+    ("serve", "--port", "99999"),
+    ("serve", "--host", "0.0.0.0", "--port", "0"),
+    ("serve", "--host", "no host", "--port", "0"),
+    ("serve", "--llm", "gpt", "--port", "0"),
+    ("serve", "--plan", "nowhere.toml", "--port", "0"),
+    ("mcp", "--corpus", "nowhere.jsonl"),
+    ("mcp", "--corpus", "demo", "--corpus", "demo"),
+    ("mcp", "--state", "ANSWERS"),
     ("chek",),
 ]
 

@@ -18,6 +18,7 @@ from vericite.evaluate.crossfit import read_labels
 from vericite.evaluate.systems import read_gold, read_system
 from vericite.formats import answers_in
 from vericite.formats.registry import read_questions
+from vericite.records import Answer
 
 
 def source(name: str, path: Path, part: str = "") -> Source:
@@ -118,6 +119,31 @@ def test_medaesqa_is_checked_with_the_texts_of_its_documents(tmp_path: Path):
     found = list(answers_in(path, "medaesqa", [Document.from_text("101", "Zinc shortens colds.")]))
     assert found[0].documents[0].text == "Zinc shortens colds."  # pyright: ignore[reportAttributeAccessIssue]
     assert read_system(Path(f"medaesqa:{path}"), {}).labels.keys() == {"116-M1", "116-M2"}
+
+
+def test_a_bad_answer_of_medaesqa_costs_itself_for_whoever_reads_it(tmp_path: Path):
+    from vericite.records import Document
+
+    question = json.loads(json.dumps(samples.MEDAESQA[0]))
+    question["machine_generated_answers"] |= {"M3": "no sentences", "M4": {"answer_sentences": [{}]}}
+    path = samples.write(tmp_path, "m.json", [question])
+    zinc = Document.from_text("101", "Zinc shortens colds.")
+    for found in (
+        list(answers_in(path, "medaesqa", [zinc])),
+        list(answers_in(Path(f"medaesqa:{path}"), documents=[zinc])),
+    ):
+        assert [it.id for it in found if isinstance(it, Answer)] == ["116-M1", "116-M2"]
+        wrong = [str(it) for it in found if isinstance(it, RecordError)]
+        assert len(wrong) == 2 and ".M3.answer_sentences: expected a list" in wrong[0]
+        assert ".M4.answer_sentences.0: expected the field answer_sentence" in wrong[1]
+
+
+def test_an_output_of_alce_that_is_too_long_costs_itself(tmp_path: Path):
+    record = samples.ALCE["data"][0]
+    path = samples.write(tmp_path, "asqa.json", {"data": [{**record, "output": "word " * 300_000}, record]})
+    problems: list[RecordError] = []
+    assert [it.id for it in source("alce", path).answers(problems)] == ["a1"]
+    assert "data.0.output: expected an answer of at most" in str(problems[0])
 
 
 def test_alce_gives_gold_of_its_three_sets_and_the_answers_of_a_run(tmp_path: Path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import note, output, remark, say
+from vericite.cli.io import note, output, remark, say, say_json
 from vericite.cli.options import (
     CsvOption,
     DrawSeedOption,
@@ -174,7 +174,7 @@ def agreement(
         if as_csv:
             print_records([*(one.record for one in (*found.labels, *found.judge))], as_csv=True)
         elif as_json:
-            typer.echo(json.dumps(_agreement_record(found), indent=2, ensure_ascii=False))
+            say_json(json.dumps(_agreement_record(found), indent=2, ensure_ascii=False))
         else:
             _show_agreement(found, units)
         if out is not None:
@@ -243,7 +243,7 @@ def convert(
         given = read_annotations(labels, asked, known, problems) if labels else []
         text = written(units, given, asked, to)
         if out is None:
-            typer.echo(text, nl=False)
+            (say if to in ("csv", "label-studio-config") else say_json)(text.rstrip("\n"))
             return
         with output(out) as file:
             assert file is not None

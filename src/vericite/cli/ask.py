@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import is_quiet, note, remark, remark_leakage, say, show_embedding
+from vericite.cli.io import is_quiet, note, remark, remark_leakage, say, say_json, show_embedding
 from vericite.cli.options import (
     BATCH,
     AbstainOption,
@@ -203,7 +203,7 @@ def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bo
     for number, run in enumerate(_runs(made, questions, k)):
         outcomes.add(run)
         if as_json:
-            typer.echo(to_json(run))
+            say_json(to_json(run))
         else:
             console.print("\n" if number else "", end="")
             show_run(console, run)
@@ -248,7 +248,7 @@ def _ask_into(
         asked = {question.id for question in questions}
         for run in kept.runs():
             if run.question.id in asked:
-                typer.echo(to_json(run))
+                say_json(to_json(run))
     if plan.search.corpus != NOTHING:
         _show_retrieval(kept.retrieval)
     before = f", {done} of them before" if done else ""

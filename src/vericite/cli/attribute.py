@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vericite.cli.io import clean, count_lines
+from vericite.cli.io import clean, count_lines, say_json
 from vericite.cli.options import (
     CacheOption,
     ColumnsOption,
@@ -238,7 +238,7 @@ def _show(found: Attribution, as_json: bool) -> None:
     from vericite.records import to_json
 
     if as_json:
-        typer.echo(to_json(found))
+        say_json(to_json(found))
         return
     console = Terminal()
     console.print(Text(found.answer.id, style="bold"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.io import clean, count_lines, note, remark, say
+from vericite.cli.io import clean, count_lines, note, remark, say, say_json
 from vericite.cli.options import (
     AbstainOption,
     AidsOption,
@@ -311,7 +311,7 @@ def _print_figures(rates: CitationRates, gate: _Gate | None, as_json: bool) -> N
         print_csv(rates.records)
         return
     figures = {"answers": rates.answers, "counts": rates.summary.model_dump(mode="json"), "rates": rates.records}
-    typer.echo(json.dumps({**figures, "gate": None if gate is None else gate.record}, indent=2, ensure_ascii=False))
+    say_json(json.dumps({**figures, "gate": None if gate is None else gate.record}, indent=2, ensure_ascii=False))
 
 
 _RATES_WIDTH = 80

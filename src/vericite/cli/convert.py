@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vericite.cli.answers import read_answers
-from vericite.cli.io import output, say
+from vericite.cli.io import output, say, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
@@ -79,7 +79,7 @@ def convert(
         if written is not None:
             written.write([text])
         else:
-            typer.echo(text, nl=False)
+            (say if to is Form.CSV else say_json)(text.rstrip("\n"))
     report(problems)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import clean, note, remark, say
+from vericite.cli.io import clean, note, remark, say, say_json
 from vericite.cli.options import (
     FromYear,
     Journals,
@@ -78,7 +78,7 @@ def retractions(
     new = learn(learnt, replace) if learnt else 0
     known = entries()
     if as_json:
-        typer.echo(json.dumps(_as_json(learnt, new, known), indent=2, ensure_ascii=False))
+        say_json(json.dumps(_as_json(learnt, new, known), indent=2, ensure_ascii=False))
     else:
         _print(learnt, new, known)
 
@@ -208,7 +208,7 @@ def build(
         with _shown(meter) as progress, readers_of(ray, workers) as readers:
             built = build_store(to, meter.sources, vectors=vectors, progress=progress, readers=readers)
     if as_json:
-        typer.echo(json.dumps({"store": to, **_report_counts(built), "seconds": round(built.seconds, 3)}))
+        say_json(json.dumps({"store": to, **_report_counts(built), "seconds": round(built.seconds, 3)}))
     else:
         _show_report(built, to)
     report(built.problems)
@@ -223,7 +223,7 @@ def info(store: StoreArgument, as_json: JsonOption = False) -> None:
 
     found = open_store(store).info()
     if as_json:
-        typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        say_json(json.dumps(asdict(found), indent=2, ensure_ascii=False))
         return
     years = f"{found.years[0]} to {found.years[1]}" if found.years else "none known"
     rows = {
@@ -259,7 +259,7 @@ def get(
 
     found = open_store(store).get(ids)
     for document in found.documents:
-        typer.echo(to_json(document))
+        say_json(to_json(document))
     if found.missing:
         remark(f"not in {store}: {', '.join(found.missing)}")
         raise typer.Exit(1)
@@ -300,7 +300,7 @@ def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
 
     problems = open_store(store).verify()
     if as_json:
-        typer.echo(json.dumps({"store": store, "problems": list(problems)}, indent=2, ensure_ascii=False))
+        say_json(json.dumps({"store": store, "problems": list(problems)}, indent=2, ensure_ascii=False))
     elif problems:
         for problem in problems:
             say(clean(problem))

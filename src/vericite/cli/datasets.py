@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.io import clean, remark_leakage
+from vericite.cli.io import clean, remark_leakage, say_json
 from vericite.cli.options import JsonOption
 from vericite.cli.refusals import report
 
@@ -53,7 +53,7 @@ def stats(name: NameArgument, file: FileArgument = None, as_json: JsonOption = F
     counts = source.counts(problems).record
     if as_json:
         files = list(map(str, source.paths))
-        typer.echo(json.dumps({"set": source.name, "files": files, "counts": counts}, indent=2, ensure_ascii=False))
+        say_json(json.dumps({"set": source.name, "files": files, "counts": counts}, indent=2, ensure_ascii=False))
     else:
         width = max(map(len, counts), default=0)
         lines = [f"{clean(what):{width}}  {count:,}" for what, count in counts.items()]
@@ -79,7 +79,7 @@ def show(
     if kind is None:
         raise UnknownNameError(f"kind of record in {source.set.name}", what, source.set.gives)
     for record in source.records(kind, problems):
-        typer.echo(to_json(record))
+        say_json(to_json(record))
     report(problems)
 
 

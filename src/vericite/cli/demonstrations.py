@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from vericite.cli.io import clean, remark, say
+from vericite.cli.io import clean, remark, say, say_json
 from vericite.cli.options import (
     CacheOption,
     ConcurrencyOption,
@@ -175,7 +175,7 @@ def info(
     asked, more = _against(against)
     facts = pool_facts(found, asked, near)
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        say_json(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for name, value in facts.items():
             say(f"{name:<18} {clean(_in_words(value))}")
@@ -210,7 +210,7 @@ def _print_built(built: Built, to: Path, writer: WritesRationales | None) -> Non
         "failed": dict(built.failed),
     }
     used = None if writer is None else str(writer.llm.ledger)
-    typer.echo(json.dumps({"pool": str(to), **counts, "language_model": used}, indent=2, ensure_ascii=False))
+    say_json(json.dumps({"pool": str(to), **counts, "language_model": used}, indent=2, ensure_ascii=False))
 
 
 def _show_built(built: Built, to: Path, writer: WritesRationales | None) -> None:

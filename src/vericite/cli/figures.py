@@ -13,13 +13,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import cast
 
-import typer
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from vericite.assess.bioace import Row
-from vericite.cli.io import clean, output
+from vericite.cli.io import clean, output, say, say_json
 from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
 from vericite.errors import RecordError
@@ -175,7 +174,7 @@ def show_assessment(rows: Sequence[Row]) -> None:
     """BioACE's tables, one under the other under their names: figures, and what the rows without them need."""
     for name, listed in groupby(rows, key=lambda row: row.table):
         within = list(listed)
-        typer.echo(f"\n{name}")
+        say(f"\n{name}")
         shown = [
             [row.row, row.system or "all", _value(row.estimate), _interval(row.estimate), str(row.estimate.n)]
             for row in within
@@ -185,7 +184,7 @@ def show_assessment(rows: Sequence[Row]) -> None:
             _show_table(["row", "system", "value", _HEAD, "n"], shown, ["row", "system"])
         for row in within:
             if row.needs:
-                typer.echo(f"  {row.row}: needs {row.needs}")
+                say(f"  {row.row}: needs {row.needs}")
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None:
@@ -193,7 +192,7 @@ def print_records(records: Sequence[Mapping[str, object]], as_csv: bool) -> None
     if as_csv:
         print_csv(records)
     else:
-        typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        say_json(json.dumps(records, indent=2, ensure_ascii=False))
 
 
 def print_csv(records: Sequence[Mapping[str, object]]) -> None:
@@ -204,7 +203,7 @@ def print_csv(records: Sequence[Mapping[str, object]]) -> None:
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    typer.echo(text.getvalue(), nl=False)
+    say(text.getvalue().rstrip("\n"))
 
 
 def _flat(record: Mapping[str, object], within: str = "") -> Iterator[tuple[str, object]]:

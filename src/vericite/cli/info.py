@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.io import EXTRAS, Extra, clean, install_line, missing, say, unfit
+from vericite.cli.io import EXTRAS, Extra, clean, install_line, missing, say, say_json, unfit
 from vericite.cli.options import JsonOption, JudgeOption
 from vericite.version import __version__
 
@@ -43,7 +43,7 @@ def measures(as_json: JsonOption = False) -> None:
 
     found = [_measure(kind) for kind in ALL.values()]
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        say_json(json.dumps(found, indent=2))
         return
     rows = [{**one, "reads": f"{one['family']}; reads {', '.join(one['reads'])}"} for one in found]
     say(_listed(rows, ("reads", "cutoff", "needs")))
@@ -51,7 +51,7 @@ def measures(as_json: JsonOption = False) -> None:
 
 def _print(found: object, as_json: bool, lines: str) -> None:
     if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         say(lines)
 
@@ -299,7 +299,7 @@ def judge(
     bar, sure = usual_bar(judge or "bundled"), float(judgement.probabilities.max())
     if as_json:
         row = {"label": label, "native": judgement.native, "probabilities": found, "note": judgement.note}
-        typer.echo(json.dumps({**row, "abstained": sure < bar}))
+        say_json(json.dumps({**row, "abstained": sure < bar}))
     else:
         native = f"  ({clean(judgement.native)})" if judgement.native else ""
         say("  ".join([label, *(f"{name} {value:.3f}" for name, value in found.items())]) + native)
@@ -325,7 +325,7 @@ def split(
     """Split a text into sentences, claims with their citations, or atomic statements."""
     for part in _parts(sys.stdin.read() if text == "-" else text, into):
         if as_json:
-            typer.echo(json.dumps(part, ensure_ascii=False))
+            say_json(json.dumps(part, ensure_ascii=False))
         else:
             markers = "".join(f" [{marker}]" for marker in part.get("markers", ()))
             say(f"{part['start']:>6}-{part['end']:<6}{clean(part['text'])}{markers}")

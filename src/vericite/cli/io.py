@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
 from collections.abc import Generator, Iterable
@@ -32,6 +33,18 @@ def clean(text: str) -> str:
 def say(text: str, err: bool = False) -> None:
     """Print lines that are no JSON; what would steer a terminal is replaced, wherever it comes from."""
     typer.echo("\n".join(map(clean, text.split("\n"))), err=err)
+
+
+def say_json(text: str) -> None:
+    """Print JSON, lines or one value, with escapes in place of what would steer a terminal."""
+    typer.echo("\n".join(line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")))
+
+
+def _escaped(char: str) -> str:
+    if unicodedata.category(char) not in _UNSHOWN:
+        return char
+    # JSON's own writer leaves this one as it is.
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
 
 
 def remark(line: object) -> None:

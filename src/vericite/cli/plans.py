@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from vericite.cli.io import note
+from vericite.cli.io import note, say_json
 from vericite.cli.refusals import refuse_unwritable
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _write(plan: Plan, path: Path | None, sections: tuple[str, ...]) -> None:
     if str(path) == "-":
         import json
 
-        typer.echo(json.dumps(plan.as_json(sections), indent=2, ensure_ascii=False))
+        say_json(json.dumps(plan.as_json(sections), indent=2, ensure_ascii=False))
         # Nothing else goes there, so that what is printed is a plan.
         raise typer.Exit
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import clean, count_lines
+from vericite.cli.io import clean, count_lines, say_json
 from vericite.cli.options import (
     CacheOption,
     ColumnsOption,
@@ -145,7 +145,7 @@ def _show(console: Terminal, found: Repaired, as_json: bool) -> None:
     from vericite.records import to_json
 
     if as_json:
-        typer.echo(to_json(found))
+        say_json(to_json(found))
         return
     console.print(Text(clean(found.answer.id), style="bold"))
     for line in found.answer.text.splitlines():

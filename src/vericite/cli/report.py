@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vericite.cli.io import remark
+from vericite.cli.io import note, output, remark, say
 from vericite.cli.options import ColumnsOption, JudgeOption, ProtocolOption
-from vericite.cli.refusals import refuse_same
+from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ TITLE = "Cited answers"
 
 def report(
     systems: SystemsArgument,
-    out: Annotated[Path, typer.Option(help="The page; with --external-data a folder.", metavar="FILE")],
+    out: Annotated[Path | None, typer.Option(help="The page; with --external-data a folder.", metavar="FILE")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Write a table here, a row a citation; - prints it.", metavar="FILE"),
+    ] = None,
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     columns: ColumnsOption = None,
@@ -61,14 +65,38 @@ def report(
         raise InputError(
             "expected --labels and --sample together; found one of them. Labels are weighed by the sample."
         )
+    if out is None and table is None:
+        raise InputError("expected --out for the page, or --csv for the table; found neither")
+    if out is not None and out == table:
+        raise InputError(f"expected --out and --csv to be two files; found {out} for both")
+    printed = table is not None and str(table) == "-"
+    refuse_unwritable(None if printed else table, "--csv")
     problems: list[RecordError] = []
     with reported(problems):
         library = read_library(documents, problems)
         read = read_systems(systems, problems, gold, {}, library, name or (), columns)
         refuse_same(out, *read.paths, documents, sample, *(labels or ()))
+        refuse_same(table, *read.paths, documents, sample, *(labels or ()), what="--csv")
         checked = [with_verdicts(system, protocol, judge) for system in read.systems]
         people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
-        typer.echo(write_report(checked, out, title, external_data, people))
+        if table is not None:
+            _write_table(checked, None if printed else table)
+        if out is not None:
+            say(write_report(checked, out, title, external_data, people), err=printed)
+
+
+def _write_table(systems: Sequence[System], path: Path | None) -> None:
+    """Write a row a citation, or print them."""
+    from vericite.report.data import citation_table
+
+    text = citation_table(systems)
+    if path is None:
+        say(text.rstrip("\n"))
+        return
+    with output(path, what="--csv") as file:
+        assert file is not None
+        file.write([text])
+    note(f"{path}: a row a citation")
 
 
 def write_report(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.io import clean, show_embedding
+from vericite.cli.io import clean, say_json, show_embedding
 from vericite.cli.options import (
     BATCH,
     BatchOption,
@@ -149,7 +149,7 @@ class _Shown:
     def print(self, question: Question, found: FoundEvidence) -> None:
         """Print it, unless the run has it and no JSON is asked for."""
         if self.as_json:
-            typer.echo(json.dumps(_as_json(question, found), ensure_ascii=False))
+            say_json(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:
             from vericite.cli.show import show_found
 

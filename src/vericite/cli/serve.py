@@ -92,7 +92,7 @@ def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -
     """What a service has, from what its command was given.
 
     Raises:
-        InputError: A model has no name.
+        InputError: A model has no name, a corpus has another's, or it is not there.
     """
     from vericite.errors import InputError
     from vericite.serve.service import Limits, Offer
@@ -106,5 +106,14 @@ def _offer(corpora: list[str], models: list[str], plan: Plan, rate: int = 600) -
     named: dict[str, str] = {}
     for text in corpora:
         name, sign, place = text.partition("=")
-        named[name if sign else Path(text).stem or text] = place if sign else text
+        name, place = (name, place) if sign else (Path(text).stem or text, text)
+        if place not in ("demo", "pubmed") and not place.startswith("s3://") and not (place and Path(place).exists()):
+            raise InputError(
+                f"expected --corpus to be demo, pubmed, a store or a file of documents; found no {place!r}"
+            )
+        if name in named:
+            raise InputError(
+                f"expected a name of its own for each --corpus; found {name!r} twice. Name it: NAME={place}"
+            )
+        named[name] = place
     return Offer(plan, named, named_models, Limits(rate=rate))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
-from vericite.datasets.entry import DataSet, Entry, Reading, each_row
-from vericite.datasets.rows import Row
+from vericite.datasets.entry import DataSet, Entry, Reading, each_row, from_row
+from vericite.datasets.rows import Row, read_rows
+from vericite.errors import InputError, RecordError
 from vericite.records import (
     Answer,
     Citation,
@@ -24,21 +28,59 @@ from vericite.records import (
     SentenceLabel,
     Span,
 )
-from vericite.text.citations import parse_answer
+from vericite.text.citations import Sources, expect_text, mentions_in, parse_answer
+from vericite.text.references import Library
 
 
-def _medaesqa(row: Row, reading: Reading) -> Iterator[Entry]:
-    """A question and thirty systems' answers, each citation assessed; the documents are named by PMID alone."""
-    id = row.words("question_id", "id")
-    text = row.perhaps("question")
-    answers = row.row("machine_generated_answers")
+def _medaesqa(reading: Reading) -> Iterator[Entry | RecordError]:
+    """Questions and thirty systems' answers, each citation assessed; the documents are named by PMID alone."""
+    for row in read_rows(reading.path):
+        if isinstance(row, RecordError):
+            yield row
+            continue
+        yield from from_row(row, _assessed_question)
+        for system, answer in assessed_answers(row):
+            yield from from_row(answer, partial(_assessed, row, system))
+
+
+def _assessed_question(row: Row) -> Entry:
+    id, text = row.words("question_id", "id"), row.perhaps("question")
+    row.row("machine_generated_answers")
     question = Question(id=id, text=text) if text else None
-    yield Entry(question, Gold.of(question) if question else None)
-    for system in answers.fields:
-        yield _assessed(answers.row(system), f"{id}-{system}", text or None)
+    return Entry(question, Gold.of(question) if question else None)
 
 
-_RELATIONS: Mapping[str, CitationLabel | None] = {
+def assessed_answers(row: Row) -> Iterator[tuple[str, Row]]:
+    """A question's answers in MedAESQA, each with the name of its system; none where there are none."""
+    name = "machine_generated_answers"
+    if not isinstance(row.fields.get(name), dict):
+        return
+    systems = row.row(name)
+    for system, value in systems.fields.items():
+        # An answer that is no object is one whose sentences cannot be read.
+        fields = systems.row(system).fields if isinstance(value, dict) else {"answer_sentences": value}
+        yield system, Row(row.path, row.line, row.number, f"{systems.within}.{system}", fields)
+
+
+@dataclass(frozen=True)
+class AssessedSentence:
+    """A sentence of an answer of MedAESQA.
+
+    Attributes:
+        text: Its words.
+        cited: The PMIDs that it cites, each with what assessors say of it; None where they say nothing of it, or that
+            there is no such article.
+        invalid: Those of which they say that.
+        relevance: Whether the answer needs it.
+    """
+
+    text: str
+    cited: Mapping[str, CitationLabel | None]
+    invalid: frozenset[str]
+    relevance: SentenceLabel | None
+
+
+_RELATIONS: Mapping[str, CitationLabel | Literal["invalid"]] = {
     "supporting": "supports",
     "supports": "supports",
     "contradicting": "contradicts",
@@ -46,7 +88,7 @@ _RELATIONS: Mapping[str, CitationLabel | None] = {
     "neutral": "neutral",
     "not relevant": "irrelevant",
     "irrelevant": "irrelevant",
-    "invalid citation": None,
+    "invalid citation": "invalid",
 }
 _RANK: Mapping[CitationLabel, int] = {"supports": 3, "contradicts": 2, "neutral": 1, "irrelevant": 0}
 _RELEVANCE: Mapping[str, SentenceLabel] = {
@@ -57,41 +99,53 @@ _RELEVANCE: Mapping[str, SentenceLabel] = {
 }
 
 
-def _assessed(row: Row, id: str, question: str | None) -> Entry:
-    sentences = row.rows("answer_sentences", required=True)
-    texts = [sentence.text("answer_sentence") for sentence in sentences]
-    cited: list[tuple[str, ...]] = []
-    judged: list[CitationJudgement] = []
-    for number, sentence in enumerate(sentences):
-        # A PMID that is labelled twice in a sentence supports it if either label says so.
-        labels: dict[str, CitationLabel] = {}
-        pmids: dict[str, None] = {}
-        for assessment in sentence.rows("citation_assessment"):
-            label: CitationLabel | None = _relation(assessment)
-            pmid = assessment.words("cited_pmid")
-            if label is None:
-                continue
-            pmids[pmid] = None
-            if pmid not in labels or _RANK[label] > _RANK[labels[pmid]]:
-                labels[pmid] = label
-        cited.append(tuple(pmids))
-        judged += [CitationJudgement(sentence=number, document=it, label=label) for it, label in labels.items()]
-    relevance: tuple[SentenceLabel | None, ...] = tuple(_relevance(it) for it in sentences)
-    known = relevance if any(relevance) else None
-    answer = answer_of_sentences(id, texts, cited, [_named(pmid) for pmid in _every(cited)], question)
-    return Entry(answer=answer, labels=Labels(id=id, citations=tuple(judged), sentences=known, by="assessors"))
+def assessed_sentences(answer: Row) -> list[AssessedSentence]:
+    """The sentences of an answer, as both ``check`` and the data set read them.
+
+    Raises:
+        RecordError: It is no such answer.
+    """
+    return [_assessed_sentence(it) for it in answer.rows("answer_sentences", required=True)]
 
 
-def _relation(row: Row) -> CitationLabel | None:
-    word = row.text("evidence_relation").casefold()
-    if word not in _RELATIONS:
-        raise row.refused("evidence_relation", f"expected one of {', '.join(_RELATIONS)}; found {word!r}")
-    return _RELATIONS[word]
-
-
-def _relevance(row: Row) -> SentenceLabel | None:
+def _assessed_sentence(row: Row) -> AssessedSentence:
+    # A PMID that is labelled twice in a sentence supports it if either label says so.
+    cited: dict[str, CitationLabel | None] = {}
+    invalid: set[str] = set()
+    for assessment in row.rows("citation_assessment"):
+        pmid = assessment.perhaps("cited_pmid")
+        if not pmid:
+            continue
+        label: CitationLabel | None = None
+        if assessment.has("evidence_relation"):
+            relation: CitationLabel | Literal["invalid"] = assessment.one_of("evidence_relation", _RELATIONS)
+            invalid |= {pmid} if relation == "invalid" else set()
+            label = None if relation == "invalid" else relation
+        before = cited.setdefault(pmid, label)
+        if label and (before is None or _RANK[label] > _RANK[before]):
+            cited[pmid] = label
     word = row.perhaps("answer_sentence_relevance", "sentence_relevance").casefold()
-    return _RELEVANCE.get(word)
+    return AssessedSentence(row.text("answer_sentence"), cited, frozenset(invalid), _RELEVANCE.get(word))
+
+
+def _assessed(question: Row, system: str, answer: Row) -> Entry:
+    id = f"{question.words('question_id', 'id')}-{system}"
+    sentences = assessed_sentences(answer)
+    # What an assessor calls invalid is no article, and no citation that could be labelled.
+    cited = [[pmid for pmid, label in it.cited.items() if label or pmid not in it.invalid] for it in sentences]
+    judged = [
+        CitationJudgement(sentence=number, document=pmid, label=label)
+        for number, it in enumerate(sentences)
+        for pmid, label in it.cited.items()
+        if label
+    ]
+    relevance: tuple[SentenceLabel | None, ...] = tuple(it.relevance for it in sentences)
+    documents = [_named(pmid) for pmid in _every(cited)]
+    made = answer_of_sentences(
+        id, [it.text for it in sentences], cited, documents, question.perhaps("question") or None
+    )
+    known = relevance if any(relevance) else None
+    return Entry(answer=made, labels=Labels(id=id, citations=tuple(judged), sentences=known, by="assessors"))
 
 
 def _named(pmid: str) -> Document:
@@ -130,8 +184,7 @@ def _passage(row: Row, number: int) -> Document:
 
 def _alce(row: Row, reading: Reading) -> Entry:
     """A question of ASQA, ELI5 or QAMPARI with its passages; a run's file has the output, with markers, as well."""
-    id = row.perhaps("sample_id", "question_id", "id", "qid") or str(row.number)
-    documents = _distinct([_passage(it, number) for number, it in enumerate(row.rows("docs"), start=1)])
+    id, documents = _alce_id(row), _alce_documents(row)
     pairs = row.rows("qa_pairs")
     answers = row.fields.get("answers")
     listed = answers if isinstance(answers, list) and all(isinstance(it, list) for it in answers) else []  # pyright: ignore[reportUnknownVariableType]
@@ -147,10 +200,45 @@ def _alce(row: Row, reading: Reading) -> Entry:
     )
     nuggets = tuple(GoldNugget(id=f"claim-{place}", text=text) for place, text in enumerate(claims, start=1))
     gold = Gold.of(question)
-    answer = parse_answer(id, row.text("output"), documents, question.text) if row.has("output") else None
+    answer = alce_answer(row) if row.has("output") else None
     return Entry(
         question, gold.model_copy(update={"nuggets": nuggets}) if nuggets else gold, answer, documents=documents
     )
+
+
+def _alce_id(row: Row) -> str:
+    return row.perhaps("sample_id", "question_id", "id", "qid") or str(row.number)
+
+
+def _alce_documents(row: Row) -> tuple[Document, ...]:
+    return _distinct([_passage(it, number) for number, it in enumerate(row.rows("docs"), start=1)])
+
+
+def alce_answer(row: Row, library: Library | None = None) -> Answer:
+    """An output with its passages, and what else it names of a library.
+
+    Raises:
+        RecordError: It is no such output, or a text is too long.
+    """
+    return _parsed(_alce_id(row), row, "output", _alce_documents(row), row.perhaps("question") or None, library)
+
+
+def _parsed(
+    id: str, row: Row, name: str, documents: Sequence[Document], question: str | None, library: Library | None = None
+) -> Answer:
+    """The answer in a field, by its markers.
+
+    Raises:
+        RecordError: There is none, or a text of it is too long.
+    """
+    text = row.text(name)
+    try:
+        expect_text(text)
+        sources = Sources(documents, library)
+        mentions = mentions_in(text, sources)
+        return parse_answer(id, text, sources.documents, question, mentions=mentions)
+    except InputError as error:
+        raise row.refused(name, str(error)) from None
 
 
 def _distinct(documents: Sequence[Document]) -> tuple[Document, ...]:
@@ -175,13 +263,13 @@ def _hagrid(row: Row, reading: Reading) -> Iterator[Entry]:
     )
     yield Entry(Question(id=id, text=query), documents=documents)
     for place, given in enumerate(row.rows("answers"), start=1):
-        answer = parse_answer(f"{id}-{place}", given.text("answer"), documents, query)
+        answer = _parsed(f"{id}-{place}", given, "answer", documents, query)
         yield Entry(answer=answer, citations=tuple(_hagrid_sentences(given, documents, f"{id}-{place}", query)))
 
 
 def _hagrid_sentences(given: Row, documents: Sequence[Document], id: str, query: str) -> Iterator[LabelledCitation]:
     for sentence in given.rows("sentences"):
-        parsed = parse_answer(id, sentence.text("text"), documents)
+        parsed = _parsed(id, sentence, "text", documents, None)
         names = _every([[it.document for it in claim.citations if it.document] for claim in parsed.claims])
         if not names or not sentence.has("attributable"):
             continue
@@ -376,7 +464,7 @@ SETS = (
         '"citation_assessment": [{"cited_pmid", "evidence_relation"}]}]}}}',
         "https://osf.io/ydbzq and https://huggingface.co/datasets/deepak8452/MedAESQA",
         "CC0 1.0",
-        each_row(_medaesqa),
+        _medaesqa,
         cite="Gupta et al. 2025, Scientific Data",
     ),
     DataSet(

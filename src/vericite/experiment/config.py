@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, cast
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.pipeline.plan import Plan, read_settings, usual_plan
@@ -99,6 +99,14 @@ class Experiment(Record):
     cells: tuple[ExtraCell, ...] = ()
     without: tuple[Mapping[str, str], ...] = ()
     values: Mapping[str, str] = Field(default_factory=dict)
+
+    @field_validator("name")
+    @classmethod
+    def _one_folder(cls, name: str) -> str:
+        # Runs are kept in a folder of this name, here and nowhere else.
+        if name[0] == "." or any(char in "/\\" or not char.isprintable() for char in name):
+            raise ValueError("expected a name that a folder can have, without / and no dot at its beginning")
+        return name
 
     @classmethod
     def load(cls, path: Path, values: Mapping[str, str] | None = None) -> Experiment:

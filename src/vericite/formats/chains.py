@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
+from vericite.datasets.attributed import alce_answer
 from vericite.formats.form import (
     Fields,
     Foreign,
@@ -205,6 +206,6 @@ HAYSTACK = Format(
 
 ALCE = Format(
     '{"question"?, "output": "text with [1]", "docs": [{"title", "text"}]}',
-    read_cited,
+    lambda raw, library: alce_answer(raw.row, library),
     lambda fields: isinstance(fields.get("docs"), list) and "output" in fields,
 )

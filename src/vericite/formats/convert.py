@@ -101,18 +101,38 @@ VERDICT_COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+SOURCE_COLUMNS = ("title", "evidence", "retracted")
+"""What a row says of the source beside that, where the answer is at hand."""
+
+
 def verdict_rows(checked: CheckedAnswer) -> Iterator[list[str]]:
     """A row a citation: of documents that were judged together each has one, with the label it has by itself."""
+    return (row for row, _ in _cited_rows(checked))
+
+
+def source_rows(checked: CheckedAnswer, answer: Answer | None) -> Iterator[list[str]]:
+    """The same with the title of the source, the words of it that decided, and whether it is retracted."""
+    documents = {} if answer is None else {it.id: it for it in answer.documents}
+    for row, verdict in _cited_rows(checked):
+        document = documents.get(row[3])
+        spans = [it for it in verdict.evidence if it.document == row[3]] if verdict else []
+        words = [it.text or (document.text[it.start : it.end] if document else "") for it in spans]
+        retracted = row[3] in verdict.retracted if verdict else bool(document and document.retracted)
+        yield [*row, document.title if document else "", " ... ".join(words), "yes" if retracted else ""]
+
+
+def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | None]]:
     judged = [*checked.verdicts, *checked.failures, *checked.uncited]
     sentences = {start: number for number, start in enumerate(sorted({it.start for it in judged}), start=1)}
     for verdict in checked.verdicts:
-        yield from (_row(checked.id, sentences[verdict.start], verdict, id) for id in verdict.documents or ("",))
+        for id in verdict.documents or ("",):
+            yield _row(checked.id, sentences[verdict.start], verdict, id), verdict
     for failure in checked.failures:
         for id in failure.documents:
             start = [checked.id, str(sentences[failure.start]), failure.claim, id, "failed"]
-            yield [*start, "", "", "", "", failure.reason, ""]
+            yield [*start, "", "", "", "", failure.reason, ""], None
     for claim in checked.uncited:
-        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", "", "", "", "", "", ""]
+        yield [checked.id, str(sentences[claim.start]), claim.claim, "", "uncited", "", "", "", "", "", ""], None
 
 
 def _row(answer: str, sentence: int, verdict: Verdict, document: str) -> list[str]:

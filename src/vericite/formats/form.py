@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import from_json, to_json
 
+from vericite.datasets.rows import Row
 from vericite.errors import InputError, RecordError
 from vericite.records import Answer, Citation, Claim, Document, Record, Section, Span, first_problem, storable
 from vericite.text.citations import Cited, Sources, expect_text, mentions_in, parse_answer
@@ -84,6 +86,18 @@ class RawRecord:
     def fields(self) -> Fields | None:
         """The fields, if the record is an object."""
         return fields_of(self.json)
+
+    @property
+    def row(self) -> Row:
+        """The record as readers of data sets take one.
+
+        Raises:
+            RecordError: It is no object.
+        """
+        fields = self.fields
+        if fields is None:
+            raise self.refused(None, "expected an object; found something else")
+        return Row(Path(self.path), self.line, self.number, self.within, fields)
 
     def with_fields(self, fields: Fields) -> RawRecord:
         """The same record with other fields."""

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator
 
+from vericite.datasets.attributed import assessed_answers, assessed_sentences
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.citations import Mention, Sources, disjoint, parse_answer, pmids_in
@@ -230,54 +231,26 @@ AUTOJUDGE = Format(
 )
 
 
-class _Assessment(Foreign):
-    """What an expert says of a citation; the citation is all that is read."""
-
-    cited_pmid: Annotated[Name | None, BeforeValidator(lambda pmid: None if pmid == "" else pmid)] = None
-
-
-class _AssessedSentence(Foreign):
-    """A sentence of an assessed answer."""
-
-    answer_sentence: str
-    citation_assessment: tuple[_Assessment, ...] = ()
-
-
-class _Assessed(Foreign):
-    """An answer of MedAESQA."""
-
-    question_id: Name | None = None
-    question: str | None = None
-    system: str
-    answer_sentences: tuple[_AssessedSentence, ...]
-
-
 def _systems(raw: RawRecord) -> Iterator[RawRecord]:
     """The answers to one question, each by the name of its system."""
     fields = raw.fields or {}
-    answers: Any = fields.get("machine_generated_answers")
-    if not isinstance(answers, dict) or not answers:
+    found = list(assessed_answers(raw.row)) if fields else []
+    shared = {name: fields.get(name) for name in ("question_id", "question")}
+    for name, answer in found:
+        yield raw.part(f"machine_generated_answers.{name}", {**answer.fields, **shared, "system": name})
+    if not found:
         yield raw
-        return
-    for system, answer in cast("dict[str, Any]", answers).items():
-        own = cast(Fields, answer) if isinstance(answer, dict) else {"answer_sentences": answer}
-        shared = {"question_id": fields.get("question_id"), "question": fields.get("question"), "system": system}
-        yield raw.part(f"machine_generated_answers.{system}", {**own, **shared})
 
 
 def _read_assessed(raw: RawRecord, library: Library) -> Answer:
-    record = raw.read(_Assessed)
+    row = raw.row
     sources = Sources((), library)
-    sentences = tuple(
-        _Sentence(
-            text=it.answer_sentence,
-            citations=tuple(each.cited_pmid for each in it.citation_assessment if each.cited_pmid),
-        )
-        for it in record.answer_sentences
-    )
+    # An article that does not exist is cited all the same: it dangles.
+    sentences = tuple(_Sentence(text=it.text, citations=tuple(it.cited)) for it in assessed_sentences(row))
     text, claims = _joined(sentences, sources, None)
-    id = f"{record.question_id or raw.number}-{record.system}"
-    return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=record.question)
+    id = f"{row.perhaps('question_id') or raw.number}-{row.words('system')}"
+    question = row.perhaps("question") or None
+    return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=question)
 
 
 MEDAESQA = Format(

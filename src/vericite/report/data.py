@@ -15,6 +15,7 @@ from vericite.evaluate.measures.verdicts import SupportRate
 from vericite.evaluate.rates import CitationRates, Rate
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems
+from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Verdict, VerificationFailure
@@ -95,6 +96,18 @@ def make_report(
     rows.sort(key=lambda row: (order[row["id"]], row["system"]))
     _mark_disagreement(rows)
     return Report([_system(one) for one in systems], rows, documents, _comparisons(systems, bootstrap), people)
+
+
+def citation_table(systems: Sequence[System]) -> str:
+    """A table in CSV: a row for each citation of each system, and one for each sentence that cites nothing."""
+    rows = (
+        [system.name, (item.answer.question if item.answer else None) or "", *row]
+        for system in systems
+        for item in system.items
+        if item.checked is not None
+        for row in source_rows(item.checked, item.answer)
+    )
+    return to_table([("system", "question", *VERDICT_COLUMNS, *SOURCE_COLUMNS), *rows])
 
 
 def _system(system: System) -> SystemSummary:

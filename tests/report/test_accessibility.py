@@ -1,0 +1,79 @@
+"""axe-core finds nothing serious in the pages that people read, in light, in dark and as wide as a phone."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from browser import CHROMIUM, Browser
+from vericite.annotate.page import make_annotation_page
+from vericite.annotate.schemes import load_scheme
+from vericite.annotate.units import units_of
+from vericite.evaluate.items import Item
+from vericite.evaluate.resampling import Bootstrap
+from vericite.evaluate.scoring import System
+from vericite.records import Document
+from vericite.report.data import make_report, with_verdicts
+from vericite.report.page import Page, make_page, write_page
+from vericite.text.citations import parse_answer
+
+AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules" / "axe-core")) / "axe.min.js"
+SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."
+TEXT = "Zelotrine reduced pain in 40 of 80 adults [1]. Nobody knows [1]. It rains. It snows [4]."
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.skipif(
+        not AXE.exists(), reason="axe-core is not here: npm install axe-core, or AXE_CORE=FOLDER that has axe.min.js"
+    ),
+]
+
+
+def systems() -> list[System]:
+    answers = [
+        parse_answer(f"q{n}", TEXT, [Document.from_text("d1", SOURCE, "A trial")], f"Question {n}?") for n in range(6)
+    ]
+    items = tuple(Item(it.id, it) for it in answers)
+    return [with_verdicts(System(name, items), "vericite", "lexical") for name in ("one", "two")]
+
+
+def violations(browser: Browser) -> list[tuple[str, str, str]]:
+    browser.run(AXE.read_text(encoding="utf-8") + "; 0")
+    found = browser.run("axe.run().then((it) => JSON.stringify(it.violations))")
+    return [(one["impact"], one["id"], one["nodes"][0]["html"][:200]) for one in json.loads(found)]
+
+
+@pytest.mark.parametrize("what", ["report", "annotation"])
+def test_axe_finds_nothing_serious(what: str, tmp_path: Path):
+    page = tmp_path / "page.html"
+    if what == "report":
+        write_page(make_page(make_report(systems(), Bootstrap(100, 0)), "A title"), page)
+    else:
+        write_page(Page(make_annotation_page(units_of(systems()), load_scheme("vericite"))), page)
+    with Browser(tmp_path) as browser:
+        browser.go(page.as_uri())
+        if what == "annotation":
+            browser.run("document.getElementById('rater').focus()")
+            browser.keys(*"ann", "Enter")
+            browser.wait("document.querySelectorAll('.item').length === 1")
+        else:
+            browser.keys("n")
+            browser.run("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
+        for dark, width in ((False, 1280), (True, 1280), (False, 390)):
+            browser.look(tmp_path / "seen.png", dark, width)
+            found = violations(browser)
+            assert [one for one in found if one[0] in ("serious", "critical")] == [], (dark, width)
+        assert not browser.complaints
+
+
+def test_axe_would_say_so(tmp_path: Path):
+    """A page without a language, a name for its picture, and contrast."""
+    page = tmp_path / "page.html"
+    page.write_text("<title>x</title><img src='data:,'><p style='color:#ccc;background:#fff'>Pale.</p>")
+    with Browser(tmp_path) as browser:
+        browser.go(page.as_uri())
+        assert {one[1] for one in violations(browser)} >= {"html-has-lang", "image-alt", "color-contrast"}
