@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,18 @@ def test_a_page_of_checked_answers_never_takes_the_place_of_what_is_read_or_writ
     printed = run_cli("check", str(EXAMPLES / "answers.jsonl"), "--out", str(out), "--report", str(out))
     assert printed.code == 2
     assert not out.exists()
+
+
+def test_a_table_has_a_row_a_citation_of_each_system(run_cli, tmp_path: Path):
+    answers, table = str(EXAMPLES / "answers.jsonl"), tmp_path / "citations.csv"
+    named = ("--name", "one", "--name", "=two", "--judge", "lexical")
+    printed = run_cli("report", answers, answers, *named, "--csv", str(table))
+    assert printed.code == 0, printed.err
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    # What a spreadsheet would run as a formula begins with an apostrophe.
+    assert {row["system"] for row in rows} == {"one", "'=two"}
+    supported = next(row for row in rows if row["label"] == "supported")
+    assert supported["title"] and supported["evidence"] and supported["question"]
+    assert {"supported", "irrelevant", "uncited"} <= {row["label"] for row in rows}
+    again = run_cli("report", answers, answers, *named, "--csv", "-")
+    assert again.out == table.read_text(encoding="utf-8")
