@@ -15,10 +15,11 @@ from vericite.generate.demonstrations import build_pool
 from vericite.generate.language_model import AskingGenerator
 from vericite.pipeline.build import build, open_search, protocol_of, settings_of
 from vericite.pipeline.plan import STARTING_POINTS, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
-from vericite.records import Question
+from vericite.records import Document, Evidence, Question
 from vericite.retrieve.rewrite import Trigger
 
 ROOT = Path(__file__).parents[2]
+hit = Evidence(document=Document.from_text("d", "It does."), rank=1, score=1.0, retriever="fixed")
 QUESTION = "Which drugs are used for smoking cessation?"
 COMMANDS = {
     "search": (["search", QUESTION], ["--k", "2", "--rerank", "none", "--by", "bm25"]),
@@ -160,6 +161,22 @@ def test_a_closed_book_needs_a_model_and_a_prompt_that_allows_it():
     request = made.generator.request(Question(id="q", text="Does it?", type="yesno"), ())
     assert request is not None
     assert "C. maybe" in request.messages[-1].text and "document" not in request.messages[-1].text
+
+
+def test_a_prompt_is_sent_at_the_plans_temperature_and_signed_with_it():
+    made = {
+        temperature: build(
+            Plan(answer=AnswerPlan(llm="ollama:x", prompt="vericite", temperature=temperature))
+        ).generator
+        for temperature in (None, 0.4, 1.0)
+    }
+    asked = {
+        temperature: generator.request(Question(id="q", text="Does it?"), [hit])
+        for temperature, generator in made.items()
+        if isinstance(generator, AskingGenerator)
+    }
+    assert [request and request.temperature for request in asked.values()] == [0.4, 0.4, 1.0]
+    assert made[None].signature == made[0.4].signature != made[1.0].signature
 
 
 def test_a_rationale_may_come_to_maybe_where_that_is_asked_for():

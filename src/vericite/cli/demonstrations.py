@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -194,10 +195,10 @@ def _shown(questions: int) -> Generator[Callable[[Built], None]]:
     from vericite.cli.terminal import Progress
 
     with Progress("reading", "questions", questions).running() as progress:
+        tried = numbers(1)
 
         def show(built: Built) -> None:
-            done = built.made + built.before + len(built.failed)
-            progress.update(done, f"{built.made:,} demonstrations")
+            progress.update(built.before + next(tried), f"{built.made:,} demonstrations")
 
         yield show
 

@@ -248,6 +248,10 @@ PromptOption = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+TemperatureOption = Annotated[
+    float | None,
+    typer.Option("--temperature", min=0, max=2, help="Of sampling, in place of the prompt's.", rich_help_panel=_ANSWER),
+]
 GrammarOption = Annotated[
     Literal["auto", "on", "off"],
     typer.Option(

@@ -35,6 +35,7 @@ _ANSWER_FIELDS = {
     for name in (
         "llm",
         "prompt",
+        "temperature",
         "grammar",
         "rationale",
         "context",

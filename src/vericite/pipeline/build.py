@@ -184,12 +184,12 @@ def generator_of(
     if plan.rationale:
         from vericite.generate.rationale import RationaleGenerator, rationale_prompt
 
-        prompt = rationale_prompt(maybe=plan.prompt == "steps-maybe")
+        prompt = _at(plan, rationale_prompt(maybe=plan.prompt == "steps-maybe"))
         shown = _demonstrations(plan, prompt, questions, problems)
         return RationaleGenerator(model, prompt, demonstrations=shown, seed=plan.seed)
     from vericite.generate.language_model import LanguageModelGenerator
 
-    prompt = load_prompt(plan.prompt)
+    prompt = _at(plan, load_prompt(plan.prompt))
     shown = _demonstrations(plan, prompt, questions, problems)
     excerpts = None
     if plan.evidence == "sentences":
@@ -202,13 +202,18 @@ def generator_of(
     )
 
 
+def _at(plan: AnswerPlan, prompt: AnswerPrompt) -> AnswerPrompt:
+    """The prompt at the plan's temperature, where it has one."""
+    return prompt if plan.temperature is None else replace(prompt, temperature=plan.temperature)
+
+
 def _reasoned_verbatim(
     plan: AnswerPlan, model: LLM, questions: Sequence[Question], problems: list[RecordError]
 ) -> Generator:
     from vericite.generate.language_model import LanguageModelGenerator
     from vericite.generate.prompt import VerbatimAnswerPrompt, load_prompt
 
-    prompt = load_prompt(plan.prompt)
+    prompt = _at(plan, load_prompt(plan.prompt))
     if not isinstance(prompt, VerbatimAnswerPrompt):
         raise InputError(
             f"expected --rationale, which has a prompt of its own, without --prompt, or a verbatim one; found "

@@ -147,6 +147,7 @@ class AnswerPlan(Record):
     Attributes:
         llm: A language model such as ``openai:gpt-4o-mini``; without one the answer is made of the sources' sentences.
         prompt: A name, or a ``.toml`` file, which may be verbatim.
+        temperature: Of sampling; None for the prompt's own.
         grammar: Whether a grammar holds the model to cited sentences.
         rationale: Let the model reason step by step, and judge each step.
         context: Documents that steps of a rationale are judged against; 5 if None.
@@ -165,6 +166,7 @@ class AnswerPlan(Record):
 
     llm: str | None = None
     prompt: str = "default"
+    temperature: float | None = Field(default=None, ge=0, le=2)
     grammar: Literal["auto", "on", "off"] = "auto"
     rationale: bool = False
     context: int | None = Field(default=None, ge=1)
@@ -187,7 +189,8 @@ class AnswerPlan(Record):
             InputError: One is given without the one that it needs.
         """
         if self.llm is None:
-            named = ("rationale", "prompt", "grammar", "pool", "shots", "select", "seed", "evidence", *_CHOSEN)
+            named = ("rationale", "prompt", "temperature", "grammar", "pool", "shots", "select", "seed", "evidence")
+            named += _CHOSEN
             idle = [f"--{name}" for name in named if self._is_changed(name)]
             if idle:
                 raise InputError(f"expected --llm beside {', '.join(idle)}; found none. Name a model.")
