@@ -56,6 +56,15 @@ def test_attribute_repair_and_search(server):
     assert len(found["evidence"]) == 2
 
 
+@pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
+def test_documents_of_a_request_are_searched_as_its_plan_says(server, by: str):
+    other = {"id": "d2", "text": "Rain fell in Bergen."}
+    plan = {"search": {"by": by, "rerank": "none"}}
+    found = server.post("/v1/search", {"query": "zelotrine", "documents": [SOURCE, other], "plan": plan}).json()
+    (first, *_) = found["evidence"]
+    assert (first["document"]["id"], first["retriever"]) == ("d1", by)
+
+
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_texts_come_back_as_texts(server, hostile: str):
     text = f"{hostile[:20_000]} [1]. Zelotrine reduced pain [1]."
@@ -77,6 +86,12 @@ def test_hostile_texts_come_back_as_texts(server, hostile: str):
         ("/v1/ask", {"question": "a", "plan": {"check": {"judge": "hf:/etc"}}}, "found 'judge'"),
         ("/v1/ask", {"question": "a", "plan": {"search": {"rerank": "hf:x"}}}, "plan.search.rerank"),
         ("/v1/ask", {"question": "a", "plan": {"check": {"protocol": "nonsense"}}}, "protocol"),
+        ("/v1/search", {"query": "a", "documents": [SOURCE], "plan": {"search": {"by": "rrf-4"}}}, "plan.search.by"),
+        (
+            "/v1/search",
+            {"query": "a", "documents": [SOURCE], "plan": {"search": {"year_from": 2090}}},
+            "a store beside",
+        ),
         ("/v1/check", {"answer": "A [1].", "documents": [SOURCE] * 2}, "ids of their own"),
         ("/v1/check", {"answer": "A [1].", "documents": [{**SOURCE, "id": str(n)} for n in range(201)]}, "at most 200"),
         ("/v1/check", {"answer": "A rat ran [1]. " * 300, "documents": [SOURCE]}, "200 sentences"),

@@ -55,6 +55,7 @@ def build(
     search: Search | None = None,
     model: LLM | None = None,
     judge: Judge | None = None,
+    documents: Sequence[Document] | None = None,
 ) -> Pipeline:
     """The pipeline of a plan.
 
@@ -66,6 +67,7 @@ def build(
         search: The plan's search, where it was opened before.
         model: The language model that answers, where there is one already.
         judge: Who judges, in place of the one that the plan names.
+        documents: What is searched, in place of the corpus that the plan names.
 
     Raises:
         InputError: A part that the plan names cannot be had, or parts do not go together.
@@ -73,15 +75,16 @@ def build(
     """
     wrong = [] if problems is None else problems
     plan.answer.expect_coherent()
-    if plan.search.corpus == NOTHING and plan.answer.llm is None:
+    is_closed = plan.search.corpus == NOTHING and documents is None
+    if is_closed and plan.answer.llm is None:
         raise InputError(f"expected --llm beside --corpus {NOTHING}, which has no sentence to answer with; found none")
     settings = settings_of(plan.llm)
     if search is None:
-        search, lines = open_search(plan.search, settings, on_embedding)
+        search, lines = open_search(plan.search, settings, on_embedding, documents)
         wrong.extend(lines)
     model = model or _model(plan.answer.llm, settings)
     generator = generator_of(plan.answer, model, questions, wrong)
-    if plan.search.corpus == NOTHING:
+    if is_closed:
         _expect_own_knowledge(generator)
     judge = judge or judge_of(plan.check, settings)
     verifier = verifier_for(protocol_of(plan.check, judge))
@@ -279,8 +282,13 @@ def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> R
     return Repairer(verifier, search=looked_in, rewriter=rewriter)
 
 
-def build_repairer(plan: Plan, problems: list[RecordError]) -> Repairer:
+def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None = None) -> Repairer:
     """What repairs answers made elsewhere. Sentences are searched for as they are: nobody rewrites them.
+
+    Args:
+        plan: The plan.
+        problems: Where what is wrong with lines of the corpus goes.
+        judge: Who judges, in place of the one that the plan names.
 
     Raises:
         InputError: A part that the plan names cannot be had.
@@ -296,7 +304,7 @@ def build_repairer(plan: Plan, problems: list[RecordError]) -> Repairer:
         problems.extend(wrong)
     model = _model(plan.repair.llm, settings)
     return Repairer(
-        protocol_of(plan.check, judge_of(plan.check, settings)),
+        protocol_of(plan.check, judge or judge_of(plan.check, settings)),
         search=search,
         rewriter=None if model is None else SentenceRewriter(model),
         rounds=plan.repair.rounds,
@@ -305,7 +313,10 @@ def build_repairer(plan: Plan, problems: list[RecordError]) -> Repairer:
 
 
 def open_search(
-    plan: SearchPlan | None = None, settings: Settings | None = None, on_embedding: OnEmbedding | None = None
+    plan: SearchPlan | None = None,
+    settings: Settings | None = None,
+    on_embedding: OnEmbedding | None = None,
+    documents: Sequence[Document] | None = None,
 ) -> tuple[Search, Sequence[RecordError]]:
     """The search of a plan, and what was wrong with the lines of its corpus's file.
 
@@ -313,27 +324,43 @@ def open_search(
         plan: How to search; the default one if None.
         settings: For a language model that rewrites.
         on_embedding: Called while documents of a file get their vectors.
+        documents: What is searched, in place of the corpus that the plan names.
 
     Raises:
         InputError: The corpus is none that there is, or the plan cannot be carried out over it.
         MissingExtraError: A part of it needs an extra.
     """
     chosen = plan or SearchPlan()
+    if documents is not None:
+        return _searching(chosen, _over(documents, chosen), settings), ()
     if chosen.gold_source is not None:
         return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
     if chosen.controlled is not None:
         raise InputError(f"expected --corpus {ORACLE}... beside --controlled; found the corpus {chosen.corpus!r}")
     if chosen.corpus == NOTHING:
         return Search(ClosedBook()), ()
-    rewriter = _rewriter(chosen, settings)
     retriever, problems = _retriever(chosen, on_embedding)
-    reranker = load_reranker(chosen.rerank)
-    prior = PRIOR if chosen.rerank == "bundled" else 0.0
-    rerank = None if reranker is None else Rerank(reranker, chosen.candidates, prior)
-    keep = "new" if chosen.keep == "new" else "better"
-    trigger = _usable(chosen.trigger, rerank)
-    rewrite = None if rewriter is None else Rewrite(rewriter, trigger, keep, chosen.rerank_by)
-    return Search(retriever, rerank, rewrite), problems
+    return _searching(chosen, retriever, settings), problems
+
+
+def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None) -> Search:
+    """The retriever with what the plan has behind it."""
+    rewriter = _rewriter(plan, settings)
+    reranker = load_reranker(plan.rerank)
+    prior = PRIOR if plan.rerank == "bundled" else 0.0
+    rerank = None if reranker is None else Rerank(reranker, plan.candidates, prior)
+    keep = "new" if plan.keep == "new" else "better"
+    trigger = _usable(plan.trigger, rerank)
+    return Search(retriever, rerank, None if rewriter is None else Rewrite(rewriter, trigger, keep, plan.rerank_by))
+
+
+def _over(documents: Sequence[Document], plan: SearchPlan) -> Retriever:
+    """A retriever of documents at hand."""
+    if plan.filters.predicate():
+        raise InputError(
+            "expected a store beside conditions on documents; found documents of one's own. Leave them out"
+        )
+    return _in_memory(documents, plan.by)
 
 
 def _oracle_search(

@@ -124,6 +124,14 @@ class SearchPlan(Record):
             self.retracted,
         )
 
+    @property
+    def unfiltered(self) -> SearchPlan:
+        """The same without filters."""
+        usual = type(self)()
+        return self.model_copy(update={field: getattr(usual, field) for field in _FILTERS})
+
+
+_FILTERS = ("year_from", "year_to", "journals", "mesh", "publication_types", "languages", "retracted")
 
 STARTING_POINTS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -22,6 +22,7 @@ CHANGEABLE: dict[str, frozenset[str]] = {
 """Fields of ``Plan`` that a request may set. Not those that name files, addresses, models or checkpoints."""
 
 _RERANKERS = ("bundled", "none")
+_WAYS = (None, "bm25", "dense", "hybrid")
 
 
 class SourceBody(Record):
@@ -61,6 +62,8 @@ class PlanBody(Record):
                     raise InputError(f"expected plan.{section} with fields out of {allowed}; found {name[:60]!r}")
         if (wishes["search"].get("rerank") or "bundled") not in _RERANKERS:
             raise InputError(f"expected plan.search.rerank out of {', '.join(_RERANKERS)}; found another")
+        if wishes["search"].get("by") not in _WAYS:
+            raise InputError(f"expected plan.search.by out of {', '.join(filter(None, _WAYS))}; found another")
         return base.changed({section: fields for section, fields in wishes.items() if fields}, "in plan")
 
 

@@ -22,9 +22,9 @@ from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
-from vericite.pipeline.build import build, load_reranker, protocol_of
+from vericite.pipeline.build import build, build_repairer, open_search, protocol_of, settings_of
 from vericite.pipeline.plan import CheckPlan, Plan
-from vericite.pipeline.search import FoundEvidence, Search
+from vericite.pipeline.search import FoundEvidence
 from vericite.records import (
     Answer,
     Document,
@@ -36,8 +36,6 @@ from vericite.records import (
     to_json,
 )
 from vericite.report.data import ShownAnswer
-from vericite.retrieve.memory import MemoryRetriever
-from vericite.retrieve.rerank import PRIOR, Rerank
 from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, RepairedBody, SearchBody, SourceBody
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
@@ -159,7 +157,7 @@ class Service:
         plan = self._plan(body)
         if body.documents:
             documents = self._documents(body.documents)
-            made = build(plan, judge=self.judge, search=_search_over(documents, plan))
+            made = build(plan, judge=self.judge, documents=documents)
         else:
             made = self.pipeline(plan)
         question = Question(id=f"question-{uuid.uuid4().hex[:12]}", text=_text(body.question))
@@ -210,11 +208,7 @@ class Service:
         return self._repaired(self.runs.get(id).answer, self.offer.plan)
 
     def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
-        from vericite.pipeline.repair.repairer import Repairer
-
-        repairer = Repairer(
-            protocol_of(plan.check, self.judge), rounds=plan.repair.rounds, drop_uncited=plan.repair.drop_uncited
-        )
+        repairer = build_repairer(plan, [], judge=self.judge)
         before = next(iter(repairer.verifier.verify([answer])))
         found = repairer.repair(answer, before)
         made = RepairedBody(
@@ -232,7 +226,8 @@ class Service:
         plan = self._plan(body)
         question = Question(id="query", text=_text(body.query))
         if body.documents:
-            search = _search_over(self._documents(body.documents), plan)
+            documents = self._documents(body.documents)
+            search, _ = open_search(plan.search, settings_of(plan.llm), documents=documents)
         else:
             search = self.pipeline(plan).search
         return Found(evidence=search.find(question, body.k).usable_first)
@@ -284,7 +279,11 @@ class Service:
         return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))
 
     def _plan(self, body: AskBody | SearchBody) -> Plan:
-        plan = body.plan.over(self.offer.plan)
+        base = self.offer.plan
+        if body.documents:
+            # The service's own conditions are on its corpora.
+            base = base.model_copy(update={"search": base.search.unfiltered})
+        plan = body.plan.over(base)
         name = body.corpus or next(iter(self.offer.corpora))
         if name not in self.offer.corpora:
             raise UnknownNameError("corpus", name[:100], self.offer.corpora)
@@ -400,15 +399,6 @@ def _stage(tell: Tell | None) -> Callable[[str, float | None], None]:
             tell("stage", {"stage": stage, "seconds": seconds})
 
     return on_stage
-
-
-def _search_over(documents: Sequence[Document], plan: Plan) -> Search:
-    """A search of a request's own documents."""
-    reranker = load_reranker(plan.search.rerank)
-    rerank = None if reranker is None else Rerank(reranker, plan.search.candidates, PRIOR)
-    if plan.search.by == "bm25":
-        return Search(MemoryRetriever(documents, None, None, "bm25"), rerank)
-    return Search(MemoryRetriever(documents, Embedder.shared()), rerank)
 
 
 def _text(question: str) -> str:
