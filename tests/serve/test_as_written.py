@@ -49,3 +49,29 @@ def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(start
     assert times[-1][1] == "done"
     assert times[-1][2]["answer"]["text"] == ANSWER
     assert times[-1][2]["answer"]["spent"]["calls"] == 1
+
+
+def test_a_model_is_left_soon_after_the_client_went_away(started, model: scripted.ScriptedServer):
+    written: list[float] = []
+
+    def write(answering: scripted.Answering, arrival: scripted.Arrival) -> None:
+        answering.send_response(200)
+        answering.send_header("content-type", "text/event-stream")
+        answering.end_headers()
+        for event in scripted.events_of(["It helps [1]. "] * 600):
+            answering.wfile.write(event.encode())
+            written.append(time.monotonic())
+            answering.wait(0.1)
+
+    model.default = write
+    server = started("--llm", f"m={model.spec}")
+    headers = {"accept": "text/event-stream"}
+    with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
+        next(line for line in reply.iter_lines() if '"draft": true' in line)
+    left = time.monotonic()
+    while "vericite_requests_in_flight 0" not in server.get("/metrics").text:
+        # 1 s on a machine that has nothing else to do.
+        assert time.monotonic() - left < 5
+        time.sleep(0.05)
+    time.sleep(1)
+    assert written[-1] - left < 5, "nothing more is taken from the model"

@@ -345,7 +345,12 @@ class _Telling:
         self._tell("evidence", {"documents": [_shown(hit) for hit in found.usable_first]})
 
     def piece(self, text: str) -> None:
-        """Tell of each sentence as soon as another follows; what was thought aloud is none."""
+        """Tell of each sentence as soon as another follows; what was thought aloud is none.
+
+        Raises:
+            Stopped: Nobody listens any more; the model is left.
+        """
+        go_on()
         self._written += text
         if any(char in text for char in ".!?]\n"):
             body = _THOUGHT.sub("", self._written)
