@@ -94,8 +94,6 @@ def _view(item: Item, remark: str) -> dict[str, Any]:
 def _remark(answer: Answer, reasoned: CheckedRationale | None) -> str:
     """What is said of an answer as a whole."""
     said: list[str] = []
-    if answer.insufficient:
-        said.append("The sources found do not answer the question.")
     if answer.stance is not None:
         places = {document.id: f"[{place}]" for place, document in enumerate(answer.documents, 1)}
         for word, ids in (("yes", answer.stance.yes), ("no", answer.stance.no)):

@@ -69,6 +69,7 @@
     if (document.querySelector(".examples")) document.querySelector(".examples").hidden = true;
     const open = view.open, before = view.it;
     view.show(it.answer);
+    by("hint").hidden = !it.answer.claims.length;
     if (before && open >= 0 && before.text === it.answer.text && view.parts[open]) view.toggle(open);
   };
 
@@ -86,7 +87,7 @@
     by("json").download = `vericite-${id.slice(0, 8)}.json`;
     const time = begun ? ` in ${((performance.now() - begun) / 1000).toFixed(1)} s` : "";
     const told = Object.keys(KINDS).filter((kind) => counts[kind]).map((kind) => `${counts[kind]} ${kind}`).join(", ");
-    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.`);
+    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : last.answer.insufficient ? `Done${time}: the sources do not answer.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.`);
     history.replaceState(null, "", page === "run" ? `/runs/${id}` : `?run=${id}`);
     if (earlier) by("reader").focus();
   };
