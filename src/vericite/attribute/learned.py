@@ -1,0 +1,198 @@
+"""A small network over what is known of all sources of a sentence: which of them support it, alone or together.
+
+It reads the bundled verifier's and embedder's outputs (``features``), so that nothing else is loaded. Its weights are
+a JSON file: what ``vericite train attribution`` writes, and what the package ships.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+
+from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.features import FEATURES, VERSION, FeatureMaker, Known
+from vericite.errors import InputError, ModelCardError, ModelMissingError
+from vericite.models.contracts import Embeds, Judge
+from vericite.models.folder import TrainingSet
+from vericite.records import Answer, FloatMap, Record, first_problem
+
+Floats = NDArray[np.float64]
+
+HEAD = "head.json"
+"""The file in a head's folder."""
+
+BUNDLED = Path(__file__).with_name(HEAD)
+
+_CLIP = 5.0
+
+
+class Member(Record):
+    """One network: sources by themselves, then each beside the whole set. Rows are inputs, columns outputs."""
+
+    first: tuple[tuple[float, ...], ...]
+    first_bias: tuple[float, ...]
+    second: tuple[tuple[float, ...], ...]
+    second_bias: tuple[float, ...]
+    last: tuple[float, ...]
+    direct: tuple[float, ...]
+    bias: float
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        width, inputs = len(self.first_bias), len(self.direct)
+        shapes = {
+            "first": (self.first, inputs, width),
+            "second": (self.second, inputs + 3 * width, len(self.second_bias)),
+        }
+        for name, (rows, high, wide) in shapes.items():
+            if len(rows) != high or any(len(row) != wide for row in rows):
+                raise ValueError(f"expected {high} rows of {wide} numbers in {name}; found others")
+        if len(self.last) != len(self.second_bias):
+            raise ValueError(f"expected {len(self.second_bias)} numbers in last; found {len(self.last)}")
+        return self
+
+    @cached_property
+    def arrays(self) -> dict[str, Floats]:
+        """The weights by name."""
+        return {name: np.asarray(getattr(self, name), dtype=np.float64) for name in type(self).model_fields}
+
+
+class Head(Record):
+    """The weights, and what they were fitted to.
+
+    Attributes:
+        made_by: The signature of the features: another verifier's numbers mean something else.
+        mean: Of each feature over the training data.
+        scale: Of each feature, likewise.
+        threshold: Probability from which a source is cited.
+        training: What it was trained on.
+        scores: On development questions.
+    """
+
+    format: Literal["vericite.set-head.v1"] = "vericite.set-head.v1"
+    name: str = Field(min_length=1, max_length=80)
+    version: str
+    made_by: str
+    features: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    members: tuple[Member, ...] = Field(min_length=1)
+    threshold: float = Field(ge=0, le=1)
+    training: tuple[TrainingSet, ...] = ()
+    scores: FloatMap = Field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if not all(np.isfinite(member.arrays[name]).all() for member in self.members for name in member.arrays):
+            raise ValueError("expected finite weights; found others")
+        wide = len(self.features)
+        if len(self.mean) != wide or len(self.scale) != wide or any(len(it.direct) != wide for it in self.members):
+            raise ValueError(f"expected weights for {wide} features; found others")
+        if min(self.scale, default=1.0) <= 0:
+            raise ValueError("expected scales above 0; found others")
+        return self
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """A head's file.
+
+        Raises:
+            ModelMissingError: There is none.
+            ModelCardError: It is no head, or one that this version cannot ask.
+        """
+        try:
+            head = cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ModelMissingError(f"expected a head in {path}; found: {error.strerror}") from None
+        except (ValidationError, UnicodeDecodeError) as error:
+            told = "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
+            raise ModelCardError(f"expected a head as `vericite train attribution` writes it in {path}; {told}") from None
+        if head.features != FEATURES or not head.made_by.startswith(f"{VERSION}("):
+            raise ModelCardError(
+                f"expected a head of {VERSION} in {path}; found one of {head.made_by.split('(')[0]}. Train it anew."
+            )
+        return head
+
+    @cached_property
+    def digest(self) -> str:
+        """The first digits of the weights' hash."""
+        told = self.model_dump(mode="json", include={"members", "mean", "scale", "made_by"})
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+
+    def probabilities(self, values: Floats) -> Floats:
+        """How likely each source of a sentence supports it; a row a source."""
+        if not len(values):
+            return np.zeros(0)
+        inputs = standardized(values, np.asarray(self.mean), np.asarray(self.scale))
+        logits = np.mean([logits_of(member.arrays, inputs) for member in self.members], axis=0)
+        return (1 + np.tanh(logits / 2)) / 2
+
+
+def standardized(values: Floats, mean: Floats, scale: Floats) -> Floats:
+    """The features about 0 and about as wide as each other; what is far out is drawn in."""
+    return np.clip((values - mean) / scale, -_CLIP, _CLIP)
+
+
+def logits_of(weights: dict[str, Any], inputs: Floats) -> Floats:
+    """One number a source. What the set has in common goes to each of its sources."""
+    hidden = np.tanh(inputs @ weights["first"] + weights["first_bias"])
+    whole = np.concatenate([hidden.max(axis=0), hidden.mean(axis=0)])
+    beside = np.concatenate([inputs, hidden, np.tile(whole, (len(inputs), 1))], axis=1)
+    deep = np.tanh(beside @ weights["second"] + weights["second_bias"])
+    return deep @ weights["last"] + inputs @ weights["direct"] + weights["bias"]
+
+
+class LearnedAttributor(Attributor):
+    """Cites what a head says supports the sentence, each source by itself or with the others.
+
+    Args:
+        head: The weights.
+        judge: Whom it asks about texts and the sentence; the one that the head was fitted to.
+        embedder: Makes vectors; likewise.
+        threshold: Probability from which a source is cited; the head's own if None.
+
+    Raises:
+        InputError: The head was fitted to another judge or embedder, or the threshold is no probability.
+    """
+
+    def __init__(self, head: Head, judge: Judge, embedder: Embeds, threshold: float | None = None) -> None:
+        self._maker = FeatureMaker(judge, embedder)
+        if head.made_by != self._maker.signature:
+            raise InputError(
+                f"expected the judge and embedder that the head {head.name} was fitted to, {head.made_by}; found "
+                f"{self._maker.signature}. Use --by verifier with another judge, or train a head for it."
+            )
+        self.head = head
+        self.threshold = head.threshold if threshold is None else threshold
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"expected a threshold between 0 and 1; found {threshold}")
+
+    @property
+    def signature(self) -> str:
+        """The head, what it reads, and the threshold."""
+        return f"learned.v1({self.head.name}@{self.head.digest}, {self.head.made_by}, {self.threshold:g})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+        """The sentences of all the answers are judged together."""
+        for known in self._maker.of(answers):
+            yield [self._found(sentence) for sentence in known]
+
+    def _found(self, known: Known) -> Found:
+        scores: list[float | None] = [None] * known.documents
+        if known.failed:
+            return Found(tuple(scores), reasons=("no source could be judged",), failed=True)
+        for place, probability in zip(known.places, self.head.probabilities(known.values), strict=True):
+            scores[place] = round(float(probability), 6)
+        chosen = tuple(place for place, score in enumerate(scores) if score is not None and score >= self.threshold)
+        left = known.documents - len(known.places)
+        reasons = (f"{left} of {known.documents} sources are too unlike the sentence: not asked about",) if left else ()
+        return Found(tuple(scores), chosen, reasons)
