@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+
 from mix.example import share
 from mix.folder import DataFolder
 from mix.guard import Guard, forbidden, mirage_bioasq
-
 from vericite.corpus.sources.entry import pmid_of
 from vericite.records import Document
 from vericite.retrieve.memory import BM25
@@ -105,8 +105,17 @@ class Pools:
         ranked = np.argsort(-self.index.scores(text), kind="stable")
         for place in ranked:
             document = self.documents[place]
-            if document.id not in without and (part == "test" or self.usable(document.id)):
+            if document.id not in without and self.may_show(document.id, part):
                 yield document
+
+    def may_show(self, pmid: str, part: Part) -> bool:
+        """Whether a document may be a source: for training none that a question of another part has for its gold."""
+        return part == "test" or (self.usable(pmid) and (part == "dev" or pmid not in self.chosen_by))
+
+    @cached_property
+    def chosen_by(self) -> set[str]:
+        """The gold documents of development questions."""
+        return {pmid_of(address) or "" for question in self.questions["dev"] for address in question["documents"]}
 
     def usable(self, pmid: str) -> bool:
         """Whether a document may be trained on."""
@@ -128,7 +137,7 @@ class Pools:
         told: dict[str, list[str]] = {}
         for snippet in item.get("snippets", ()):
             told.setdefault(pmid_of(snippet["document"]) or "", []).append(snippet["text"])
-        gold = [id for id in told if id in self.by_id and (part == "test" or self.usable(id))]
+        gold = [id for id in told if id in self.by_id and self.may_show(id, part)]
         if not text or not gold:
             return None
         every = {pmid_of(address) or address for address in item["documents"]} | set(told)
@@ -163,13 +172,16 @@ def sampled(asked: Iterator[Asked], sentences: int, most: int, seed: int) -> Ite
 def written(asked: Sequence[Asked]) -> Iterator[str]:
     """A task's lines."""
     for one in asked:
-        yield json.dumps(
-            {
-                "id": one.id,
-                "question": one.question,
-                "sentences": [[number, hash_of(text), text] for number, text in one.sentences],
-                "sources": [source.model_dump(mode="json") for source in one.sources],
-                "snippets": {str(place): texts for place, texts in one.snippets.items()},
-            },
-            ensure_ascii=False,
-        ) + "\n"
+        yield (
+            json.dumps(
+                {
+                    "id": one.id,
+                    "question": one.question,
+                    "sentences": [[number, hash_of(text), text] for number, text in one.sentences],
+                    "sources": [source.model_dump(mode="json") for source in one.sources],
+                    "snippets": {str(place): texts for place, texts in one.snippets.items()},
+                },
+                ensure_ascii=False,
+            )
+            + "\n"
+        )

@@ -248,7 +248,7 @@ def written(shelf: Shelf) -> Harvest:
     lines = [line.root for path in shelf.written for line in read_jsonl(WrittenLine, path)]
     claims = [line for line in lines if isinstance(line, WrittenClaim)]
     wanted = {claim.document for claim in claims}
-    texts = {key: text for key, text in _texts(shelf, wanted) if key in wanted}
+    texts = {key: text for key, text in written_texts(shelf, wanted) if key in wanted}
     rarity = Rarity(sentence for text in texts.values() for sentence in text)
     labelled = labelled_elsewhere(shelf)
     halves: list[Half] = []
@@ -335,7 +335,7 @@ class _Case:
         return [replace(self._start(text, "neutral", "same-text"), premise=dice.choice(usable))] if usable else []
 
 
-def _texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
+def written_texts(shelf: Shelf, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
     """The texts that may be used, by name; of pieces and pages only what is wanted, as each is looked up or cut."""
     for document in open_documents(shelf):
         yield document.key, document.sentences

@@ -307,11 +307,15 @@ def _by_statement(sentence: _Sentence) -> list[Pair]:
 
 
 def _shares(sentence: _Sentence) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Of the sentence's words: in each source, in its best sentence, in no other, lost without it, lacked by the best
-    other. A word weighs more the fewer sources have it."""
+    """Shares of the sentence's words, a word weighing more the fewer sources have it.
+
+    Those in each source, in its best sentence, in no other source, lost without it, and lacked by the best other.
+    """
     wanted = sorted(set(terms(sentence.text)))
     sources = [candidate.source for candidate in sentence.candidates]
-    held = np.array([[any(word in part for part in source.words) for word in wanted] for source in sources], dtype=float)
+    held = np.array(
+        [[any(word in part for part in source.words) for word in wanted] for source in sources], dtype=float
+    )
     held = held.reshape(len(sources), len(wanted))
     spread = held.sum(axis=0)
     weights = np.log(1 + len(sources) / (1 + spread)) + 0.1

@@ -114,8 +114,12 @@ class Head(Record):
         except OSError as error:
             raise ModelMissingError(f"expected a head in {path}; found: {error.strerror}") from None
         except (ValidationError, UnicodeDecodeError) as error:
-            told = "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
-            raise ModelCardError(f"expected a head as `vericite train attribution` writes it in {path}; {told}") from None
+            told = (
+                "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
+            )
+            raise ModelCardError(
+                f"expected a head as `vericite train attribution` writes it in {path}; {told}"
+            ) from None
         if head.features != FEATURES or not head.made_by.startswith(f"{VERSION}("):
             raise ModelCardError(
                 f"expected a head of {VERSION} in {path}; found one of {head.made_by.split('(')[0]}. Train it anew."

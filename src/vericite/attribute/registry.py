@@ -48,9 +48,23 @@ def _random(rest: str, protocol: Protocol | None, settings: Settings) -> Attribu
 
 def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
     from vericite.attribute.baselines import MultiLabelAttributor
+    from vericite.attribute.learned import HEAD
     from vericite.models.folder import ModelFolder
 
-    return MultiLabelAttributor(ModelFolder.open(Path(rest)))
+    folder = Path(rest).expanduser()
+    if (folder / HEAD).is_file():
+        return _by_head(folder / HEAD, protocol)
+    return MultiLabelAttributor(ModelFolder.open(folder))
+
+
+def _by_head(file: Path, protocol: Protocol | None) -> Attributor:
+    from vericite.attribute.learned import Head, LearnedAttributor
+    from vericite.models.embedder import Embedder
+    from vericite.verify.judges.registry import load_judge
+    from vericite.verify.protocol import get_protocol
+
+    judge = (protocol or get_protocol("default")).judge
+    return LearnedAttributor(Head.read(file), load_judge(judge) if isinstance(judge, str) else judge, Embedder.shared())
 
 
 def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:

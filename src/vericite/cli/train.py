@@ -83,6 +83,37 @@ def unpack(
         unpack_model(ModelFolder.open(model), out)
 
 
+@train.command()
+def attribution(
+    data: Annotated[list[Path], typer.Option(help="Examples, JSON Lines; repeatable.", metavar="FILE")],
+    dev: Annotated[Path, typer.Option(help="Examples that choose when to stop and the threshold.", metavar="FILE")],
+    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    then: Annotated[
+        list[Path] | None,
+        typer.Option(help="Examples of a second stage, such as those of your own domain; repeatable.", metavar="FILE"),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Choices, JSON.", metavar="FILE")] = None,
+    name: Annotated[str, typer.Option(help="What the head is called.")] = "set-head",
+    seed: Annotated[int | None, typer.Option(help="In place of the config's.")] = None,
+) -> None:
+    """Train a head that says which of several sources support a sentence.
+
+    It weighs what the bundled models say, so it needs no extra and no GPU. OUT gets `head.json`, which
+    `vericite attribute --by multi-label:OUT` reads, what the models said of each example, and `manifest.json`.
+    """
+    from vericite.cli.terminal import Progress
+    from vericite.train.set_head import HeadConfig, HeadRun, train_head
+
+    chosen = HeadConfig.read(config)
+    chosen = chosen if seed is None else chosen.model_copy(update={"seed": seed})
+    progress = Progress("reading", "examples", None)
+    with progress.running():
+        head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), name), chosen, progress.update)
+    for measure, value in head.scores.items():
+        typer.echo(f"{measure}: {value:g}")
+    typer.echo(f"threshold: {head.threshold:g}\nwritten to {out}")
+
+
 @contextmanager
 def _extra(step: str) -> Generator[None]:
     """Where training code is imported, and may import torch late.

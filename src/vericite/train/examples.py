@@ -80,7 +80,11 @@ def one_claim(id: str, sentence: str, documents: Sequence[Document], question: s
     answer = parse_answer(id, sentence, documents, question)
     first = answer.claims[0]
     whole = first.model_copy(
-        update={"text": sentence, "span": first.span.model_copy(update={"start": 0, "end": len(sentence)}), "citations": ()}
+        update={
+            "text": sentence,
+            "span": first.span.model_copy(update={"start": 0, "end": len(sentence)}),
+            "citations": (),
+        }
     )
     return answer.model_copy(update={"text": sentence, "claims": (whole,)})
 

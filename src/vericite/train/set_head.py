@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +186,7 @@ def begun(inputs: int, width: int, dice: np.random.Generator) -> Weights:
 
 
 def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
-    """Cross-entropy a source whose label is known, and what it hangs on; ``learned.logits_of`` for many sets at once."""
+    """Cross-entropy of the labels that are known, and its gradients; ``learned.logits_of`` for many sets at once."""
     inputs, mask = batch.inputs, batch.mask[..., None]
     width = weights["first"].shape[1]
     hidden = np.tanh(inputs @ weights["first"] + weights["first_bias"])
@@ -284,7 +284,7 @@ def _stage(
     least = loss_and_gradients(weights, held)[0] if len(examples) else np.inf
     least = np.inf if config.patience >= config.epochs else least
     for _ in range(config.epochs):
-        order = dice.permutation(len(examples))
+        order: list[int] = dice.permutation(len(examples)).tolist()
         for start in range(0, len(order), config.batch):
             batch = Batch.of([examples[place] for place in order[start : start + config.batch]], *spread)
             if config.dropout:
@@ -304,10 +304,7 @@ def _stage(
 def member_of(weights: Weights) -> Member:
     """A network as it is written."""
 
-    def rounded(values: Any) -> Any:
-        return np.round(values, 5).tolist()
-
-    return Member.model_validate({name: rounded(value) for name, value in weights.items()})
+    return Member.model_validate({name: np.asarray(value).round(5).tolist() for name, value in weights.items()})
 
 
 @dataclass(frozen=True)
@@ -383,8 +380,8 @@ def fit_head(
     if not used or not held:
         raise InputError("expected examples to learn from and examples to choose by; found none. Give more.")
     rows = np.concatenate([it.inputs for it in used])
-    mean, scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-3)
-    mean, scale = np.round(mean, 5), np.round(scale, 5)
+    mean: Floats = rows.mean(axis=0).round(5)
+    scale: Floats = np.maximum(rows.std(axis=0), 1e-3).round(5)
     weights = [fitted(stages, held, config, mean, scale, seed) for seed in range(config.members)]
     members = [member_of(it) for it in weights]
     probabilities = [odds(members, it, mean, scale) for it in held]
@@ -419,7 +416,7 @@ class HeadRun:
     name: str = "set-head"
 
 
-def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[str], None] = lambda _: None) -> Head:
+def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = lambda _: None) -> Head:
     """Read the examples with the bundled models, fit a head and write it to ``OUT/head.json``.
 
     Raises:
@@ -435,7 +432,7 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[str], None] = l
     with job.open():
         store = NumberStore(run.out / NUMBERS, maker)
         every = [example for examples in read.values() for example in examples]
-        store.add(every, lambda done: tell(f"{done} examples read"))
+        store.add(every, tell)
         parts = {name: [store.of(example) for example in examples] for name, examples in read.items()}
         members, mean, scale, threshold, reached = fit_head(parts["data"], parts["then"], parts["dev"], config)
         head = Head(

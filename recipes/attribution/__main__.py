@@ -1,0 +1,129 @@
+"""Data for the head that ``attribute`` ships, and its figures.
+
+python recipes/attribution sample --data DIR --part test|dev --sentences N --out TASK.jsonl
+python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
+python recipes/attribution make --data DIR --out FOLDER
+
+``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
+examples from elsewhere, and ``domain.jsonl``, those of BioASQ. DIR is the folder of data sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
+
+import made
+from pools import Pools, hash_of, sampled, written
+from vericite.disk.files import write_whole
+from vericite.train.examples import AttributionExample, as_line
+
+WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
+
+
+def sample(args: argparse.Namespace) -> None:
+    """Sentences with their sources."""
+    found = list(sampled(Pools(args.data).asked(args.part, args.seed), args.sentences, 2, args.seed))
+    write_whole(args.out, written(found))
+    print(f"{len(found)} questions, {sum(len(one.sentences) for one in found)} sentences")
+
+
+def labelled_examples(pools: Pools, part: str, labels: Path, seed: int) -> Iterator[AttributionExample]:
+    """The labelled sentences with their texts; a label whose sentence is another now is an error."""
+    with labels.open(encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.strip()]
+    wanted = {(line["id"], line["sentence"]): line for line in lines}
+    ids = {line["id"] for line in lines}
+    met = 0
+    for asked in pools.asked(part, seed):
+        if asked.id not in ids:
+            continue
+        for number, text in asked.sentences:
+            line = wanted.get((asked.id, number))
+            if line is None:
+                continue
+            found = [source.id for source in asked.sources]
+            if line["hash"] != hash_of(text) or line["sources"] != found:
+                raise SystemExit(f"expected the sentence that was labelled: {asked.id} {number}; found another")
+            met += 1
+            yield AttributionExample(
+                id=f"{asked.id}:{number}",
+                question=asked.question,
+                sentence=text,
+                sources=asked.sources,
+                supports=tuple(line["supports"]),
+                kind="labelled",
+                made_from="bioasq",
+                group=f"bioasq:{asked.id}",
+            )
+    if met < len(lines):
+        raise SystemExit(f"expected {len(lines)} labelled sentences in the data; found {met}")
+
+
+def examples(args: argparse.Namespace) -> None:
+    """Labels and texts."""
+    found = list(labelled_examples(Pools(args.data), args.part, args.labels, args.seed))
+    write_whole(args.out, (as_line(it) + "\n" for it in found))
+    print(f"{len(found)} sentences")
+
+
+def make(args: argparse.Namespace) -> None:
+    """Examples without labels by hand."""
+    pools, most = Pools(args.data), args.most
+    parts: dict[str, Callable[[], Iterator[AttributionExample]]] = {
+        "healthver": lambda: made.labelled(
+            pools, "healthver", "healthver/multivers/claims_train.jsonl", "healthver/multivers/corpus.jsonl", most, 0
+        ),
+        "scifact": lambda: made.labelled(
+            pools, "scifact", "scifact/data/claims_train.jsonl", "scifact/data/corpus.jsonl", most, 0
+        ),
+        "pubmedqa": lambda: made.pubmedqa(pools, most, 0),
+        "written": lambda: made.written(pools, WRITTEN, 3 * most, 0),
+        "bioasq": lambda: made.bioasq(pools, 2 * most, 0),
+    }
+    found = {name: list(make_one()) for name, make_one in parts.items()}
+    domain = found.pop("bioasq")
+    every = [it for one in found.values() for it in one]
+    random.Random(0).shuffle(every)
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, some in (("made", every), ("domain", domain)):
+        write_whole(args.out / f"{name}.jsonl", (as_line(it) + "\n" for it in some))
+    for name, some in {**found, "bioasq": domain}.items():
+        several = sum(len(it.supports) > 1 for it in some)
+        none = sum(not it.supports for it in some)
+        print(f"{name}: {len(some)} sentences, {several} with several sources, {none} with none")
+    for (source, reason, test), count in sorted(pools.guard.dropped.items()):
+        print(f"left out: {count} of {source}, {reason} of {test}")
+
+
+def main() -> None:
+    """Run a step."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    steps = parser.add_subparsers(required=True)
+    for name, do in (("sample", sample), ("examples", examples), ("make", make)):
+        step = steps.add_parser(name)
+        step.add_argument("--data", type=Path, required=True)
+        step.add_argument("--out", type=Path, required=True)
+        step.add_argument("--seed", type=int, default=0)
+        if name != "make":
+            step.add_argument("--part", choices=("test", "dev", "train"), required=True)
+        step.set_defaults(do=do)
+        if name == "sample":
+            step.add_argument("--sentences", type=int, default=150)
+        if name == "examples":
+            step.add_argument("--labels", type=Path, required=True)
+        if name == "make":
+            step.add_argument("--most", type=int, default=400)
+    args = parser.parse_args()
+    args.do(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Examples to learn from that no language model made.
+
+``bioasq`` is the domain itself: ideal answers' sentences before gold documents and their neighbours. Nobody labelled
+which document says which sentence, so what is nearly all in a gold snippet counts as said there, what has little in
+common with a source counts as not said, and the rest is unknown. The others are from elsewhere: claims that people
+labelled (``healthver``, ``scifact``), conclusions of abstracts (``pubmedqa``), and claims written for this project,
+alone (``written``) and joined from two sources (``joined``).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from mix.passages import Rarity, clean, joined, sentences, text_hash
+from mix.recipe import MixConfig, Shelf
+from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
+from pools import SOURCES, Pools
+from vericite.records import Document, read_jsonl
+from vericite.retrieve.memory import BM25
+from vericite.train.examples import AttributionExample, Source
+
+SAID, UNSAID, APART = 0.62, 0.3, 0.45
+"""Weighed shares of a sentence's words: in a snippet that says it; in a gold source, and another, that may not."""
+
+JOINTS = (", and ", ", and ", ", while ", ", whereas ", "; ", ", but ")
+LONGEST = 50
+
+
+def bioasq(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
+    """Sentences of ideal answers, two of a question at most."""
+    rarity = Rarity(document.titled_text for document in pools.documents[::4])
+    draw = random.Random(f"{seed}|bioasq")
+    left = most
+    for asked in pools.asked("train", seed):
+        for number, text in draw.sample(asked.sentences, min(2, len(asked.sentences))):
+            if left <= 0:
+                return
+            if pools.guard.refuses_claim(text, "attribution"):
+                continue
+            supports, unknown = _weak(text, asked.sources, asked.snippets, rarity)
+            if not supports and len(unknown) > 1:
+                continue
+            left -= 1
+            yield AttributionExample(
+                id=f"{asked.id}:{number}",
+                question=asked.question,
+                sentence=text,
+                sources=asked.sources,
+                supports=tuple(supports),
+                unknown=tuple(unknown),
+                kind="weak",
+                made_from="bioasq",
+                group=f"bioasq:{asked.id}",
+            )
+
+
+def _weak(
+    text: str, sources: Sequence[Source], snippets: dict[int, list[str]], rarity: Rarity
+) -> tuple[list[int], list[int]]:
+    supports: list[int] = []
+    unknown: list[int] = []
+    for place, source in enumerate(sources, start=1):
+        told = max((rarity.coverage(text, snippet) for snippet in snippets.get(place, ())), default=0.0)
+        held = rarity.coverage(text, f"{source.title} {source.text}")
+        if told >= SAID:
+            supports.append(place)
+        elif (place in snippets and held >= UNSAID) or held >= APART:
+            unknown.append(place)
+    return supports, unknown
+
+
+class Nearby:
+    """Documents of a set, and for each text those nearest to it."""
+
+    def __init__(self, documents: Sequence[Source]) -> None:
+        self.documents = list(documents)
+        self._index = BM25(f"{it.title} {it.text}" for it in self.documents)
+
+    def find(self, text: str, without: set[str], count: int, skip: int = 0) -> list[Source]:
+        """The nearest, but for some."""
+        ranked = (-self._index.scores(text)).argsort(kind="stable")
+        found: list[Source] = []
+        for place in ranked:
+            if len(found) == count + skip:
+                break
+            if self.documents[place].id not in without:
+                found.append(self.documents[place])
+        return found[skip:]
+
+
+def labelled(pools: Pools, name: str, claims: str, corpus: str, most: int, seed: int) -> Iterator[AttributionExample]:
+    """Claims before the documents that they cite, as people labelled them, and neighbours of these."""
+    rows = {str(row["doc_id"]): row for row in pools.data.jsonl(corpus)}
+    nearby = Nearby(
+        [Source(id=id, title=row["title"] or "", text=" ".join(row["abstract"])) for id, row in rows.items()]
+    )
+    by_id = {it.id: it for it in nearby.documents}
+    rarity = Rarity(it.text for it in nearby.documents)
+    draw = random.Random(f"{seed}|{name}")
+    tested = _tested(pools, name)
+    items = list(pools.data.jsonl(claims))
+    draw.shuffle(items)
+    for row in items:
+        text = clean(row["claim"])
+        cited = [str(id) for id in row.get("cited_doc_ids") or row.get("doc_ids") or ()]
+        cited = [id for id in cited if id in by_id and id not in tested and by_id[id].text]
+        if not cited or len(text.split()) < 5 or pools.guard.refuses_claim(text, name):
+            continue
+        if most <= 0:
+            return
+        most -= 1
+        chosen = draw.sample(cited, min(len(cited), draw.choice((1, 2, 3, 4))))
+        near = nearby.find(text, set(map(str, row.get("cited_doc_ids") or row.get("doc_ids") or ())) | tested, 4)
+        sources = [by_id[id] for id in chosen] + near[: SOURCES - len(chosen)]
+        draw.shuffle(sources)
+        labels = {id: evidence[0]["label"] for id, evidence in row["evidence"].items() if evidence}
+        supports = [place for place, it in enumerate(sources, start=1) if labels.get(it.id) == "SUPPORT"]
+        unknown = [
+            place
+            for place, it in enumerate(sources, start=1)
+            if it.id not in cited and rarity.coverage(text, it.text) > APART
+        ]
+        yield _example(f"{name}-{row['id']}", text, sources, supports, unknown, "gold", name, f"{name}:{row['id']}")
+
+
+def _tested(pools: Pools, name: str) -> set[str]:
+    if name != "scifact":
+        return set()
+    cited = (row["cited_doc_ids"] for row in pools.data.jsonl("scifact/data/claims_dev.jsonl"))
+    return {str(id) for ids in cited for id in ids}
+
+
+def pubmedqa(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
+    """Sentences of conclusions before the rest of their abstract, where that has nearly all of their words."""
+    tested = pools.data.json("pubmedqa/test_ground_truth.json")
+    items = {pmid: it for pmid, it in pools.data.json("pubmedqa/ori_pqal.json").items() if pmid not in tested}
+    rarity = Rarity(context for it in items.values() for context in it["CONTEXTS"])
+    draw = random.Random(f"{seed}|pubmedqa")
+    for pmid in sorted(items):
+        item = items[pmid]
+        own = Source(id=pmid, title=item["QUESTION"], text=" ".join(item["CONTEXTS"]))
+        if pools.guard.refuses_document(f"pmid:{pmid}", "attribution", item["QUESTION"]):
+            continue
+        for number, text in enumerate(sentences(item["LONG_ANSWER"])):
+            held = rarity.coverage(text, own.text)
+            if len(text.split()) < 6 or held < 0.55 or most <= 0 or pools.guard.refuses_claim(text, "attribution"):
+                continue
+            most -= 1
+            near = pools.neighbours(item["QUESTION"], {pmid}, "train")
+            sources = [own, *(_source(next(near)) for _ in range(SOURCES - 1))]
+            draw.shuffle(sources)
+            unknown = [
+                place for place, it in enumerate(sources, 1) if it is not own and rarity.coverage(text, it.text) > APART
+            ]
+            yield _example(
+                f"{pmid}:{number}", text, sources, [sources.index(own) + 1], unknown, "conclusion", "pubmedqa",
+                f"pubmedqa:{pmid}",
+            )  # fmt: skip
+
+
+def written(pools: Pools, files: Sequence[str], most: int, seed: int) -> Iterator[AttributionExample]:
+    """Claims written about texts, alone, and two by two where their texts are near each other.
+
+    One in five lacks the source of a half, and then has no source at all.
+    """
+    shelf = Shelf(pools.data, MixConfig(), pools.guard, 0)
+    lines = [line.root for path in files for line in read_jsonl(WrittenLine, path)]
+    claims = [
+        it
+        for it in lines
+        if isinstance(it, WrittenClaim) and it.supported and it.document.startswith(("pmid", "scifact"))
+    ]
+    wanted = {claim.document for claim in claims}
+    texts = {key: text for key, text in written_texts(shelf, wanted) if key in wanted}
+    usable = [
+        it for it in claims if it.document in texts and text_hash(joined(texts[it.document], it.sentences)) == it.check
+    ]
+    titles = {f"pmid:{it.id}": it.title for it in pools.documents}
+    nearby = Nearby([Source(id=key, title=titles.get(key, ""), text=" ".join(text)) for key, text in texts.items()])
+    sources = {it.id: it for it in nearby.documents}
+    by_document: dict[str, list[WrittenClaim]] = {}
+    for claim in usable:
+        by_document.setdefault(claim.document, []).append(claim)
+    draw = random.Random(f"{seed}|written")
+    draw.shuffle(usable)
+    for number, claim in enumerate(usable[:most]):
+        own = sources[claim.document]
+        alone = draw.random() < 0.3
+        near = nearby.find(claim.supported or "", {own.id}, 8)
+        partner = next((it for it in near[1:] if by_document.get(it.id)), None)
+        if alone or partner is None:
+            broken = draw.random() < 0.3
+            text = claim.broken if broken else claim.supported or ""
+            chosen, kind, supports = [own], "written", [] if broken else [own.id]
+        else:
+            other = draw.choice(by_document[partner.id])
+            halves = [claim.supported or "", other.supported or ""]
+            wrong = draw.random() < 0.1
+            if wrong:
+                halves[1] = other.broken
+            if draw.random() < 0.5:
+                halves.reverse()
+            text = f"{halves[0].rstrip('. ')}{draw.choice(JOINTS)}{lowered(halves[1])}"
+            lacking = draw.random() < 0.15
+            chosen, kind = [own] if lacking else [own, partner], "joined"
+            supports = [] if lacking or wrong else [own.id, partner.id]
+            near = [it for it in near if it.id != partner.id] + nearby.find(
+                other.supported or "", {own.id, partner.id}, 2, 1
+            )
+        if len(text.split()) > LONGEST or pools.guard.refuses_claim(text, "attribution"):
+            continue
+        more = [it for it in dict.fromkeys(near) if it.id not in {one.id for one in chosen}]
+        every = [*chosen, *draw.sample(more, min(len(more), SOURCES - len(chosen)))]
+        draw.shuffle(every)
+        places = [place for place, it in enumerate(every, start=1) if it.id in supports]
+        yield _example(f"{kind}-{number}", text, every, places, [], kind, "written", f"written:{claim.document}")
+
+
+def _source(document: Document) -> Source:
+    return Source(id=document.id, title=document.title, text=document.text)
+
+
+def _example(
+    id: str,
+    text: str,
+    sources: Sequence[Source],
+    supports: Sequence[int],
+    unknown: Sequence[int],
+    kind: str,
+    made_from: str,
+    group: str,
+) -> AttributionExample:
+    return AttributionExample(
+        id=id,
+        sentence=text,
+        sources=tuple(sources),
+        supports=tuple(supports),
+        unknown=tuple(unknown),
+        kind=kind,
+        made_from=made_from,
+        group=group,
+    )
