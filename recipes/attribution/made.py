@@ -23,6 +23,9 @@ from vericite.train.examples import AttributionExample, Source
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
 """Weighed shares of a sentence's words: in a snippet that says it; in a gold source, and another, that may not."""
 
+BARE = 0.15
+"""Share of such sentences that get neighbours alone, and so have no source."""
+
 JOINTS = (", and ", ", and ", ", while ", ", whereas ", "; ", ", but ")
 LONGEST = 50
 
@@ -39,14 +42,24 @@ def bioasq(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
             if pools.guard.refuses_claim(text, "attribution"):
                 continue
             supports, unknown = _weak(text, asked.sources, asked.snippets, rarity)
-            if not supports and len(unknown) > 1:
+            if not supports:
                 continue
             left -= 1
+            sources = asked.sources
+            if draw.random() < BARE:
+                near = pools.neighbours(asked.question, {it.id for it in sources}, "train")
+                sources = tuple(_source(next(near)) for _ in range(SOURCES))
+                supports = []
+                unknown = [
+                    place
+                    for place, it in enumerate(sources, start=1)
+                    if rarity.coverage(text, f"{it.title} {it.text}") >= APART
+                ]
             yield AttributionExample(
                 id=f"{asked.id}:{number}",
                 question=asked.question,
                 sentence=text,
-                sources=asked.sources,
+                sources=sources,
                 supports=tuple(supports),
                 unknown=tuple(unknown),
                 kind="weak",
