@@ -1,17 +1,14 @@
 """Attribution after generation: which of five sources support each sentence of an answer, held against labels by hand.
 
-    python benchmarks/attribution.py sample --questions FILE... --corpus CORPUS.jsonl.gz --out TASK.jsonl
-    python benchmarks/attribution.py read TASK.jsonl
-    python benchmarks/attribution.py tune TASK.jsonl --labels LABELS.jsonl
-    python benchmarks/attribution.py score TASK.jsonl --labels LABELS.jsonl
+    cd recipes/attribution
+    python . examples --data DIR --part test --labels held-out.jsonl --out TEST.jsonl
+    python . examples --data DIR --part dev --labels dev.jsonl --out DEV.jsonl
+    python benchmarks/attribution.py score TEST.jsonl --dev DEV.jsonl
     python benchmarks/attribution.py together
 
-``sample`` takes questions in BioASQ's form: sentences of their ideal answers, at most two a question, each question
-with five sources: up to three documents of its gold snippets, and the neighbours by BM25 that are not gold. ``read``
-prints sentences and sources for whoever labels them; ``tune`` shows the cosine's F1 by its threshold, for questions
-that are not scored. A label is a line {"id", "sentence", "hash", "supports": [1, 3]}: the
-question, the number of the sentence, the hash of its text, and the sources (from 1) that support the whole of it; the
-file has no text of the data. The label of a sentence that no source supports is empty.
+``score`` has 150 sentences of BioASQ's ideal answers, of questions that neither the verifier nor the head has learnt
+from, each with up to three of its gold documents and their neighbours by BM25. A language model, not a person, read
+them and said which sources support each. Bars of the rows that are tuned are chosen on other questions.
 
 ``together`` asks for the two documents that support a sentence only as a pair: 60 cases, all invented, by a writer who
 had not seen how any attributor works (``cases/two_documents.jsonl``; for judging, nothing is fitted to them). It tells
@@ -24,189 +21,142 @@ those of all of PubMed.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
-import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from vericite.attribute import Attributor, CosineAttributor, load_attributor
-from vericite.corpus.sources.entry import pmid_of
+from vericite.attribute import Attribution, Attributor, load_attributor
+from vericite.disk.files import write_whole
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.rates import RateTally
+from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
-from vericite.models import Embedder
-from vericite.records import Answer, Document, Gold, GoldSentence
-from vericite.retrieve.memory import BM25
+from vericite.records import Answer, Claim, Document, Gold, GoldSentence, Span, read_jsonl, to_json
 from vericite.text.citations import parse_answer
-from vericite.text.sentences import document_sentences
-
-SOURCES, GOLD, SENTENCES = 5, 3, 2
-ROWS = ("verifier", "cosine", "random")
-MEASURES = ("CitationExactMatch", "CitationF1", "CitationF1(average='micro')", "CitationPrecision", "CitationRecall")
+from vericite.train.examples import AttributionExample, read_examples
+from vericite.verify.protocol import get_protocol
 
 
-def hash_of(text: str) -> str:
-    """What a label knows its sentence by."""
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: who finds the sources, and whether the bar is chosen on development sentences."""
+
+    name: str
+    by: str
+    protocol: str = "default"
+    tuned: bool = False
+
+    @property
+    def attributor(self) -> Attributor:
+        """It, made."""
+        return load_attributor(self.by, get_protocol(self.protocol))
 
 
-def documents_in(path: Path) -> list[Document]:
-    """The corpus."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    return [Document.from_text(line["pmid"], line["abstract"], line["title"]) for line in lines if line["abstract"]]
+ROWS = (
+    Row("learned", "learned"),
+    Row("random", "random"),
+    Row("cosine", "cosine"),
+    Row("cosine, tuned", "cosine", tuned=True),
+    Row("NLI, one source", "verifier", "vericite"),
+    Row("NLI, one source, tuned", "verifier", "vericite", tuned=True),
+    Row("verifier", "verifier"),
+    Row("likeliest", "likeliest"),
+)
+MEASURES = ("CitationF1", "CitationExactMatch", "CitationPrecision", "CitationRecall", "CitationF1(average='micro')")
 
 
-def sample(args: argparse.Namespace) -> None:
-    """Questions, the sentences asked about and their sources."""
-    found = [item for path in args.questions for item in json.loads(path.read_text(encoding="utf-8"))["questions"]]
-    documents = documents_in(args.corpus)
-    by_id = {document.id: document for document in documents}
-    index = BM25(document.titled_text for document in documents)
-    draw = random.Random(args.seed)
-    draw.shuffle(found)
-    left: int = args.sentences
-    with args.out.open("w", encoding="utf-8") as file:
-        for item in found:
-            answer = _answer(item, by_id, documents, index, draw)
-            if left <= 0:
-                break
-            if answer is None:
-                continue
-            chosen = sorted(draw.sample(range(len(answer.claims)), min(SENTENCES, left, len(answer.claims))))
-            left -= len(chosen)
-            snippets = {document.id: _snippets(item, document.id) for document in answer.documents}
-            record = {"answer": answer.model_dump(mode="json"), "sentences": chosen, "snippets": snippets}
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+def by_question(path: Path) -> list[tuple[Answer, Gold]]:
+    """Labelled sentences, those of a question together: they are not independent of each other."""
+    groups: dict[str, list[AttributionExample]] = {}
+    for example in read_examples([path]):
+        groups.setdefault(example.group or example.id, []).append(example)
+    return [_joined(id, examples) for id, examples in groups.items()]
 
 
-def _answer(
-    item: Any, by_id: dict[str, Document], documents: Sequence[Document], index: BM25, draw: random.Random
-) -> Answer | None:
-    """The ideal answer with five sources in an order of chance; None where there is none, or no gold document."""
-    ideal = item.get("ideal_answer") or []
-    text = (ideal if isinstance(ideal, str) else ideal[0]) if ideal else ""
-    all_gold = {pmid_of(address) or address for address in item["documents"]}
-    told = dict.fromkeys(pmid_of(snippet["document"]) or "" for snippet in item.get("snippets", ()))
-    gold = [by_id[id] for id in told if id in by_id]
-    if not text.strip() or not gold:
-        return None
-    chosen = draw.sample(gold, min(GOLD, len(gold)))
-    ranked = np.argsort(-index.scores(item["body"]), kind="stable")
-    neighbours = (documents[place] for place in ranked if documents[place].id not in all_gold | set(told))
-    while len(chosen) < SOURCES:
-        chosen.append(next(neighbours))
-    draw.shuffle(chosen)
-    answer = parse_answer(item["id"], " ".join(text.split()), chosen, item["body"])
-    bare = answer.model_copy(update={"claims": tuple(it.model_copy(update={"citations": ()}) for it in answer.claims)})
-    return bare if bare.claims else None
+def _joined(id: str, examples: Sequence[AttributionExample]) -> tuple[Answer, Gold]:
+    documents = [source.document for source in examples[0].sources]
+    text = " ".join(example.sentence for example in examples)
+    claims: list[Claim] = []
+    start = 0
+    for example in examples:
+        claims.append(Claim(text=example.sentence, span=Span(start=start, end=start + len(example.sentence))))
+        start += len(example.sentence) + 1
+    answer = Answer(id=id, text=text, claims=tuple(claims), documents=tuple(documents), question=examples[0].question)
+    gold = [
+        GoldSentence(sentence=place, documents=tuple(example.sources[number - 1].id for number in example.supports))
+        for place, example in enumerate(examples)
+    ]
+    return answer, Gold(id=id, citations=tuple(gold))
 
 
-def _snippets(item: Any, id: str) -> list[str]:
-    return [snippet["text"] for snippet in item["snippets"] if pmid_of(snippet["document"]) == id]
+def _items(pairs: Sequence[tuple[Answer, Gold]], found: Sequence[Attribution]) -> tuple[Item, ...]:
+    return tuple(
+        Item(answer.id, answer=one.answer, gold=gold) for (answer, gold), one in zip(pairs, found, strict=True)
+    )
 
 
-def task_in(path: Path) -> Iterator[tuple[Answer, list[int], dict[str, list[str]]]]:
-    """The answers, which of their sentences are asked about, and what of each source is a gold snippet."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            record = json.loads(line)
-            yield Answer.model_validate_json(json.dumps(record["answer"])), record["sentences"], record["snippets"]
+def _found(row: Row, path: Path, kept: Path | None) -> list[Attribution]:
+    """What a row finds, kept in a folder so that another table does not ask again."""
+    attributor = row.attributor
+    name = hashlib.sha256(f"{attributor.signature}|{path.read_bytes()!r}".encode()).hexdigest()[:16]
+    file = kept / f"{name}.jsonl" if kept else None
+    if file is not None and file.exists():
+        return list(read_jsonl(Attribution, file))
+    began = time.perf_counter()
+    found = list(attributor.attributions([answer for answer, _ in by_question(path)]))
+    print(f"{row.name}: {time.perf_counter() - began:.0f} s; {attributor.signature}", file=sys.stderr)
+    if file is not None:
+        write_whole(file, (to_json(one) + "\n" for one in found))
+    return found
 
 
-def read(args: argparse.Namespace) -> None:
-    """Print what is to be labelled, and of each source the likest sentences and the gold snippets."""
-    embedder = Embedder.shared()
-    for answer, sentences, snippets in task_in(args.task):
-        for number in sentences:
-            claim = answer.claims[number].text
-            print(f"\n=== {answer.id} {number} {hash_of(claim)}\nQ: {answer.question}\nS: {claim}")
-            for place, document in enumerate(answer.documents, start=1):
-                own = [sentence.text_in(document) for sentence in document_sentences(document)]
-                near = embedder.embed(own) @ embedder.embed([claim])[0]
-                shown = [own[index] for index in sorted(np.argsort(-near)[: args.shown])]
-                extra = [text for text in snippets[document.id] if not any(text in one or one in text for one in shown)]
-                kind = "gold" if snippets[document.id] else "other"
-                print(f"[{place}] {kind}: {document.title}\n    - " + "\n    - ".join([*shown, *extra[: args.shown]]))
+def _tuned(row: Row, dev: Path, kept: Path | None) -> float:
+    """The bar with the highest F1 on development sentences."""
+    pairs, found = by_question(dev), _found(row, dev, kept)
+    measure = measures_named(MEASURES[:1])
+    steps = [step / 100 for step in range(2, 99)]
 
+    def reached(bar: float) -> float:
+        system = System(row.name, _items(pairs, [one.above(bar) for one in found]))
+        return score_systems([system], measure, Bootstrap(draws=100))[0].estimate.value or 0.0
 
-def labels_in(path: Path) -> dict[tuple[str, int], tuple[str, list[int]]]:
-    """Hashes of sentences and the sources that support them, by question and number of the sentence."""
-    with path.open(encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file if line.strip()]
-    return {(line["id"], line["sentence"]): (line["hash"], line["supports"]) for line in lines}
-
-
-def golds(args: argparse.Namespace) -> list[tuple[Answer, Gold]]:
-    """The answers with their labelled sentences."""
-    labels = labels_in(args.labels)
-    found: list[tuple[Answer, Gold]] = []
-    for answer, sentences, _ in task_in(args.task):
-        known: list[GoldSentence] = []
-        for number in sentences:
-            if (answer.id, number) not in labels:
-                continue
-            hashed, supports = labels[answer.id, number]
-            if hashed != hash_of(answer.claims[number].text):
-                raise SystemExit(f"expected the sentence that was labelled: {answer.id} {number}; found another")
-            ids = tuple(answer.documents[place - 1].id for place in supports)
-            known.append(GoldSentence(sentence=number, documents=ids))
-        if known:
-            found.append((answer, Gold(id=answer.id, citations=tuple(known))))
-    return sorted(found, key=lambda pair: pair[0].id)
-
-
-def attributors(args: argparse.Namespace) -> dict[str, Attributor]:
-    """The rows of the table."""
-    return {name: load_attributor(name) for name in args.by}
-
-
-def tune(args: argparse.Namespace) -> None:
-    """F1 of the cosine, pooled over sentences, by its threshold."""
-    pairs = golds(args)
-    found = list(CosineAttributor(Embedder.shared()).attributions([_asked(answer, gold) for answer, gold in pairs]))
-    measures = measures_named(["CitationF1(average='micro')", "CitationExactMatch"])
-    for step in range(50, 96, 5):
-        items = [
-            Item(answer.id, answer=one.above(step / 100).answer, gold=gold)
-            for (answer, gold), one in zip(pairs, found, strict=True)
-        ]
-        figures = score_systems([System(str(step), tuple(items))], measures)
-        print(step / 100, *(f"{figure.estimate.value:.3f}" for figure in figures))
+    values = {bar: reached(bar) for bar in steps}
+    best = [bar for bar in steps if values[bar] >= max(values.values()) - 1e-9]
+    return best[len(best) // 2]
 
 
 def score(args: argparse.Namespace) -> None:
-    """The table, and each row against the first."""
-    pairs = golds(args)
+    """The table, and the first row against each other one."""
+    pairs = by_question(args.test)
     sentences = [sentence for _, gold in pairs for sentence in gold.citations or ()]
     cited = sum(len(sentence.documents) for sentence in sentences)
     none = sum(not sentence.documents for sentence in sentences)
-    print(f"{len(pairs)} answers, {len(sentences)} sentences: {cited} citations in the labels, {none} have none\n")
+    several = sum(len(sentence.documents) > 1 for sentence in sentences)
+    print(
+        f"{len(pairs)} questions, {len(sentences)} sentences: {cited} citations, {none} have none, {several} several\n"
+    )
     systems: dict[str, System] = {}
-    for name, attributor in attributors(args).items():
-        began = time.perf_counter()
-        made = attributor.attributions([_asked(answer, gold) for answer, gold in pairs])
-        items = [
-            Item(answer.id, answer=found.answer, gold=gold) for (answer, gold), found in zip(pairs, made, strict=True)
-        ]
-        systems[name] = System(name, tuple(items))
-        print(f"{name}: {time.perf_counter() - began:.0f} s; {attributor.signature}", file=sys.stderr)
+    for row in (row for row in ROWS if not args.only or row.name in args.only):
+        found = _found(row, args.test, args.kept)
+        if row.tuned:
+            bar = _tuned(row, args.dev, args.kept)
+            print(f"{row.name}: {bar:g}", file=sys.stderr)
+            found = [one.above(bar) for one in found]
+        systems[row.name] = System(row.name, _items(pairs, found))
     measures = measures_named(MEASURES)
-    print(f"| by | {' | '.join(MEASURES)} | exact match over the first |\n|{'---|' * (len(MEASURES) + 2)}")
+    print(f"| by | {' | '.join(MEASURES)} | F1 of the first over it | exact match |\n|{'---|' * (len(MEASURES) + 3)}")
     first = next(iter(systems.values()))
     for name, system in systems.items():
         figures = [figure.estimate for figure in score_systems([system], measures)]
         cells = [f"{it.value:.3f} [{it.low:.3f}, {it.high:.3f}]" for it in figures]
-        gain = "" if system is first else _gain(compare_systems(system, first, measures[:1])[0])
-        print(f"| {name} | {' | '.join(cells)} | {gain} |")
+        gains = ["", ""] if system is first else [_gain(it) for it in compare_systems(first, system, measures[:2])]
+        print(f"| {name} | {' | '.join(cells)} | {' | '.join(gains)} |")
 
 
 def together(args: argparse.Namespace) -> None:
@@ -223,7 +173,7 @@ def together(args: argparse.Namespace) -> None:
     ]
     kinds: list[str] = list(dict.fromkeys(case["kind"] for case in cases))
     print(f"| by | both cited | and nothing else | {' | '.join(kinds)} |\n|{'---|' * (len(kinds) + 3)}")
-    for name, attributor in attributors(args).items():
+    for name, attributor in ((name, load_attributor(name)) for name in args.by):
         kind_of = {kind: RateTally() for kind in kinds}
         both, alone = RateTally(), RateTally()
         for case, found in zip(cases, attributor.attributions(answers), strict=True):
@@ -240,12 +190,6 @@ def _rate(tally: RateTally) -> str:
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
 
 
-def _asked(answer: Answer, gold: Gold) -> Answer:
-    """The answer up to its last sentence that has a label, so that the numbers stay as they are."""
-    last = max(sentence.sentence for sentence in gold.citations or ())
-    return answer.model_copy(update={"claims": answer.claims[: last + 1]})
-
-
 def _gain(compared: Any) -> str:
     found = compared.difference
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
@@ -255,29 +199,15 @@ def main() -> None:
     """Run one of the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(required=True)
-    step = steps.add_parser("sample")
-    step.add_argument("--questions", type=Path, nargs="+", required=True)
-    step.add_argument("--corpus", type=Path, required=True)
-    step.add_argument("--sentences", type=int, default=100)
-    step.add_argument("--seed", type=int, default=0)
-    step.add_argument("--out", type=Path, required=True)
-    step.set_defaults(do=sample)
-    step = steps.add_parser("read")
-    step.add_argument("task", type=Path)
-    step.add_argument("--shown", type=int, default=2)
-    step.set_defaults(do=read)
-    step = steps.add_parser("tune")
-    step.add_argument("task", type=Path)
-    step.add_argument("--labels", type=Path, required=True)
-    step.set_defaults(do=tune)
     step = steps.add_parser("score")
-    step.add_argument("task", type=Path)
-    step.add_argument("--labels", type=Path, required=True)
-    step.add_argument("--by", nargs="+", default=ROWS)
+    step.add_argument("test", type=Path)
+    step.add_argument("--dev", type=Path, required=True)
+    step.add_argument("--only", nargs="*", default=())
+    step.add_argument("--kept", type=Path)
     step.set_defaults(do=score)
     step = steps.add_parser("together")
     step.add_argument("--cases", type=Path, default=Path(__file__).parent / "cases" / "two_documents.jsonl")
-    step.add_argument("--by", nargs="+", default=("likeliest", *ROWS))
+    step.add_argument("--by", nargs="+", default=("learned", "likeliest", "verifier", "cosine", "random"))
     step.set_defaults(do=together)
     args = parser.parse_args()
     args.do(args)

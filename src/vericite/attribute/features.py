@@ -182,9 +182,10 @@ class FeatureMaker:
     def of(self, answers: Sequence[Answer]) -> Iterator[list[Known]]:
         """What is known of each sentence of each answer; each distinct pair of all answers is judged once."""
         sources = [[_Source(document) for document in answer.documents] for answer in answers]
-        statements = {claim.text: _statements(claim.text) for answer in answers for claim in answer.claims}
+        told = {claim.text: _plain(claim.text) for answer in answers for claim in answer.claims}
+        statements = {text: _statements(text) for text in told.values()}
         texts = dict.fromkeys(text for own in sources for source in own for text in source.texts)
-        texts |= dict.fromkeys(claim.text for answer in answers for claim in answer.claims)
+        texts |= dict.fromkeys(told.values())
         rows = {text: row for row, text in enumerate(texts)}
         vectors = self._embedder.embed(list(texts))
 
@@ -195,9 +196,10 @@ class FeatureMaker:
         for answer, own in zip(answers, sources, strict=True):
             sentences: list[tuple[_Sentence, list[int]]] = []
             for claim in answer.claims:
-                candidates = [_candidate(source, claim.text, like) for source in own]
+                text = told[claim.text]
+                candidates = [_candidate(source, text, like) for source in own]
                 kept = _likest(candidates)
-                chosen = _Sentence(claim.text, statements[claim.text], [candidates[place] for place in kept])
+                chosen = _Sentence(text, statements[text], [candidates[place] for place in kept])
                 sentences.append((chosen, kept))
             asked.append(sentences)
         self._judged([sentence for group in asked for sentence, _ in group])
@@ -267,6 +269,15 @@ class Known:
 def _candidate(source: _Source, sentence: str, like: Callable[[Sequence[str], str], Floats]) -> _Candidate:
     cosines = like(source.sentences, sentence) if source.sentences else np.zeros(0)
     return _Candidate(source, cosines, float(like([source.title], sentence)[0]) if source.title else 0.0)
+
+
+_ANSWER = re.compile(r"(?:yes|no)\b\s*[,.;:!]\s*(?=\S+\s\S+\s\S)", re.IGNORECASE)
+
+
+def _plain(sentence: str) -> str:
+    """The sentence without the "Yes," that answers the question: no source says that."""
+    bare = _ANSWER.sub("", sentence, count=1) if _ANSWER.match(sentence) else sentence
+    return bare[:1].upper() + bare[1:]
 
 
 def _likest(candidates: Sequence[_Candidate]) -> list[int]:

@@ -57,6 +57,12 @@ def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> At
     return MultiLabelAttributor(ModelFolder.open(folder))
 
 
+def _learned(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    from vericite.attribute.learned import BUNDLED
+
+    return _by_head(BUNDLED, protocol)
+
+
 def _by_head(file: Path, protocol: Protocol | None) -> Attributor:
     from vericite.attribute.learned import Head, LearnedAttributor
     from vericite.models.embedder import Embedder
@@ -76,10 +82,11 @@ def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor
 
 ATTRIBUTORS: dict[str, Kind] = {
     "verifier": Kind("each source that the protocol finds to support the sentence", _verifier),
+    "learned": Kind("what a small network makes of all sources together, as the verifier reads them", _learned),
     "likeliest": Kind("as verifier, and what stands out, one or two sources a sentence in all: to look at", _likeliest),
     "cosine": Kind("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
     "random": Kind("by chance, for comparison", _random),
-    "multi-label": Kind("a classifier over several sources at once; no weights are shipped", _multi_label, "FOLDER"),
+    "multi-label": Kind("a head or classifier of your own, over several sources at once", _multi_label, "FOLDER"),
     "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
 """Every attributor by name."""

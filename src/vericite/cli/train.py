@@ -9,6 +9,18 @@ from typing import Annotated, Literal
 
 import typer
 
+from vericite.cli.options import (
+    CacheOption,
+    ConcurrencyOption,
+    JudgeOption,
+    PriceOption,
+    ReplyOption,
+    RequestsOption,
+    TimeoutOption,
+    TokensOption,
+    llm_settings,
+)
+
 train = typer.Typer(
     name="train",
     help="Make a verifier: fine-tune one, pack it, or unpack one to train on. docs/verifier.md has the whole way. It "
@@ -112,6 +124,49 @@ def attribution(
     for measure, value in head.scores.items():
         typer.echo(f"{measure}: {value:g}")
     typer.echo(f"threshold: {head.threshold:g}\nwritten to {out}")
+
+
+@train.command()
+def attribution_data(
+    data: Annotated[
+        str, typer.Argument(help="A data set, as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    form: Annotated[
+        Literal["long", "short", "sources"],
+        typer.Option(help="long: short answers become long ones. sources: one source becomes four. short: no model."),
+    ] = "long",
+    llm: Annotated[str | None, typer.Option("--llm", help="Who writes.", metavar="MODEL")] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(help="Another prompt for long, sent word for word.", metavar="FILE")
+    ] = None,
+    positive_prompt: Annotated[
+        Path | None, typer.Option(help="Likewise for a source in other words.", metavar="FILE")
+    ] = None,
+    negative_prompt: Annotated[
+        Path | None, typer.Option(help="Likewise for sources of the same topic.", metavar="FILE")
+    ] = None,
+    most: Annotated[int | None, typer.Option(min=1, help="Records to use, at most.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the order of sources.")] = 0,
+    judge: JudgeOption = None,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RequestsOption = None,
+    tpm: TokensOption = None,
+    timeout: TimeoutOption = 60.0,
+    price: PriceOption = None,
+    reply_tokens: ReplyOption = 512,
+    cache: CacheOption = True,
+) -> None:
+    """Make training data for attribution out of question answering data, with a language model.
+
+    The verifier reads what the model wrote. What it does not find to hold is left out and counted. OUT gets
+    `examples.jsonl` and `manifest.json`. Stopped, even by kill -9, a run goes on when the same command is typed again.
+    """
+    from vericite.cli.attribution_data import Asked, show_counts, write_examples
+
+    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    asked = Asked(data, form, llm, (prompt, positive_prompt, negative_prompt), most, seed, judge)
+    show_counts(*write_examples(asked, out, settings))
 
 
 @contextmanager

@@ -303,8 +303,8 @@ def _stage(
 
 def member_of(weights: Weights) -> Member:
     """A network as it is written."""
-
-    return Member.model_validate({name: np.asarray(value).round(5).tolist() for name, value in weights.items()})
+    rounded = {name: np.asarray(value).round(5).tolist() for name, value in weights.items()}
+    return Member.model_validate_json(json.dumps(rounded))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,404 @@
+"""Examples that a language model makes of question answering data, after MultiAttr (Patel et al. 2024, NAACL).
+
+``long`` takes a question with its short answer and several paragraphs (HotpotQA's form): the model writes a longer
+answer with citations; paragraphs that it did not need stay as distractors. ``short`` is the same data without a model:
+what the long answers are compared with. ``sources`` takes a statement with one reference that supports it (Natural
+Questions' form): the model writes another source that supports it and two that do not.
+
+Nothing is believed: the verifier reads what was made, and what does not hold is left out and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vericite.datasets.entry import Entry
+from vericite.disk.files import write_whole
+from vericite.disk.jobs import Job, Lines
+from vericite.errors import InputError, RecordError
+from vericite.llm import LLM, CallFailure, ChatRequest
+from vericite.llm.chat import as_block
+from vericite.llm.prompts import Prompt, read_prompt
+from vericite.llm.verbatim import VerbatimPrompt, expect_slots
+from vericite.models.contracts import ENTAILS, Judge, Pair
+from vericite.records import Document, Record
+from vericite.text.citations import parse_answer
+from vericite.train.examples import AttributionExample, Source, as_line
+from vericite.verify.judging import ask
+
+Form = Literal["long", "short", "sources"]
+FORMS: Mapping[Form, str] = {
+    "long": "a short answer and several paragraphs: the model writes a long answer with citations",
+    "short": "the same data without a model: question and short answer as one sentence",
+    "sources": "a statement and its reference: the model writes one more source and two that do not support it",
+}
+
+_Reply = TypeVar("_Reply")
+
+_PROMPTS = Path(__file__).with_name("prompts")
+SOURCES = 5
+ENTAILED = 0.5
+MADE, EXAMPLES = "made.jsonl", "examples.jsonl"
+
+
+class Item(NamedTuple):
+    """What one record of the data gives.
+
+    Attributes:
+        answer: The short answer, or the statement.
+        sources: Paragraphs, or the one reference.
+        gold: Those that the answer rests on, by their places.
+    """
+
+    id: str
+    question: str
+    answer: str
+    sources: tuple[Source, ...]
+    gold: tuple[int, ...]
+
+
+class Made(Record):
+    """What an item came to: its examples, and what was left out, by reason."""
+
+    id: str
+    examples: tuple[AttributionExample, ...] = ()
+    rejected: dict[str, int] = Field(default_factory=dict)
+    failed: str | None = None
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Sentence(_Strict):
+    text: str = Field(min_length=1)
+    sources: list[int]
+
+
+class _Long(_Strict):
+    sentences: list[_Sentence] = Field(min_length=1, max_length=6)
+
+
+class _Text(_Strict):
+    text: str = Field(min_length=1)
+
+
+class _Two(_Strict):
+    first: str = Field(min_length=1)
+    second: str = Field(min_length=1)
+
+
+def items_of(entries: Iterable[Entry | RecordError], form: Form) -> Iterator[Item | RecordError]:
+    """What a form can use of a data set, in its order."""
+    for entry in entries:
+        if isinstance(entry, RecordError):
+            yield entry
+        elif form == "sources":
+            for it in entry.citations:
+                if it.label == "supported" and it.premise.strip():
+                    yield Item(it.id, it.group or "", it.claim, (Source(id="reference", text=it.premise),), (0,))
+        elif entry.question is not None and entry.documents:
+            if found := _short(entry):
+                yield found
+
+
+def _short(entry: Entry) -> Item | None:
+    question = entry.question
+    assert question is not None
+    exact = [words[0] for words in question.gold_exact if words]
+    answer = ", ".join(exact) or (question.gold_ideal[0] if question.gold_ideal else "")
+    sources = tuple(_source(document) for document in entry.documents)
+    gold = tuple(place for place, it in enumerate(sources) if it.id in question.gold_documents)
+    return Item(question.id, question.text, answer, sources, gold) if answer and gold else None
+
+
+def _source(document: Document) -> Source:
+    return Source(id=document.id, title=document.title, text=document.text or document.title)
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What the model is asked; a file of somebody else's goes out word for word, and its reply is read as text."""
+
+    long: Prompt | VerbatimPrompt
+    positive: Prompt | VerbatimPrompt
+    negative: Prompt | VerbatimPrompt
+
+    @classmethod
+    def read(cls, long: Path | None = None, positive: Path | None = None, negative: Path | None = None) -> Prompts:
+        """Ours, or those of files.
+
+        Raises:
+            InputError: A file is no prompt, or lacks a slot.
+        """
+        pair = ("reference", "statement")
+        return cls(
+            _read(long, "long-answer", ("sources", "question", "answer")),
+            _read(positive, "other-words", pair),
+            _read(negative, "same-topic", pair),
+        )
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """By use."""
+        return {"long": self.long.signature, "positive": self.positive.signature, "negative": self.negative.signature}
+
+
+def _read(file: Path | None, usual: str, slots: Sequence[str]) -> Prompt | VerbatimPrompt:
+    if file is None:
+        return read_prompt(_PROMPTS / f"{usual}.toml", Prompt)
+    prompt = VerbatimPrompt.read(file)
+    expect_slots(prompt.name, prompt.turns, slots)
+    return prompt
+
+
+class Maker:
+    """Asks the model about items, and the verifier about what it wrote.
+
+    Args:
+        llm: The language model; None for the form that needs none.
+        judge: Says whether a text entails a sentence.
+        prompts: What is asked.
+        seed: Of the order of sources.
+    """
+
+    def __init__(self, llm: LLM | None, judge: Judge, prompts: Prompts, seed: int = 0, made_from: str = "") -> None:
+        self._llm = llm
+        self._judge = judge
+        self._prompts = prompts
+        self._seed = seed
+        self._made_from = made_from
+
+    def each(self, items: Sequence[Item], form: Form) -> Iterator[Made]:
+        """What each item comes to, in order; several calls at a time."""
+        if form == "short":
+            for item in items:
+                yield self._shortened(item)
+            return
+        if form == "long":
+            yield from self._each(items, self._long, self._checked_long)
+        else:
+            yield from self._each(items, self._sources, self._checked_sources)
+
+    def _each(
+        self,
+        items: Sequence[Item],
+        wanted: Callable[[Item], Awaitable[_Reply | CallFailure]],
+        check: Callable[[Item, _Reply], Made],
+    ) -> Iterator[Made]:
+        with closing(self._model().each(items, wanted)) as replies:
+            for item, reply in zip(items, replies, strict=True):
+                if isinstance(reply, CallFailure):
+                    yield Made(id=item.id, failed=reply.reason)
+                else:
+                    yield check(item, reply)
+
+    def _model(self) -> LLM:
+        if self._llm is None:
+            raise InputError("expected a language model for this form; found none. Name one with --llm.")
+        return self._llm
+
+    async def _long(self, item: Item) -> list[tuple[str, list[int]]] | CallFailure:
+        shown = "\n\n".join(
+            as_block(f"source_{number}", f"{it.title}\n{it.text}".strip())
+            for number, it in enumerate(self._shown(item).sources, start=1)
+        )
+        prompt = self._prompts.long
+        if isinstance(prompt, VerbatimPrompt):
+            plain = "\n\n".join(
+                f"[{number}] {it.title}\n{it.text}" for number, it in enumerate(self._shown(item).sources, start=1)
+            )
+            reply = await self._model().complete(
+                prompt.request({"sources": plain, "question": item.question, "answer": item.answer, "response": ""})
+            )
+            if isinstance(reply, CallFailure):
+                return reply
+            documents = [it.document for it in self._shown(item).sources]
+            claims = parse_answer(item.id, reply.text.strip() or "-", documents).claims
+            return [(claim.text, [citation.marker for citation in claim.citations]) for claim in claims]
+        given = {
+            "sources": shown,
+            "question": as_block("question", item.question),
+            "answer": as_block("answer", item.answer),
+        }
+        request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
+        found = await self._model().parsed(request, _Long)
+        return found if isinstance(found, CallFailure) else [(it.text, it.sources) for it in found.value.sentences]
+
+    async def _sources(self, item: Item) -> tuple[str, list[str]] | CallFailure:
+        positive = await self._one(self._prompts.positive, item, _Text)
+        if isinstance(positive, CallFailure):
+            return positive
+        negative = await self._one(self._prompts.negative, item, _Two)
+        return negative if isinstance(negative, CallFailure) else (positive[0], negative)
+
+    async def _one(self, prompt: Prompt | VerbatimPrompt, item: Item, kind: type[_Text | _Two]) -> Any:
+        plain = {"reference": item.sources[0].text, "statement": item.answer}
+        if isinstance(prompt, VerbatimPrompt):
+            reply = await self._model().complete(prompt.request(plain))
+            if isinstance(reply, CallFailure):
+                return reply
+            return [reply.text.strip()] if kind is _Text else _parted(reply.text)
+        given = {name: as_block(name, text) for name, text in plain.items()}
+        request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
+        found = await self._model().parsed(request, kind)
+        return found if isinstance(found, CallFailure) else list(found.value.model_dump().values())
+
+    def _shown(self, item: Item) -> Item:
+        """The gold sources and as many others as there is room for, in an order of chance."""
+        draw = random.Random(f"{self._seed}|{item.id}")
+        others = [place for place in range(len(item.sources)) if place not in item.gold]
+        gold = list(item.gold)[:SOURCES]
+        chosen = gold + draw.sample(others, min(len(others), SOURCES - len(gold)))
+        draw.shuffle(chosen)
+        places = tuple(place for place, it in enumerate(chosen) if it in gold)
+        return item._replace(sources=tuple(item.sources[place] for place in chosen), gold=places)
+
+    def _entailed(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How likely each text entails the sentence; 0 where that could not be judged."""
+        said = ask(self._judge, [Pair(text, sentence) for text, sentence in pairs])
+        return [0.0 if it.failure is not None else float(it.probabilities[ENTAILS]) for it in said]
+
+    def _checked_long(self, item: Item, sentences: Sequence[tuple[str, list[int]]]) -> Made:
+        shown = self._shown(item)
+        rejected: Counter[str] = Counter()
+        usable: list[tuple[str, list[int]]] = []
+        for text, numbers in sentences:
+            if not numbers or len(text.split()) < 3:
+                rejected["it cites nothing" if not numbers else "it is no sentence"] += 1
+            elif not all(1 <= number <= len(shown.sources) for number in numbers):
+                rejected["it cites a source that there is not"] += 1
+            else:
+                usable.append((text, sorted(set(numbers))))
+        told = self._entailed([(_told(shown.sources, numbers), text) for text, numbers in usable])
+        examples: list[AttributionExample] = []
+        for number, ((text, numbers), likely) in enumerate(zip(usable, told, strict=True)):
+            if likely < ENTAILED:
+                rejected["its sources do not entail it"] += 1
+            else:
+                examples.append(self._example(item, f"{item.id}:{number}", text, shown.sources, numbers, "long"))
+        return Made(id=item.id, examples=tuple(examples), rejected=dict(rejected))
+
+    def _checked_sources(self, item: Item, reply: tuple[str, list[str]]) -> Made:
+        positive, negatives = reply
+        rejected: Counter[str] = Counter()
+        texts = [positive, *negatives]
+        likely = self._entailed([(text, item.answer) for text in texts])
+        kept = [("reference", item.sources[0].text, True)]
+        if likely[0] >= ENTAILED:
+            kept.append(("other words", positive, True))
+        else:
+            rejected["the source in other words does not entail it"] += 1
+        for place, text in enumerate(negatives, start=1):
+            if likely[place] < ENTAILED:
+                kept.append((f"same topic {place}", text, False))
+            else:
+                rejected["a source of the same topic entails it"] += 1
+        if len(negatives) < 2:
+            rejected["there are not two sources of the same topic"] += 1
+        if len(kept) < 2:
+            return Made(id=item.id, rejected=dict(rejected))
+        random.Random(f"{self._seed}|{item.id}").shuffle(kept)
+        sources = tuple(Source(id=name, text=text) for name, text, _ in kept)
+        supports = [number for number, (_, _, holds) in enumerate(kept, start=1) if holds]
+        example = self._example(item, item.id, item.answer, sources, supports, "sources")
+        return Made(id=item.id, examples=(example,), rejected=dict(rejected))
+
+    def _shortened(self, item: Item) -> Made:
+        shown = self._shown(item)
+        text = f"{item.question.rstrip('?. ')}: {item.answer.rstrip('.')}."
+        example = self._example(item, item.id, text, shown.sources, [place + 1 for place in shown.gold], "short")
+        return Made(id=item.id, examples=(example,))
+
+    def _example(
+        self, item: Item, id: str, text: str, sources: Sequence[Source], supports: Sequence[int], kind: str
+    ) -> AttributionExample:
+        return AttributionExample(
+            id=id,
+            question=item.question or None,
+            sentence=text.strip(),
+            sources=tuple(sources),
+            supports=tuple(supports),
+            kind=kind,
+            made_from=self._made_from,
+            group=f"{self._made_from}:{item.id}",
+        )
+
+
+def _told(sources: Sequence[Source], numbers: Iterable[int]) -> str:
+    return " ".join(f"{sources[number - 1].title}. {sources[number - 1].text}".lstrip(". ") for number in numbers)
+
+
+_OUTPUT = re.compile(r"^#*\s*output\s*\d\s*:?\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def _parted(text: str) -> list[str]:
+    """The two paragraphs of a reply in words: parted by headings, or by empty lines."""
+    parts = [part.strip() for part in _OUTPUT.split(text)]
+    parts = parts if sum(map(bool, parts)) > 1 else [part.strip() for part in re.split(r"\n\s*\n", text)]
+    return [part for part in parts if part][:2]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run came to."""
+
+    items: int
+    examples: int
+    before: int
+    rejected: dict[str, int]
+    failed: dict[str, str]
+
+
+def make_examples(
+    items: Sequence[Item],
+    form: Form,
+    maker: Maker,
+    out: Path,
+    settings: Mapping[str, Any],
+    tell: Callable[[int], None] = lambda _: None,
+) -> Counts:
+    """Make what was not made yet, and write ``OUT/examples.jsonl``; killed, a run goes on where it was.
+
+    Items that failed are asked again by the next run; what the cache knows costs nothing.
+
+    Raises:
+        InputError: OUT is of another run, or another process works there.
+    """
+    _refuse_doubles(items)
+    digest = hashlib.sha256(repr([tuple(item) for item in items]).encode()).hexdigest()[:16]
+    job = Job.in_folder(out, {**settings, "form": form, "items": digest}, "attribution data")
+    lines = Lines(out / MADE, Made)
+    with job.open():
+        known = {made.id: made for made in lines.read()}
+        before = len(known)
+        waiting = [item for item in items if item.id not in known]
+        failed: dict[str, str] = {}
+        for number, made in enumerate(maker.each(waiting, form), start=1):
+            if made.failed is not None:
+                failed[made.id] = made.failed
+            else:
+                lines.append([made])
+                known[made.id] = made
+            tell(before + number)
+        every = [example for item in items if item.id in known for example in known[item.id].examples]
+        write_whole(out / EXAMPLES, (as_line(example) + "\n" for example in every))
+        rejected = sum((Counter(made.rejected) for made in known.values()), Counter[str]())
+        job.note({"finished": not failed, "examples": len(every), "rejected": dict(rejected), "failed": failed})
+    return Counts(len(items), len(every), before, dict(rejected), failed)
+
+
+def _refuse_doubles(items: Sequence[Item]) -> None:
+    for id, count in Counter(item.id for item in items).most_common(1):
+        if count > 1:
+            raise InputError(f"expected ids that differ; found {id} {count} times. Give each record an id of its own.")
