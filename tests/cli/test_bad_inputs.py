@@ -23,6 +23,7 @@ UNIT = {
     "claim": "Aspirin lowers risk.", "start": 0, "end": 20, "documents": [DOCUMENT], "verdict": "supported",
 }  # fmt: skip
 LABELLED = {"item": "i1", "rater": "r1", "label": "supported"}
+EXAMPLE = {"id": "e1", "sentence": "Zinc shortens colds.", "sources": [{"id": "s1", "text": "Zinc."}], "supports": [1]}
 LEXICAL = ("--judge", "lexical")
 PLAIN = ("--by", "bm25", "--rerank", "none")
 
@@ -84,6 +85,11 @@ TARGETS = {
     "people": Target(("annotate", "agreement", "FILE", "--draws", "100"), LABELLED, {"item": [], "label": 3}),
     "experiment": Target(("run", "EXPERIMENT", "--to", "OUT", "--dry-run"), QUESTION, {"id": [], "question": 3}),
     "stored": Target(("corpus", "build", "FILE", "--to", "OUT"), DOCUMENT, {"id": {}, "text": 3}),
+    "examples": Target(
+        ("train", "attribution", "--data", "FILE", "--dev", "FILE", "--out", "OUT"),
+        EXAMPLE,
+        {"id": 3, "sentence": "", "sources": []},
+    ),
     "labels": Target(("calibrate", "FILE", *LEXICAL), LABEL, {"label": "perhaps", "claim": " ", "premise": 3}),
 }
 

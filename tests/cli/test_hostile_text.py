@@ -116,7 +116,10 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
     sample, store, grid = (str(folder / name) for name in ("sample.jsonl", "store", "grid"))
     names = ("--name", f"one {evil}", "--name", f"two {evil}")
     lexical = ("--judge", "lexical")
+    example = {"id": evil, "sentence": evil, "sources": [{"id": evil, "text": evil}], "group": evil}
+    examples = lines(folder / "examples.jsonl", example)
     return {
+        "train attribution": ["train", "attribution", "--data", examples, "--dev", examples, "--out", f"{folder}/out"],
         "check": ["check", answers, *lexical],
         "check what is broken": ["check", broken, *lexical, "--format", "vericite"],
         "check with an unknown name": ["check", answers, "--judge", evil],
@@ -173,7 +176,10 @@ BEFORE = {
     "corpus export": "corpus build", "corpus verify": "corpus build",
 }  # fmt: skip
 """What makes the file or folder that a command reads."""
-WRONG = {"check what is broken", "check with an unknown name", "serve what is not there", "mcp of what is not there"}
+WRONG = {
+    "check what is broken", "check with an unknown name", "serve what is not there", "mcp of what is not there",
+    "train attribution",
+}  # fmt: skip
 
 
 NAMES = [
@@ -183,6 +189,7 @@ NAMES = [
     "annotate convert to csv", "bioace score", "datasets stats", "datasets show", "corpus build", "corpus info",
     "corpus get", "corpus export", "corpus verify", "run", "run dry", "table", "serve what is not there",
     "mcp of what is not there",
+    "train attribution",
 ]  # fmt: skip
 
 

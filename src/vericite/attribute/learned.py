@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -59,7 +58,7 @@ class Member(Record):
             raise ValueError(f"expected {len(self.second_bias)} numbers in last; found {len(self.last)}")
         return self
 
-    @cached_property
+    @property
     def arrays(self) -> dict[str, Floats]:
         """The weights by name."""
         return {name: np.asarray(getattr(self, name), dtype=np.float64) for name in type(self).model_fields}
@@ -126,7 +125,7 @@ class Head(Record):
             )
         return head
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """The first digits of the weights' hash."""
         told = self.model_dump(mode="json", include={"members", "mean", "scale", "made_by"})

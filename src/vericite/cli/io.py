@@ -223,7 +223,7 @@ EXTRAS = {
     "serve": Extra("the service over HTTP", ("fastapi", "uvicorn")),
     "ray": Extra("check and attribute on many processes and machines", ("ray", "pyarrow")),
     "hf": Extra("judges and rerankers from checkpoints", ("torch", "transformers")),
-    "train": Extra("training and export", ("torch", "transformers", "onnx", "safetensors")),
+    "train": Extra("training and export", ("torch", "transformers", "peft", "gguf", "onnx", "safetensors")),
 }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -21,10 +21,14 @@ from vericite.cli.options import (
     llm_settings,
 )
 
+if TYPE_CHECKING:
+    from vericite.cli.terminal import Progress
+    from vericite.records import Record
+
 train = typer.Typer(
     name="train",
-    help="Make a verifier: fine-tune one, pack it, or unpack one to train on. docs/verifier.md has the whole way. It "
-    r"needs the extra \[train] and data that the package does not bring.",
+    help="Make a verifier (docs/verifier.md) or models that attribute (docs/training.md). Most of it "
+    r"needs the extra \[train].",
     no_args_is_help=True,
 )
 
@@ -105,25 +109,89 @@ def attribution(
         typer.Option(help="Examples of a second stage, such as those of your own domain; repeatable.", metavar="FILE"),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Choices, JSON.", metavar="FILE")] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="Train this decoder with an adapter and a label a source, in place of a head.", metavar="MODEL"
+        ),
+    ] = None,
     name: Annotated[str, typer.Option(help="What the head is called.")] = "set-head",
     seed: Annotated[int | None, typer.Option(help="In place of the config's.")] = None,
 ) -> None:
-    """Train a head that says which of several sources support a sentence.
+    r"""Train a head that says which of several sources support a sentence.
 
     It weighs what the bundled models say, so it needs no extra and no GPU. OUT gets `head.json`, which
     `vericite attribute --by multi-label:OUT` reads, what the models said of each example, and `manifest.json`.
+
+    With --base a decoder (a hub's name, a folder or a GGUF file) learns a label for each of five sources by LoRA, as
+    MultiAttr has it; that needs the extra \[train].
     """
     from vericite.cli.terminal import Progress
+
+    if base is not None:
+        with _extra("attribution --base"):
+            from vericite.train.decoder import DecoderRun, train_decoder
+            from vericite.train.lora import LoraConfig
+
+            run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
+            with Progress("training", "steps", None).running() as progress:
+                reached = train_decoder(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
+        typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
+        return
     from vericite.train.set_head import HeadConfig, HeadRun, train_head
 
-    chosen = HeadConfig.read(config)
-    chosen = chosen if seed is None else chosen.model_copy(update={"seed": seed})
+    chosen = _seeded(HeadConfig.read(config), seed)
     progress = Progress("reading", "examples", None)
     with progress.running():
         head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), name), chosen, progress.update)
     for measure, value in head.scores.items():
         typer.echo(f"{measure}: {value:g}")
     typer.echo(f"threshold: {head.threshold:g}\nwritten to {out}")
+
+
+@train.command()
+def inline(
+    data: Annotated[list[Path], typer.Option(help="Examples with questions, JSON Lines; repeatable.", metavar="FILE")],
+    dev: Annotated[Path, typer.Option(help="Examples that choose when to stop.", metavar="FILE")],
+    base: Annotated[str, typer.Option(help="A decoder: a hub's name, a folder or a GGUF file.", metavar="MODEL")],
+    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    ask: Annotated[
+        Path | None, typer.Option(help="Examples whose questions are answered when it is done.", metavar="FILE")
+    ] = None,
+    untrained: Annotated[
+        bool, typer.Option("--untrained", help="Answer with the base as it is, to compare with.")
+    ] = False,
+    new_tokens: Annotated[int, typer.Option(min=8, help="Tokens of an answer, at most.")] = 160,
+    config: Annotated[Path | None, typer.Option(help="Choices, JSON.", metavar="FILE")] = None,
+    seed: Annotated[int | None, typer.Option(help="In place of the config's.")] = None,
+) -> None:
+    r"""Train a decoder to write answers with citations in them, by LoRA on the answers alone.
+
+    OUT gets `adapter`, `answers.jsonl` where questions are asked, and `manifest.json`. It needs the extra \[train].
+    """
+    from vericite.cli.terminal import Progress
+
+    with _extra("inline"):
+        from vericite.train.inline import InlineRun, train_inline
+        from vericite.train.lora import LoraConfig
+
+        run = InlineRun(base, tuple(data), dev, out, ask, new_tokens, untrained)
+        with Progress("training", "steps", None).running() as progress:
+            facts = train_inline(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
+    for fact, value in facts.items():
+        typer.echo(f"{fact}: {value}")
+    typer.echo(f"written to {out}")
+
+
+_Config = TypeVar("_Config", bound="Record")
+
+
+def _seeded(config: _Config, seed: int | None) -> _Config:
+    return config if seed is None else config.model_copy(update={"seed": seed})
+
+
+def _steps(progress: Progress) -> Callable[[int, float], None]:
+    return lambda step, loss: progress.update(step, f"loss {loss:.3f}")
 
 
 @train.command()

@@ -56,7 +56,7 @@ class HeadConfig(Record):
     batch: int = Field(default=64, ge=1)
     learning_rate: float = Field(default=3e-3, gt=0)
     then_learning_rate: float = Field(default=1e-3, gt=0)
-    decay: float = Field(default=1e-3, ge=0)
+    decay: float = Field(default=0.05, ge=0)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     share: float = Field(default=1.0, ge=0, le=1)
     then_share: float = Field(default=1.0, ge=0, le=1)
@@ -245,7 +245,7 @@ class Adam:
             second = self._second[name] = 0.999 * self._second.get(name, 0.0) + 0.001 * gradient**2
             moved = first / (1 - 0.9**self._step) / (np.sqrt(second / (1 - 0.999**self._step)) + 1e-8)
             drawn = 0.0 if "bias" in name else self.decay
-            weights[name] = weights[name] - self.rate * (moved + drawn * weights[name] / max(self.rate, 1e-9) * 1e-2)
+            weights[name] = weights[name] - self.rate * (moved + drawn * weights[name])
 
 
 def fitted(
@@ -281,8 +281,7 @@ def _stage(
 ) -> Weights:
     optimiser = Adam(config.learning_rate, config.decay)
     best, since = {name: value.copy() for name, value in weights.items()}, 0
-    least = loss_and_gradients(weights, held)[0] if len(examples) else np.inf
-    least = np.inf if config.patience >= config.epochs else least
+    least = loss_and_gradients(weights, held)[0]
     for _ in range(config.epochs):
         order: list[int] = dice.permutation(len(examples)).tolist()
         for start in range(0, len(order), config.batch):

@@ -1,0 +1,300 @@
+# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+"""Low-rank adapters for decoders, trained on one machine: what ``train attribution --base`` and ``train inline`` share.
+
+Only the adapter (and a head, where there is one) is trained and kept; the decoder stays as it was. A run that was ended
+goes on from its last checkpoint as if it had not been.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from pydantic import Field, ValidationError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import AdamW
+
+from vericite.disk.jobs import Job
+from vericite.errors import InputError
+from vericite.models.hf import find_checkpoint
+from vericite.network.access import offline_by_environment
+from vericite.records import Record, first_problem
+
+CHECKPOINT = "checkpoint"
+
+
+class LoraConfig(Record):
+    """A run's choices. The defaults are MultiAttr's (Patel et al. 2024, NAACL).
+
+    Attributes:
+        targets: Names of the layers that get an adapter, ``all-linear`` for all.
+        batch: Examples in an optimiser's step.
+        at_once: Examples computed at once.
+        patience: Epochs without a better development set after which it ends.
+        warmup: Share of the run in which the rate rises; it falls to 0 over the rest.
+        checkpoint_steps: Steps between checkpoints.
+        steps: Where to end before the epochs do; None for never.
+    """
+
+    rank: int = Field(default=8, ge=1)
+    alpha: float = Field(default=32, gt=0)
+    dropout: float = Field(default=0.05, ge=0, lt=1)
+    targets: tuple[str, ...] | str = ("q_proj", "v_proj")
+    epochs: int = Field(default=3, ge=1)
+    batch: int = Field(default=64, ge=1)
+    at_once: int = Field(default=1, ge=1)
+    learning_rate: float = Field(default=2e-4, gt=0)
+    warmup: float = Field(default=0.06, ge=0, le=1)
+    patience: int = Field(default=1, ge=1)
+    max_tokens: int = Field(default=2048, ge=16)
+    checkpoint_steps: int = Field(default=10, ge=1)
+    steps: int | None = Field(default=None, ge=1)
+    threads: int = Field(default=2, ge=1)
+    seed: int = 0
+
+    @classmethod
+    def read(cls, path: Path | None) -> Self:
+        """From a JSON file; None is all defaults.
+
+        Raises:
+            InputError: The file cannot be read, or names what there is not.
+        """
+        if path is None:
+            return cls()
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except ValidationError as error:
+            told = ": ".join(filter(None, first_problem(error)))
+            raise InputError(f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {told}") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"expected a config in JSON; found {path}: {error}") from None
+
+
+def seeded(seed: int, threads: int) -> None:
+    """The same chance for the same seed."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(threads)
+
+
+def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
+    """The decoder with an adapter that does nothing yet; all else is frozen."""
+    import peft
+
+    targets = config.targets if isinstance(config.targets, str) else list(config.targets)
+    chosen = peft.LoraConfig(
+        r=config.rank,
+        lora_alpha=config.alpha,
+        lora_dropout=config.dropout,
+        target_modules=targets,
+        bias="none",
+        task_type="CAUSAL_LM" if causal else "FEATURE_EXTRACTION",
+    )
+    try:
+        return peft.get_peft_model(model, chosen)
+    except ValueError as error:
+        raise InputError(
+            f"expected the base to have layers named {config.targets}; found none: {str(error)[:200]}. Set targets in "
+            "the config, or to all-linear."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learnt.
+
+    Attributes:
+        module: Everything that is trained is a parameter of it that wants a gradient.
+        loss: Of some examples, by their places, and what they weigh together.
+        dev: How bad it is on the development set; the lower the better.
+        examples: How many there are to learn from.
+    """
+
+    module: nn.Module
+    loss: Callable[[Sequence[int]], tuple[Tensor, float]]
+    dev: Callable[[], float]
+    examples: int
+
+
+def trained(module: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that are trained, by name."""
+    return {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
+
+
+@dataclass
+class Place:
+    """How far a run is."""
+
+    epoch: int = 0
+    step: int = 0
+    best: float = math.inf
+    worse: int = 0
+    finished: bool = False
+
+
+class LoraRun:
+    """Trains a task in a folder, and goes on there."""
+
+    def __init__(self, task: Task, config: LoraConfig, job: Job, tell: Callable[[int, float], None]) -> None:
+        self._task = task
+        self._config = config
+        self._job = job
+        self._tell = tell
+        self._folder = job.place
+        self._weights = trained(task.module)
+        self._optimiser = AdamW(self._weights.values(), lr=config.learning_rate, weight_decay=0.0)
+        self._per_epoch = max(1, math.ceil(task.examples / config.batch))
+        self._total = min(config.steps or 10**9, self._per_epoch * config.epochs)
+
+    def run(self) -> dict[str, Any]:
+        """Train to the end; the weights are then those that were best on the development set.
+
+        Raises:
+            InputError: There is nothing to learn from.
+        """
+        if not self._task.examples:
+            raise InputError("expected examples to learn from; found none. Give more.")
+        place = self._resumed()
+        began = place.step
+        while not place.finished:
+            self._epoch(place)
+        self._load(self._folder / "best.safetensors")
+        return {"steps": place.step, "resumed_at": began, "dev_loss": round(place.best, 6), "epochs": place.epoch}
+
+    def _epoch(self, place: Place) -> None:
+        order: list[int] = (
+            np.random.default_rng([self._config.seed, place.epoch]).permutation(self._task.examples).tolist()
+        )
+        first = place.step - place.epoch * self._per_epoch
+        for number in range(first, self._per_epoch):
+            if place.step >= self._total:
+                break
+            some = order[number * self._config.batch : (number + 1) * self._config.batch]
+            loss = self._step(place.step, some)
+            place.step += 1
+            self._tell(place.step, loss)
+            if place.step % self._config.checkpoint_steps == 0:
+                self._save(place)
+        self._judge(place)
+        self._save(place)
+
+    def _judge(self, place: Place) -> None:
+        """At the end of an epoch: keep what is best, and end where it no longer gets better."""
+        self._task.module.eval()
+        with torch.no_grad():
+            loss = self._task.dev()
+        self._task.module.train()
+        place.epoch += 1
+        place.worse = 0 if loss < place.best else place.worse + 1
+        if loss < place.best or not (self._folder / "best.safetensors").exists():
+            place.best = min(loss, place.best)
+            self._write(self._folder / "best.safetensors", {name: it.detach() for name, it in self._weights.items()})
+        done = place.epoch >= self._config.epochs or place.step >= self._total
+        place.finished = done or place.worse >= self._config.patience
+
+    def _step(self, step: int, some: Sequence[int]) -> float:
+        # What chance drops hangs on the step alone, so that a run that goes on draws the same.
+        torch.manual_seed(self._config.seed * 1_000_003 + step)
+        rate = self._config.learning_rate * self._share(step)
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        parts = [some[start : start + self._config.at_once] for start in range(0, len(some), self._config.at_once)]
+        whole = 0.0
+        weight = 0.0
+        self._optimiser.zero_grad(set_to_none=True)
+        for part in parts:
+            loss, counted = self._task.loss(part)
+            loss.backward()
+            whole += float(loss.detach())
+            weight += counted
+        for parameter in self._weights.values():
+            if parameter.grad is not None:
+                parameter.grad /= max(weight, 1e-9)
+        clip_grad_norm_(self._weights.values(), 1.0)
+        self._optimiser.step()
+        return whole / max(weight, 1e-9)
+
+    def _share(self, step: int) -> float:
+        rising = max(1, round(self._total * self._config.warmup))
+        if step < rising:
+            return (step + 1) / rising
+        return max(0.0, (self._total - step) / max(1, self._total - rising))
+
+    def _write(self, path: Path, tensors: dict[str, Tensor]) -> None:
+        part = path.with_name(path.name + ".part")
+        save_file({name: tensor.contiguous().clone() for name, tensor in tensors.items()}, part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+
+    def _save(self, place: Place) -> None:
+        """A checkpoint; a write that is cut short leaves the one before."""
+        tensors = {f"weight.{name}": it.detach() for name, it in self._weights.items()}
+        for name, parameter in self._weights.items():
+            tensors |= {f"{key}.{name}": value for key, value in self._optimiser.state.get(parameter, {}).items()}
+        written, made = self._folder / f".{CHECKPOINT}", self._folder / f"{CHECKPOINT}-{place.step:06d}-{place.epoch}"
+        shutil.rmtree(written, ignore_errors=True)
+        written.mkdir()
+        self._write(written / "state.safetensors", tensors)
+        (written / "place.json").write_text(json.dumps(vars(place)), encoding="utf-8")
+        older = list(self._folder.glob(f"{CHECKPOINT}-*"))
+        shutil.rmtree(made, ignore_errors=True)
+        written.rename(made)
+        for path in older:
+            if path != made:
+                shutil.rmtree(path)
+
+    def _resumed(self) -> Place:
+        newest = max(self._folder.glob(f"{CHECKPOINT}-*"), default=None)
+        if newest is None:
+            return Place()
+        tensors = load_file(newest / "state.safetensors")
+        with torch.no_grad():
+            for name, parameter in self._weights.items():
+                parameter.copy_(tensors[f"weight.{name}"])
+        for name, parameter in self._weights.items():
+            kept = {
+                key: tensors[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq") if f"{key}.{name}" in tensors
+            }
+            if kept:
+                self._optimiser.state[parameter] = kept
+        return Place(**json.loads((newest / "place.json").read_text(encoding="utf-8")))
+
+    def _load(self, path: Path) -> None:
+        tensors = load_file(path)
+        with torch.no_grad():
+            for name, parameter in self._weights.items():
+                parameter.copy_(tensors[name])
+
+
+def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
+    """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
+
+    Raises:
+        InputError: There is none, or it cannot be read.
+    """
+    import transformers
+
+    kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+    path = Path(base).expanduser()
+    try:
+        if path.suffix == ".gguf":
+            given = {"gguf_file": path.name}
+            model = kind.from_pretrained(str(path.parent), dtype=torch.float32, **given)
+            return model, transformers.AutoTokenizer.from_pretrained(str(path.parent), **given)
+        folder = str(find_checkpoint(base, offline_by_environment()).folder)
+        model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+        return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:
+        raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None

@@ -1,0 +1,210 @@
+"""Examples that a language model makes: what is kept, what is left out, that a killed run pays nothing twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server import Answering, Arrival, ScriptedServer, reply
+
+from vericite.train.examples import AttributionExample, read_examples
+
+PAGES = [
+    ("Levodopa", ["Levodopa relieves rigidity in Parkinson's disease. ", "It is given with carbidopa."]),
+    ("Carbidopa", ["Carbidopa does not enter the brain."]),
+    ("Tea", ["Tea is drunk in many countries."]),
+    ("Rain", ["Rain falls in autumn."]),
+    ("Chess", ["Chess is played by two people."]),
+    ("Bread", ["Bread is baked from flour."]),
+]
+
+
+def hotpot(path: Path, count: int = 1) -> Path:
+    rows = [
+        {
+            "_id": f"q{number}",
+            "question": f"Which drug given with carbidopa relieves rigidity, question {number}?",
+            "answer": "Levodopa",
+            "supporting_facts": [["Levodopa", 0], ["Carbidopa", 0]],
+            "context": [list(page) for page in PAGES],
+        }
+        for number in range(count)
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def numbers(question: str) -> dict[str, int]:
+    """The number of each page in what the model was shown."""
+    found = re.findall(r"<source_(\d)>\n(\w+)\n", question)
+    return {title: int(number) for number, title in found}
+
+
+def long_answer(answering: Answering, arrival: Arrival) -> None:
+    places = numbers("".join(message["content"] for message in arrival.body["messages"]))
+    sentences: list[dict[str, Any]] = [
+        {"text": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Levodopa"]]},
+        {
+            "text": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+            "sources": [places["Carbidopa"], places["Levodopa"]],
+        },
+        {"text": "Aspirin prevents strokes in women.", "sources": [places["Levodopa"]]},
+        {"text": "Carbidopa is a drug of many names.", "sources": []},
+        {"text": "Carbidopa stays outside the brain.", "sources": [9]},
+    ]
+    reply(json.dumps({"sentences": sentences}))(answering, arrival)
+
+
+@pytest.fixture
+def make(tmp_path: Path, server: ScriptedServer, run_cli: Callable[..., Any]) -> Callable[..., Any]:
+    def run(data: str, *more: str) -> Any:
+        asked = ("--out", str(tmp_path / "out"), "--llm", server.spec, "--judge", "lexical")
+        return run_cli("train", "attribution-data", data, *asked, *more)
+
+    return run
+
+
+def test_long_answers_keep_what_their_sources_say(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    server.default = long_answer
+    printed = make(f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}")
+    assert printed.code == 0, printed.err
+    found = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert [cited(example) for example in found] == [{"Levodopa"}, {"Levodopa", "Carbidopa"}]
+    assert all(len(example.sources) == 5 for example in found)  # distractors are kept
+    assert {example.group for example in found} == {"hotpotqa:q0"}
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert manifest["rejected"] == {
+        "its sources do not entail it": 1,
+        "it cites nothing": 1,
+        "it cites a source that there is not": 1,
+    }
+    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v1@")
+    assert "left out: 1: it cites nothing" in printed.out
+
+
+def cited(example: AttributionExample) -> set[str]:
+    return {example.sources[number - 1].id for number in example.supports}
+
+
+def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        positive = '"text"' in arrival.body["messages"][0]["content"]
+        said = (
+            {"text": "Among metals, zinc shortens colds, trials say."}
+            if positive
+            else {"first": "Colds come from viruses.", "second": "Zinc shortens colds in adults."}
+        )
+        reply(json.dumps(said))(answering, arrival)
+
+    server.default = behave
+    data = tmp_path / "nq.jsonl"
+    rows = [
+        {"query": "q", "answer": "Zinc shortens colds.", "reference": "Zinc shortens colds by a day.", "label": label}
+        for label in ("Attributable", "Extrapolatory")
+    ]
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    printed = make(f"attrscore:{data}", "--form", "sources")
+    assert printed.code == 0, printed.err
+    (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert cited(example) == {"reference", "other words"}
+    assert {source.id for source in example.sources} == {"reference", "other words", "same topic 1"}
+    assert "left out: 1: a source of the same topic entails it" in printed.out
+
+
+def test_the_short_form_needs_no_model(tmp_path: Path, run_cli: Callable[..., Any]):
+    data = f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}"
+    asked = ("train", "attribution-data", data, "--form", "short", "--out", str(tmp_path / "out"))
+    assert run_cli(*asked).code == 0
+    (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert cited(example) == {"Levodopa", "Carbidopa"}
+    assert example.sentence.endswith("question 0: Levodopa.")
+
+
+def test_a_prompt_of_a_file_is_sent_word_for_word(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    prompt = tmp_path / "mine.toml"
+    prompt.write_text(
+        'name = "mine"\nversion = 1\nabout = "x"\nverbatim = true\n'
+        'user = "Cite {sources}\\n{question} {answer}\\n### Response:\\n{response}"\n',
+        encoding="utf-8",
+    )
+
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        assert arrival.question.startswith("Cite [1]") and arrival.question.endswith("### Response:\n")
+        number = re.search(r"\[(\d)\] Levodopa", arrival.question)
+        assert number
+        reply(f"Levodopa relieves rigidity in Parkinson's disease [{number[1]}].")(answering, arrival)
+
+    server.default = behave
+    printed = make(f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}", "--prompt", str(prompt))
+    assert printed.code == 0, printed.err
+    (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert cited(example) == {"Levodopa"}
+
+
+def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    data = f"hotpotqa:{hotpot(tmp_path / 'hotpot.json', 3)}"
+
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        (reply("no JSON") if "question 0" in json.dumps(arrival.body) else long_answer)(answering, arrival)
+
+    server.default = behave
+    printed = make(data, "--concurrency", "1", "--no-cache")
+    assert printed.code == 1
+    assert "q0" in printed.err
+    asked = len(server.arrivals)
+    server.default = long_answer
+    printed = make(data, "--concurrency", "1", "--no-cache")
+    assert printed.code == 0, printed.err
+    assert [json.dumps(it.body).count("question 0") > 0 for it in server.arrivals[asked:]] == [True]
+    assert len(read_examples([tmp_path / "out" / "examples.jsonl"])) == 6
+
+
+def test_a_killed_run_goes_on(tmp_path: Path, server: ScriptedServer):
+    hotpot(tmp_path / "hotpot.json", 8)
+
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        answering.wait(0.05)
+        long_answer(answering, arrival)
+
+    server.default = behave
+    words = ["train", "attribution-data", f"hotpotqa:{tmp_path / 'hotpot.json'}", "--out", str(tmp_path / "out")]
+    words += ["--llm", server.spec, "--judge", "lexical", "--concurrency", "1", "--no-cache"]
+    command = [sys.executable, "-m", "vericite", *words]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    made = tmp_path / "out" / "made.jsonl"
+    end = time.monotonic() + 60
+    while not (made.exists() and made.read_bytes().count(b"\n") >= 3) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    before, kept = len(server.arrivals), made.read_bytes().count(b"\n")
+    subprocess.run(command, check=True, capture_output=True)
+    assert len(server.arrivals) - before == 8 - kept
+    assert len(read_examples([tmp_path / "out" / "examples.jsonl"])) == 16
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (("--form", "short"), "no language model for --form short"),
+        (("--form", "sources"), "found none"),
+        (("--seed", "1"), "another seed"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any], more: tuple[str, ...], problem: str
+):
+    server.default = long_answer
+    data = f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}"
+    assert make(data).code == 0
+    printed = make(data, *more)
+    assert printed.code == 2
+    assert problem in " ".join(printed.err.split())
