@@ -86,6 +86,7 @@ def make(args: argparse.Namespace) -> None:
         ),
         "pubmedqa": lambda: made.pubmedqa(pools, most, 0),
         "written": lambda: made.written(pools, WRITTEN, 3 * most, 0),
+        "invented": lambda: made.two_sources(HERE / "two-sources.jsonl", 0),
         "bioasq": lambda: made.bioasq(pools, 2 * most, 0),
     }
     found = {name: list(make_one()) for name, make_one in parts.items()}

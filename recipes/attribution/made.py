@@ -4,13 +4,15 @@
 which document says which sentence, so what is nearly all in a gold snippet counts as said there, what has little in
 common with a source counts as not said, and the rest is unknown. The others are from elsewhere: claims that people
 labelled (``healthver``, ``scifact``), conclusions of abstracts (``pubmedqa``), and claims written for this project,
-alone (``written``) and joined from two sources (``joined``).
+alone (``written``), joined from two sources (``joined``) and needing two invented ones (``two``).
 """
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from mix.passages import Rarity, clean, joined, sentences, text_hash
 from mix.recipe import MixConfig, Shelf
@@ -228,6 +230,30 @@ def written(pools: Pools, files: Sequence[str], most: int, seed: int) -> Iterato
         draw.shuffle(every)
         places = [place for place, it in enumerate(every, start=1) if it.id in supports]
         yield _example(f"{kind}-{number}", text, every, places, [], kind, "written", f"written:{claim.document}")
+
+
+def two_sources(path: Path, seed: int) -> Iterator[AttributionExample]:
+    """Sentences written for this project that two invented sources support only together.
+
+    Each comes twice: with both, and with one of them alone; then it has no source.
+    """
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    draw = random.Random(f"{seed}|two")
+    for row in rows:
+        others = [
+            draw.choice((it["first"], it["second"], it["beside"])) for it in draw.sample(rows, 4) if it is not row
+        ]
+        for kind, own in (
+            ("two", [row["first"], row["second"]]),
+            ("half", [draw.choice((row["first"], row["second"]))]),
+        ):
+            chosen = [*own, row["beside"], *others][:SOURCES]
+            places = draw.sample(range(len(chosen)), len(chosen))
+            sources = [
+                Source(id=f"s{place}", title=chosen[place]["title"], text=chosen[place]["text"]) for place in places
+            ]
+            supports = [number for number, place in enumerate(places, start=1) if place < 2] if kind == "two" else []
+            yield _example(f"{row['id']}-{kind}", row["sentence"], sources, supports, [], kind, "invented", row["id"])
 
 
 def _source(document: Document) -> Source:

@@ -72,6 +72,8 @@ class Head(Record):
         mean: Of each feature over the training data.
         scale: Of each feature, likewise.
         threshold: Probability from which a source is cited.
+        sure: Probability from which a source is taken to support the sentence alone. Where none reaches it, the two
+            sources that the verifier finds best together are cited if both reach ``pair``.
         training: What it was trained on.
         scores: On development questions.
     """
@@ -85,6 +87,8 @@ class Head(Record):
     scale: tuple[float, ...]
     members: tuple[Member, ...] = Field(min_length=1)
     threshold: float = Field(ge=0, le=1)
+    sure: float = Field(default=0.0, ge=0, le=1)
+    pair: float = Field(default=1.0, ge=0, le=1)
     training: tuple[TrainingSet, ...] = ()
     scores: FloatMap = Field(default_factory=dict)
     limits: tuple[str, ...] = ()
@@ -140,6 +144,18 @@ class Head(Record):
         return (1 + np.tanh(logits / 2)) / 2
 
 
+_BEHIND = FEATURES.index("behind the best pair")
+
+
+def chosen(probabilities: Floats, values: Floats, threshold: float, sure: float, pair: float) -> frozenset[int]:
+    """The rows that are cited: those that reach the threshold, or the best pair where no source suffices."""
+    if len(values) and probabilities.max() < sure:
+        both = np.flatnonzero((values[:, _BEHIND] >= -1e-6) & (probabilities >= pair))
+        if len(both) > 1:
+            return frozenset(int(place) for place in both)
+    return frozenset(int(place) for place in np.flatnonzero(probabilities >= threshold))
+
+
 def standardized(values: Floats, mean: Floats, scale: Floats) -> Floats:
     """The features about 0 and about as wide as each other; what is far out is drawn in."""
     return np.clip((values - mean) / scale, -_CLIP, _CLIP)
@@ -193,9 +209,11 @@ class LearnedAttributor(Attributor):
         scores: list[float | None] = [None] * known.documents
         if known.failed:
             return Found(tuple(scores), reasons=("no source could be judged",), failed=True)
-        for place, probability in zip(known.places, self.head.probabilities(known.values), strict=True):
+        odds = self.head.probabilities(known.values)
+        for place, probability in zip(known.places, odds, strict=True):
             scores[place] = round(float(probability), 6)
-        chosen = tuple(place for place, score in enumerate(scores) if score is not None and score >= self.threshold)
+        rows = chosen(odds, known.values, self.threshold, self.head.sure, self.head.pair)
+        cited = tuple(known.places[row] for row in sorted(rows))
         left = known.documents - len(known.places)
         reasons = (f"{left} of {known.documents} sources are too unlike the sentence: not asked about",) if left else ()
-        return Found(tuple(scores), chosen, reasons)
+        return Found(tuple(scores), cited, reasons)

@@ -64,7 +64,7 @@ def attribute(
     by: Annotated[
         str,
         typer.Option(
-            help="Who finds the sources: verifier, likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
+            help="Who finds the sources: verifier, learned, likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
     ] = "verifier",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from vericite.attribute.features import FEATURES, FeatureMaker
-from vericite.attribute.learned import HEAD, Head, Member, logits_of, standardized
+from vericite.attribute.learned import HEAD, Head, Member, chosen, logits_of, standardized
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
@@ -46,6 +46,9 @@ class HeadConfig(Record):
         dropout: Of the features, while fitting.
         share: Of the data of the first stage, by group.
         then_share: Of the second's.
+        threshold: Probability from which a source is cited; None is the best on the development set.
+        sure: As in ``Head``: 0 never cites a pair of which neither source suffices.
+        pair: Likewise.
         seed: Of all chance.
     """
 
@@ -61,6 +64,8 @@ class HeadConfig(Record):
     share: float = Field(default=1.0, ge=0, le=1)
     then_share: float = Field(default=1.0, ge=0, le=1)
     threshold: float | None = Field(default=None, ge=0, le=1)
+    sure: float = Field(default=0.0, ge=0, le=1)
+    pair: float = Field(default=1.0, ge=0, le=1)
     seed: int = 0
 
     @classmethod
@@ -386,7 +391,10 @@ def fit_head(
     probabilities = [odds(members, it, mean, scale) for it in held]
     wanted = [gold_of(it) for it in held]
     threshold = config.threshold if config.threshold is not None else best_threshold(probabilities, wanted)
-    return members, mean, scale, threshold, figures((cited_by(it, threshold) for it in probabilities), wanted)
+    cited = (
+        chosen(it, one.inputs, threshold, config.sure, config.pair) for it, one in zip(probabilities, held, strict=True)
+    )
+    return members, mean, scale, threshold, figures(cited, wanted)
 
 
 def odds(members: Sequence[Member], example: Example, mean: Floats, scale: Floats) -> Floats:
@@ -443,6 +451,8 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
             scale=tuple(scale.tolist()),
             members=tuple(members),
             threshold=threshold,
+            sure=config.sure,
+            pair=config.pair,
             training=tuple(_sets(read["data"] + read["then"])),
             scores={
                 "dev citation F1": round(reached.f1, 4),

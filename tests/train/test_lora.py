@@ -1,0 +1,164 @@
+"""Decoders trained by LoRA, end to end on tiny random ones: labels a source, and cited answers. Needs [train]."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.hf
+
+pytest.importorskip("torch")
+pytest.importorskip("peft")
+
+WORDS = "[1] [2] [3] . , : ? Sources Question Sentence Answer zinc iron shortens colds days trial does help yes".split()
+CONFIG = {
+    "rank": 2,
+    "alpha": 4,
+    "batch": 2,
+    "epochs": 2,
+    "max_tokens": 128,
+    "learning_rate": 0.01,
+    "checkpoint_steps": 1,
+    "threads": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama of two layers whose weights are random, with a vocabulary of words."""
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("base")
+    words = Tokenizer(WordLevel({word: at for at, word in enumerate(["<unk>", "</s>", *WORDS])}, unk_token="<unk>"))
+    words.pre_tokenizer = Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>", eos_token="</s>").save_pretrained(str(folder))
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(WORDS) + 2,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        eos_token_id=1,
+    )
+    LlamaForCausalLM(config).save_pretrained(str(folder))
+    return folder
+
+
+def lines(path: Path, prefix: str, count: int) -> Path:
+    rows = [
+        {
+            "id": f"{prefix}{number}",
+            "question": f"Does zinc help, {prefix} {number}?",
+            "sentence": f"zinc shortens colds in trial {prefix}{number}.",
+            "sources": [{"id": "a", "text": "zinc shortens colds"}, {"id": "b", "text": "iron does help"}],
+            "supports": [1],
+            "group": f"{prefix}{number}",
+        }
+        for number in range(count)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def asked(tmp_path: Path, base: Path) -> Callable[..., list[str]]:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(CONFIG), encoding="utf-8")
+    data, dev = lines(tmp_path / "data.jsonl", "t", 6), lines(tmp_path / "dev.jsonl", "d", 2)
+
+    def words(command: str, out: str, *more: str) -> list[str]:
+        named = ("--data", data, "--dev", dev, "--base", base, "--config", config, "--out", tmp_path / out)
+        return ["train", command, *map(str, named), *more]
+
+    return words
+
+
+def test_a_decoder_learns_a_label_a_source(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
+):
+    printed = run_cli(*asked("attribution", "out"))
+    assert printed.code == 0, printed.err
+    assert "dev citation F1: 1" in printed.out
+    out = tmp_path / "out"
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    assert manifest["finished"] and manifest["stages"][0]["steps"] == 6
+    assert manifest["parameters"]["trained"] < manifest["parameters"]["all"]
+    assert (out / "adapter" / "adapter_config.json").exists() and (out / "head.safetensors").exists()
+    rows = [json.loads(line) for line in (out / "dev-predictions.jsonl").read_text("utf-8").splitlines()]
+    assert [row["id"] for row in rows] == ["d0", "d1"]
+    assert rows[0]["probabilities"][2:] == [0, 0, 0]  # there are two sources
+
+
+def test_a_decoder_learns_to_write_and_answers(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
+):
+    ask = lines(tmp_path / "ask.jsonl", "a", 2)
+    printed = run_cli(*asked("inline", "out", "--ask", str(ask), "--new-tokens", "8"))
+    assert printed.code == 0, printed.err
+    answers = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text("utf-8").splitlines()]
+    assert [answer["id"] for answer in answers] == ["a0", "a1"]
+    assert all(len(answer["documents"]) == 2 for answer in answers)
+    plain = run_cli(*asked("inline", "plain", "--ask", str(ask), "--new-tokens", "8", "--untrained"))
+    assert plain.code == 0, plain.err
+    assert not (tmp_path / "plain" / "adapter").exists()
+
+
+def test_the_loss_is_that_of_the_answer_alone(base: Path):
+    from transformers import AutoTokenizer
+
+    from vericite.train.examples import Source
+    from vericite.train.inline import IGNORED, Cited, encoded
+
+    tokenizer = AutoTokenizer.from_pretrained(str(base))
+    it = Cited("a", "Does zinc help ?", (Source(id="s", text="zinc shortens colds"),), "zinc shortens colds .")
+    ids, wanted = encoded(it, tokenizer, 128)
+    learnt = [one for one in wanted if one != IGNORED]
+    assert tokenizer.decode(learnt) == "zinc shortens colds . </s>"
+    assert ids[-len(learnt) :] == learnt
+
+
+@pytest.mark.parametrize("command", ["attribution", "inline"])
+def test_a_killed_run_ends_with_the_same_weights(asked: Callable[..., list[str]], tmp_path: Path, command: str):
+    def run(out: str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "vericite", *asked(command, out)]
+        return subprocess.Popen(words, env={**os.environ, "VERICITE_OFFLINE": "1"}, stderr=subprocess.PIPE)
+
+    folder = tmp_path / "killed" / ("stage-1" if command == "attribution" else "steps")
+    process = run("killed")
+    end = time.monotonic() + 120
+    while not list(folder.glob("checkpoint-*")) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert list(folder.glob("checkpoint-*")) and not (tmp_path / "killed" / "adapter").exists()
+    for out in ("killed", "whole"):
+        _, told = run(out).communicate()
+        assert (tmp_path / out / "adapter").exists(), told.decode()
+    named = "adapter/adapter_model.safetensors"
+    assert (tmp_path / "killed" / named).read_bytes() == (tmp_path / "whole" / named).read_bytes()
+
+
+def test_what_cannot_be_a_base_is_said(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
+    words = asked("inline", "out")
+    words[words.index("--base") + 1] = str(tmp_path / "nowhere.gguf")
+    printed = run_cli(*words)
+    assert printed.code == 2 and "expected a decoder in" in printed.err
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "targets": ["nothing"]}), encoding="utf-8")
+    printed = run_cli(*asked("inline", "out"))
+    assert printed.code == 2 and "all-linear" in printed.err
