@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vericite.attribute import load_attributor
 from vericite.attribute.features import FEATURES, MOST_SOURCES, FeatureMaker, logit
 from vericite.attribute.learned import Head, LearnedAttributor, Member
+from vericite.attribute.registry import usual
 from vericite.models.contracts import Judgement, Pair
 from vericite.records import Document
 from vericite.text.citations import parse_answer
@@ -163,3 +165,27 @@ def test_what_could_not_be_judged_is_failed_and_no_source_is_none():
 
 def test_log_odds_end_somewhere():
     assert logit(0) == pytest.approx(-logit(1)) == pytest.approx(-6.907, abs=1e-3)
+
+
+def test_the_head_that_ships_finds_single_sources_and_pairs():
+    """Four of the twenty sentences that need two documents; fitted to others."""
+    from two_documents import CASES
+
+    attributor = load_attributor("learned")
+    documents = [
+        Document.from_text("0", "Zinc lozenges shortened the common cold by a day in adults."),
+        Document.from_text("1", "Rain fell in autumn more often than in spring."),
+    ]
+    assert attributor.attribute("Zinc shortens colds in adults.", documents).text.endswith("adults [1].")
+    assert "[" not in attributor.attribute("Garlic cures gout within hours.", documents).text
+    pairs = 0
+    for case in CASES[:4]:
+        sources = [Document.from_text(str(at), it) for at, it in enumerate((case.first, case.beside, case.second))]
+        (claim,) = attributor.attribute(case.sentence, sources).claims
+        pairs += {citation.document for citation in claim.citations} == {"0", "2"}
+    assert pairs >= 3
+
+
+def test_another_judge_is_asked_without_the_head():
+    assert usual("default", None) == "learned"
+    assert usual("default", "lexical") == usual("fast", None) == "verifier"

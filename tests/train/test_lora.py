@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.hf
+pytestmark = [
+    pytest.mark.hf,
+    # Of transformers about what peft calls.
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 
 pytest.importorskip("torch")
 pytest.importorskip("peft")
@@ -137,19 +142,18 @@ def test_the_loss_is_that_of_the_answer_alone(base: Path):
 def test_a_killed_run_ends_with_the_same_weights(asked: Callable[..., list[str]], tmp_path: Path, command: str):
     def run(out: str) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "vericite", *asked(command, out)]
-        return subprocess.Popen(words, env={**os.environ, "VERICITE_OFFLINE": "1"}, stderr=subprocess.PIPE)
+        return subprocess.Popen(words, env={**os.environ, "VERICITE_OFFLINE": "1"}, stderr=subprocess.DEVNULL)
 
     folder = tmp_path / "killed" / ("stage-1" if command == "attribution" else "steps")
     process = run("killed")
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not list(folder.glob("checkpoint-*")) and process.poll() is None and time.monotonic() < end:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert list(folder.glob("checkpoint-*")) and not (tmp_path / "killed" / "adapter").exists()
     for out in ("killed", "whole"):
-        _, told = run(out).communicate()
-        assert (tmp_path / out / "adapter").exists(), told.decode()
+        assert run(out).wait() == 0
     named = "adapter/adapter_model.safetensors"
     assert (tmp_path / "killed" / named).read_bytes() == (tmp_path / "whole" / named).read_bytes()
 
@@ -160,5 +164,5 @@ def test_what_cannot_be_a_base_is_said(asked: Callable[..., list[str]], tmp_path
     printed = run_cli(*words)
     assert printed.code == 2 and "expected a decoder in" in printed.err
     (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "targets": ["nothing"]}), encoding="utf-8")
-    printed = run_cli(*asked("inline", "out"))
+    printed = run_cli(*asked("inline", "another"))
     assert printed.code == 2 and "all-linear" in printed.err

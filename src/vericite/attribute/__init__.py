@@ -10,6 +10,7 @@ from vericite.attribute.attributor import (
     uncited,
 )
 from vericite.attribute.baselines import CosineAttributor, LlmAttributor, MultiLabelAttributor, RandomAttributor
+from vericite.attribute.learned import Head, LearnedAttributor
 from vericite.attribute.registry import ATTRIBUTORS, DEFAULT, load_attributor
 from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
 
@@ -21,6 +22,8 @@ __all__ = [
     "Attributor",
     "CosineAttributor",
     "Found",
+    "Head",
+    "LearnedAttributor",
     "LikeliestAttributor",
     "LlmAttributor",
     "MultiLabelAttributor",

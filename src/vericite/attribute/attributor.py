@@ -117,8 +117,8 @@ def _shifted(claim: Claim, by: int) -> Claim:
 
 
 How = Literal["alone", "likeliest", "kept", "none", "failed"]
-"""Each source supports the sentence by itself; not all were found to, but stand out; the
-citations were there before; nothing supports it; it could not be judged whether anything does."""
+"""Each source supports the sentence by itself (of a classifier over all sources: by itself or with the others); not all
+were found to, but stand out; the citations were there before; nothing supports it; it could not be judged."""
 
 
 class SentenceSources(Record):

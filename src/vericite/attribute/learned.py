@@ -64,6 +64,22 @@ class Member(Record):
         return {name: np.asarray(getattr(self, name), dtype=np.float64) for name in type(self).model_fields}
 
 
+class PairRule(Record):
+    """When two sources are cited of which neither seems to suffice: the two that the verifier finds best together.
+
+    Attributes:
+        sure: Probability from which a source is taken to support the sentence alone; then there is no pair.
+        likely: Probability that both must have.
+        words: Share of the sentence's words that each must have and no other source has.
+        together: How likely the two together must entail the sentence (log odds).
+    """
+
+    sure: float = Field(default=0.98, ge=0, le=1)
+    likely: float = Field(default=0.1, ge=0, le=1)
+    words: float = Field(default=0.06, ge=0, le=1)
+    together: float = -1.0
+
+
 class Head(Record):
     """The weights, and what they were fitted to.
 
@@ -72,8 +88,7 @@ class Head(Record):
         mean: Of each feature over the training data.
         scale: Of each feature, likewise.
         threshold: Probability from which a source is cited.
-        sure: Probability from which a source is taken to support the sentence alone. Where none reaches it, the two
-            sources that the verifier finds best together are cited if both reach ``pair``.
+        pair: When two sources are cited of which neither suffices; None for never.
         training: What it was trained on.
         scores: On development questions.
     """
@@ -87,8 +102,7 @@ class Head(Record):
     scale: tuple[float, ...]
     members: tuple[Member, ...] = Field(min_length=1)
     threshold: float = Field(ge=0, le=1)
-    sure: float = Field(default=0.0, ge=0, le=1)
-    pair: float = Field(default=1.0, ge=0, le=1)
+    pair: PairRule | None = None
     training: tuple[TrainingSet, ...] = ()
     scores: FloatMap = Field(default_factory=dict)
     limits: tuple[str, ...] = ()
@@ -144,15 +158,18 @@ class Head(Record):
         return (1 + np.tanh(logits / 2)) / 2
 
 
-_BEHIND = FEATURES.index("behind the best pair")
+_BEHIND, _OWN, _TOGETHER, _GISTS = map(
+    FEATURES.index, ("behind the best pair", "words in no other", "together with another", "best pair of gists")
+)
 
 
-def chosen(probabilities: Floats, values: Floats, threshold: float, sure: float, pair: float) -> frozenset[int]:
+def chosen(probabilities: Floats, values: Floats, threshold: float, pair: PairRule | None) -> frozenset[int]:
     """The rows that are cited: those that reach the threshold, or the best pair where no source suffices."""
-    if len(values) and probabilities.max() < sure:
-        both = np.flatnonzero((values[:, _BEHIND] >= -1e-6) & (probabilities >= pair))
-        if len(both) > 1:
-            return frozenset(int(place) for place in both)
+    if pair is not None and len(values) and probabilities.max() < pair.sure:
+        both = np.flatnonzero((values[:, _BEHIND] >= -1e-6) & (probabilities >= pair.likely))
+        if len(both) > 1 and values[both, _OWN].min() >= pair.words:
+            if values[both][:, [_TOGETHER, _GISTS]].max() >= pair.together:
+                return frozenset(int(place) for place in both)
     return frozenset(int(place) for place in np.flatnonzero(probabilities >= threshold))
 
 
@@ -212,7 +229,7 @@ class LearnedAttributor(Attributor):
         odds = self.head.probabilities(known.values)
         for place, probability in zip(known.places, odds, strict=True):
             scores[place] = round(float(probability), 6)
-        rows = chosen(odds, known.values, self.threshold, self.head.sure, self.head.pair)
+        rows = chosen(odds, known.values, self.threshold, self.head.pair)
         cited = tuple(known.places[row] for row in sorted(rows))
         left = known.documents - len(known.places)
         reasons = (f"{left} of {known.documents} sources are too unlike the sentence: not asked about",) if left else ()

@@ -62,12 +62,13 @@ def attribute(
         typer.Option(help='JSONL of sources, for answers that bring none of their own: {"id", "title"?, "text"}.'),
     ] = None,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Who finds the sources: verifier, learned, likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
+            help="Who finds the sources: learned (the usual one; with --judge or --protocol it is verifier), verifier, "
+            "likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
-    ] = "verifier",
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave sentences that cite something as they are.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with all scores as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
@@ -95,7 +96,7 @@ def attribute(
     without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
     then 2.
     """
-    from vericite.attribute.registry import load_attributor
+    from vericite.attribute.registry import load_attributor, usual
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import Progress
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
@@ -108,6 +109,7 @@ def attribute(
     chosen = plan_of(ctx, "attribute", plan, plan_out)
     settings = settings_of(chosen.llm)
     judged_by = judge_of(chosen.check, settings)
+    by = by or usual(chosen.check.protocol, chosen.check.judge)
     attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
     try:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from vericite.attribute.features import FEATURES, FeatureMaker
-from vericite.attribute.learned import HEAD, Head, Member, chosen, logits_of, standardized
+from vericite.attribute.learned import HEAD, Head, Member, PairRule, chosen, logits_of, standardized
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
@@ -47,8 +47,7 @@ class HeadConfig(Record):
         share: Of the data of the first stage, by group.
         then_share: Of the second's.
         threshold: Probability from which a source is cited; None is the best on the development set.
-        sure: As in ``Head``: 0 never cites a pair of which neither source suffices.
-        pair: Likewise.
+        pair: When two sources are cited of which neither suffices; None for never.
         seed: Of all chance.
     """
 
@@ -64,8 +63,7 @@ class HeadConfig(Record):
     share: float = Field(default=1.0, ge=0, le=1)
     then_share: float = Field(default=1.0, ge=0, le=1)
     threshold: float | None = Field(default=None, ge=0, le=1)
-    sure: float = Field(default=0.0, ge=0, le=1)
-    pair: float = Field(default=1.0, ge=0, le=1)
+    pair: PairRule | None = None
     seed: int = 0
 
     @classmethod
@@ -391,9 +389,7 @@ def fit_head(
     probabilities = [odds(members, it, mean, scale) for it in held]
     wanted = [gold_of(it) for it in held]
     threshold = config.threshold if config.threshold is not None else best_threshold(probabilities, wanted)
-    cited = (
-        chosen(it, one.inputs, threshold, config.sure, config.pair) for it, one in zip(probabilities, held, strict=True)
-    )
+    cited = (chosen(it, one.inputs, threshold, config.pair) for it, one in zip(probabilities, held, strict=True))
     return members, mean, scale, threshold, figures(cited, wanted)
 
 
@@ -451,7 +447,6 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
             scale=tuple(scale.tolist()),
             members=tuple(members),
             threshold=threshold,
-            sure=config.sure,
             pair=config.pair,
             training=tuple(_sets(read["data"] + read["then"])),
             scores={
