@@ -2,10 +2,13 @@
 
 python recipes/attribution sample --data DIR --part test|dev --sentences N --out TASK.jsonl
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
-python recipes/attribution make --data DIR --out FOLDER
+python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
-examples from elsewhere, and ``domain.jsonl``, those of BioASQ. DIR is the folder of data sets.
+examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
+is the folder of data sets. Then:
+
+    vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out HEAD
 """
 
 from __future__ import annotations
@@ -90,6 +93,11 @@ def make(args: argparse.Namespace) -> None:
         "bioasq": lambda: made.bioasq(pools, 2 * most, 0),
     }
     found = {name: list(make_one()) for name, make_one in parts.items()}
+    if args.used:
+        used = set(args.used.read_text(encoding="utf-8").split("\n"))
+        found = {
+            name: [it for it in some if it.id in used or it.made_from == "invented"] for name, some in found.items()
+        }
     domain = found.pop("bioasq")
     every = [it for one in found.values() for it in one]
     random.Random(0).shuffle(every)
@@ -122,6 +130,7 @@ def main() -> None:
             step.add_argument("--labels", type=Path, required=True)
         if name == "make":
             step.add_argument("--most", type=int, default=400)
+            step.add_argument("--used", type=Path, help="a file of ids: leave out what is not among them")
     args = parser.parse_args()
     args.do(args)
 
