@@ -8,7 +8,7 @@ python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribut
 examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
 is the folder of data sets. Then:
 
-    vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out HEAD
+    vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out O
 """
 
 from __future__ import annotations

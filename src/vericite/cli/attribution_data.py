@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from vericite.cli.io import clean, remark, say
-from vericite.cli.options import report
+from vericite.cli.refusals import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,6 @@ from vericite.cli.options import (
     RequestsOption,
     TimeoutOption,
     TokensOption,
-    llm_settings,
 )
 
 if TYPE_CHECKING:
@@ -231,10 +230,20 @@ def attribution_data(
     `examples.jsonl` and `manifest.json`. Stopped, even by kill -9, a run goes on when the same command is typed again.
     """
     from vericite.cli.attribution_data import Asked, show_counts, write_examples
+    from vericite.pipeline.build import settings_of
+    from vericite.pipeline.plan import ModelPlan
 
-    settings = llm_settings(concurrency, rpm, tpm, timeout, price, reply_tokens, cache)
+    plan = ModelPlan(
+        concurrency=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        timeout=timeout,
+        price=price,
+        reply_tokens=reply_tokens,
+        cache=cache,
+    )
     asked = Asked(data, form, llm, (prompt, positive_prompt, negative_prompt), most, seed, judge)
-    show_counts(*write_examples(asked, out, settings))
+    show_counts(*write_examples(asked, out, settings_of(plan)))
 
 
 @contextmanager
