@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -178,12 +179,21 @@ def _package() -> Any:
     return xllamacpp
 
 
+def _threads() -> int:
+    """Cores to use, as bundled models take it from the same variable; 0 leaves it to llama.cpp."""
+    asked = os.environ.get("VERICITE_THREADS", "")
+    return int(asked) if asked.isdecimal() else 0
+
+
 def _started(spec: ModelSpec) -> Any:
     package = _package()
     parameters = package.CommonParams()
     parameters.model.path = str(spec.path)
     parameters.n_ctx = CONTEXT
     parameters.n_parallel = SLOTS
+    if threads := _threads():
+        # As many as cores wait for each other where the machine is busy, and get nothing done.
+        parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.verbosity = -1
     # It opens a port on the loopback interface as well, which nobody is to use.
     parameters.api_keys = [secrets.token_hex(16)]
