@@ -49,7 +49,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     # They need data and torch, and these tests have neither.
     **{f"train {step}": [["--help"]] for step in ("fit", "pack", "unpack")},
     # They read examples and data sets of the user's; their own tests run them.
-    **{f"train {step}": [["--help"]] for step in ("attribution", "attribution-data")},
+    **{f"train {step}": [["--help"]] for step in ("attribution", "attribution-data", "inline")},
     "corpus retractions": [[], ["--store", "store"]],
     "corpus build": [["pile", EXAMPLES / "corpus", "--to", "built"], ["pile", "--to", "built", "--vectors"]],
     "corpus info": [["store"]],
