@@ -93,6 +93,33 @@ def test_more_labels_than_there_are_do_not_halve_it():
     assert correct(run(n=300, labelled=200)).corrected.to_halve is None
 
 
+PPI_PYTHON = [
+    # How far the judge is gone by, the estimate with that, its 95 % interval, and the estimate with its own choice.
+    (0.3217738538, 0.6296156182, 0.567872, 0.691359, 0.630596),
+    (0.3336965243, 0.6127862522, 0.549555, 0.676017, 0.612822),
+    (0.2914990250, 0.6067813829, 0.542433, 0.671130, 0.606783),
+    (0.3888442497, 0.5342261879, 0.471040, 0.597413, 0.534225),
+    (0.3224105841, 0.5485212368, 0.483898, 0.613144, 0.548788),
+]
+"""What ppi-python 0.2.3 says of ``run(seed=0)`` to ``run(seed=4)``. It brings pandas, numba and statsmodels, so its
+figures are kept here and it itself is tried where it is installed."""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_what_ppi_python_said(seed: int):
+    units = run(seed=seed)
+    gone_by, value, low, high, own = PPI_PYTHON[seed]
+    found = correct(units).corrected
+    assert found.tuning is not None
+    # There the labelled are apart from the others; with so much of the tuning it is the same estimate.
+    share = (~np.isfinite(units.labels)).sum() / len(units.labels)
+    assert found.tuning * share == pytest.approx(gone_by, abs=1e-9)
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.error == pytest.approx((high - low) / 2 / 1.959964, rel=0.01)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.004)
+    assert found.value == pytest.approx(own, abs=0.002)
+
+
 def test_it_is_what_ppi_python_says():
     ppi = pytest.importorskip("ppi_py")
     for seed in range(5):

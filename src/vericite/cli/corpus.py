@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -281,14 +280,15 @@ def export(
     """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
     from vericite.cli.io import output
     from vericite.corpus.store import open_store
-    from vericite.records import write_jsonl
+    from vericite.records import to_json
 
     filters = filters_of(ctx)
     documents = open_store(store).scan(filters)
     refuse_unwritable(out)
     with output(out) as written:
         if written is None:
-            write_jsonl(documents, sys.stdout)
+            for document in documents:
+                say_json(to_json(document))
         else:
             written.add(documents)
 
