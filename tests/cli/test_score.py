@@ -255,6 +255,9 @@ def test_every_measure_is_listed_with_what_it_needs(run_cli):
     assert len(found) == len(ALL)
     assert all(one["summary"] and one["reads"] for one in found)
     assert [str(parse_measure(one["name"], ALL)).partition("(")[0].partition("@")[0] for one in found] == list(ALL)
-    assert {one["name"]: one["reads"] for one in found}["YesNoAccuracy"] == ["answers or outputs", "gold"]
+    assert {one["name"]: one["reads"] for one in found}["YesNoAccuracy(refused='missing')"] == [
+        "answers or outputs",
+        "gold",
+    ]
     cuts = [one["cutoff"].removeprefix("with a cutoff: ") for one in found if "cutoff" in one]
     assert [str(parse_measure(text, ALL)) for text in cuts] == ["nDCG@10", "MAP@10", "MRR@10"]
