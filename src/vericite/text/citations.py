@@ -194,7 +194,7 @@ def disjoint(mentions: Iterable[Mention]) -> list[Mention]:
     return kept
 
 
-CITATIONS = "citations.v6"
+CITATIONS = "citations.v7"
 """Signature of the rules, for provenance; it changes whenever they would read some answer otherwise."""
 
 _SPACE = r"[^\S\n]"
@@ -259,7 +259,7 @@ def parse_answer(
     if not claims and prose.marks:
         span = Span(start=prose.marks[0].start, end=prose.marks[-1].end)
         claims = (Claim(text="", span=span, citations=_citations(prose.marks)),)
-    unread = unread_markers(body, (mention.span for mention in found))
+    unread = unread_markers(body, (mention.span for mention in found), len(documents))
     return Answer(
         id=id,
         text=text,

@@ -295,6 +295,9 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _UNREAD = re.compile(
     rf"\[\s{{0,3}}[-–−]?\s?\d[\d\s,;–−-]{{0,60}}\](?!\(){_RING}"
     rf"|[\[【]\s?(?i:docs?|documents?|sources?|refs?|references?|citations?)\b[^\[\]【】\n]{{0,60}}[\]】](?!\()"
+    # A letter and a number, or the number and a letter that is no unit: [S1], [1a], [#1]; other brackets: {1}, <1>.
+    rf"|\[(?:[DPRS]\d{{1,3}}|\d{{1,3}}[abcef]|\#\s?\d{{1,3}})(?:[,;]\s?(?:[DPRS]|\#)?\d{{1,3}}[abcef]?)*\](?!\(){_RING}"
+    r"|(?<![\w^}\])])\{\d{1,3}(?:,\s?\d{1,3})*\}|<\d{1,3}>(?!\w)"
     r"|\[@[^\[\]\s]{1,80}\]|\\cite[a-z]{0,5}\{[^{}\n]{1,200}\}"
     rf"|\((?:see\s)?(?!{_MONTH})[A-Z][\w'’-]{{1,40}}(?:,?\set\sal\.?,?\s|(?:\sand|\s&)\s[A-Z][\w'’-]{{1,40}},?\s|,\s)"
     r"(?:19|20)\d\d[a-z]?(?:;[^()\n]{1,200})?\)"
@@ -386,17 +389,29 @@ def bracketed_names(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
             yield Span(start=match.start(), end=match.end()), names
 
 
-def unread_markers(text: str, read: Iterable[Span]) -> tuple[Span, ...]:
-    """What looks like a citation and was not read as one."""
+def unread_markers(text: str, read: Iterable[Span], most: int = 0) -> tuple[Span, ...]:
+    """What looks like a citation and was not read as one.
+
+    Beside markers that were read, that is ``(2)`` too, where it may be one of ``most`` documents.
+    """
     taken = sorted((span.start, span.end) for span in read)
-    found: list[Span] = []
+
+    def is_read(start: int) -> bool:
+        place = bisect_right(taken, (start, len(text))) - 1
+        return place >= 0 and taken[place][1] > start
+
+    plain = plain_markers(text, most) if taken else ()
+    found = [group.span for group in plain if not is_read(group.span.start)]
     for match in _UNREAD.finditer(text):
-        place = bisect_right(taken, (match.start(), len(text))) - 1
-        inside = place >= 0 and taken[place][1] > match.start()
-        if inside or _YEAR.fullmatch(match[0]) or _ISOTOPE.match(text, match.start()) or is_scale(text, match):
+        if (
+            is_read(match.start())
+            or _YEAR.fullmatch(match[0])
+            or _ISOTOPE.match(text, match.start())
+            or is_scale(text, match)
+        ):
             continue
         found.append(Span(start=match.start(), end=match.end()))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda span: span.start))
 
 
 def _group(match: re.Match[str], written: str) -> MarkerGroup:
