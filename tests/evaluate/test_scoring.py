@@ -11,12 +11,12 @@ import pytest
 from vericite.evaluate.items import Features, Item
 from vericite.evaluate.measures.answer_exact import ExactMatch, YesNoAccuracy
 from vericite.evaluate.measures.answer_text import MAUVE, AnsweredRate, BERTScore, Length, RougeL
-from vericite.evaluate.measures.citation_gold import CitationSupportRate
+from vericite.evaluate.measures.citation_gold import CitationF1, CitationRecall, CitationSupportRate
 from vericite.evaluate.measures.retrieval import MRR
 from vericite.evaluate.measures.verdicts import AlceF1, DanglingRate, UncitedRate
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
-from vericite.records import Gold, Labels
+from vericite.records import Gold, GoldSentence, Labels
 from vericite.text import CITATIONS, SPLITTER, parse_answer
 
 FEW = Bootstrap(draws=200)
@@ -146,3 +146,12 @@ def test_two_systems_are_compared_over_missing_topics_too():
     (out,) = compare_systems(whole, half, [MRR()], FEW)
     (zero,) = compare_systems(whole, half, [MRR()], FEW, missing="zero")
     assert (out.difference.value, zero.difference.value) == (0.0, 0.5)
+
+
+def test_a_missing_answer_counts_0_in_measures_of_gold_citations_too():
+    wanted = (GoldSentence(sentence=0, documents=("a",)), GoldSentence(sentence=2, documents=("b",)))
+    gold = Gold(id="q", citations=wanted)
+    system = System("mine", (Item("q", gold=gold),))
+    for measure in (CitationF1(), CitationRecall(level="article")):
+        (figure,) = score_systems([system], [measure], FEW, missing="zero")
+        assert (figure.estimate.value, figure.estimate.missing) == (0.0, 0)

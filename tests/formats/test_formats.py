@@ -804,3 +804,17 @@ def test_numbers_and_nesting_without_end_are_errors(tmp_path: Path):
     long = '{"id": "a", "answer": ' + "1" * 100_000 + ', "documents": []}'
     found = read_records(tmp_path, deep, long, format="vericite")
     assert len(found) == 2 and all(isinstance(item, RecordError) for item in found)
+
+
+def test_a_place_past_the_end_of_trec_rags_references_costs_itself_alone(tmp_path: Path):
+    record = {
+        "metadata": {"narrative_id": "t", "team_id": "a", "run_id": "r"},
+        "references": ["d7", "d8"],
+        "answer": [{"text": text, "citations": of} for text, of in (("One.", [0]), ("Two.", [1, 0]), ("Three.", [2]))],
+    }
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    (answer,) = answers_in(path, documents=[Document.from_text(name, "Text.") for name in ("d7", "d8")])
+    cited = [[citation.document for citation in claim.citations] for claim in answer.claims]
+    assert cited == [["d7"], ["d8", "d7"], [None]]
+    assert [citation.marker for citation in answer.claims[2].citations] == [3]

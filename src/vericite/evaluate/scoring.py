@@ -82,9 +82,10 @@ def _empty(item: Item) -> Item:
         return item if item.ranked is not None else replace(item, ranked=())
     said = item.exact is not None and not item.refused
     labels = item.labels or Labels(id=item.id, nuggets=0, matches=())
-    silence = Answer(
-        id=item.id, text="-", claims=(Claim(text="-", span=Span(start=0, end=1)),), documents=(), question=None
-    )
+    # As many sentences as the gold speaks of, none of which says or cites anything.
+    count = 1 + max((it.sentence for it in item.gold.citations or ()), default=0)
+    claims = tuple(Claim(text="-", span=Span(start=2 * place, end=2 * place + 1)) for place in range(count))
+    silence = Answer(id=item.id, text=" ".join("-" * count), claims=claims, documents=(), question=None)
     return replace(
         item, answer=silence, exact=item.exact if said else (), ranked=item.ranked or (), labels=labels, failed=None
     )

@@ -112,10 +112,24 @@ def _bracketed(text: str, sources: Sources) -> list[Mention]:
 
 
 def _by_place(sentences: Sequence[_Sentence], references: Sequence[str]) -> bool:
-    """Whether citations are places in the list of references, counted from 0: all are, and none is a reference."""
+    """Whether citations are places in the list of references, counted from 0: some are, and none is a reference.
+
+    One that is past the end of the list, or no number, points nowhere; the others keep their places.
+    """
     cited = [name for sentence in sentences for name in sentence.pmids]
-    places = all(name.isdecimal() and int(name) < len(references) for name in cited)
-    return bool(references) and places and not set(cited) & set(references)
+    return any(_place(name, references) is not None for name in cited) and not set(cited) & set(references)
+
+
+def _place(name: str, references: Sequence[str]) -> int | None:
+    return int(name) if name.isdecimal() and len(name) < 9 and int(name) < len(references) else None
+
+
+def _cited_place(name: str, references: Sequence[str], sources: Sources) -> tuple[int, str | None]:
+    """The marker of a place, from 1, and its document; of one past the end none."""
+    place = _place(name, references)
+    if place is not None:
+        return place + 1, sources.named(references[place])[1]
+    return (int(name) + 1 if name.isdecimal() and len(name) < 9 else len(references) + 1), None
 
 
 def _joined(
@@ -136,7 +150,7 @@ def _joined(
         if names is None:
             cited = [sources.named(pmid) for pmid in sentence.pmids]
         else:
-            cited = [(int(place) + 1, sources.named(names[int(place)])[1]) for place in sentence.pmids]
+            cited = [_cited_place(place, names, sources) for place in sentence.pmids]
         citations = tuple(Citation(marker=number, span=span, document=document) for number, document in cited)
         claims.append(Claim(text=_without(text, () if names else sentence.pmids), span=span, citations=citations))
         parts.append(text)

@@ -196,7 +196,8 @@ def test_a_store_without_digests_is_read_as_far_as_lancedb_can_and_gets_them_whe
 ):
     (place / ".digests.json").write_text("{", encoding="utf-8")
     flipped(next(path for path in index_files(place, "pmid") if path.name == "page_lookup.lance"))
-    (problem,) = open_store(place).verify()
+    digests, problem = open_store(place).verify()
+    assert "a digest of each file in .digests.json; found something that cannot be read" in digests
     assert "expected an index of pmid that can be read" in problem
     build_store(place, [source("b", [document(77)])], embedder=WordEmbedder())
     assert open_store(place).verify() == ()
@@ -204,3 +205,13 @@ def test_a_store_without_digests_is_read_as_far_as_lancedb_can_and_gets_them_whe
     path = index_files(place, "pmid")[0]
     flipped(path)
     assert path.name in "".join(open_store(place).verify())
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [('{"version": 1, "files": {}}', "files without one"), ("{}", "else"), (None, "found none")]
+)
+def test_digests_that_are_gone_or_emptied_are_a_problem_of_their_own(place: Path, content: str | None, told: str):
+    kept = place / ".digests.json"
+    kept.unlink() if content is None else kept.write_text(content, encoding="utf-8")
+    (problem,) = open_store(place).verify()
+    assert told in problem

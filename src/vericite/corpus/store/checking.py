@@ -14,7 +14,7 @@ import numpy as np
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import DESCRIBING_COLUMNS, DOCUMENT_COLUMNS, description_of, document_of
 from vericite.corpus.store.contract import in_parts, is_in
-from vericite.corpus.store.digests import Digests
+from vericite.corpus.store.digests import FILE, Digests
 from vericite.corpus.store.place import Place, is_out_of_reach, reason_of
 from vericite.corpus.store.tables import PmidFacts
 from vericite.errors import InputError
@@ -28,7 +28,13 @@ _NAMED = 5
 def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts) -> Iterator[str]:
     """What is wrong with the documents, the vectors and the indexes of a table, and with facts, a sentence each."""
     yield from _readable("documents", place, lambda: _in_documents(table, embedder))
-    for name in Digests(place, tables.DOCUMENTS).changed_data():
+    digests = Digests(place, tables.DOCUMENTS)
+    if found := digests.problem():
+        yield (
+            f"expected a digest of each file in {FILE}; found {found}. Bytes that changed cannot be told without. If "
+            "the store is sound, the next build that adds to it writes them anew"
+        )
+    for name in digests.changed_data():
         yield f"expected the documents in {name} as they were written; found other bytes. {_RESTORE}"
     yield from _readable("indexes", place, lambda: _in_indexes(table, place, facts))
 

@@ -52,6 +52,21 @@ class Digests:
         with store_errors("write to", self._place), suppress(FileNotFoundError):
             self._files.delete_file(FILE)
 
+    def problem(self) -> str | None:
+        """What is wrong with the digests themselves: they are gone, cannot be read, or lack files that are there."""
+        names = list(self._names())
+        try:
+            with self._files.open_input_stream(FILE) as file:
+                read: object = json.loads(file.read())
+        except FileNotFoundError:
+            return "none" if names else None
+        except (OSError, ValueError):
+            return "something that cannot be read"
+        if not isinstance(read, dict) or not isinstance(cast("dict[str, object]", read).get("files"), dict):
+            return "something else"
+        lacking = [name for name in names if name not in self._known()]
+        return f"{len(lacking)} files without one, {lacking[0]} the first" if lacking else None
+
     def changed_data(self) -> Iterator[str]:
         """The names of data files that hold something else than when they were written."""
         return self._changed(_DATA)
