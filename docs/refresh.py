@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DECIMAL = re.compile(r"-?\d+\.\d+")
-NEAR = 0.02
+NEAR = 0.04
+"""Scores of 8-bit models differ by so much between processors."""
 BLOCK = re.compile(r"(?P<varies><!-- varies -->\n)?```console\n(?P<body>.*?)```", re.DOTALL)
 
 

@@ -60,3 +60,38 @@ def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
     results = [json.loads(line) for line in server.get(f"/v1/jobs/{id}/results").text.splitlines()]
     assert [it["item"] for it in results] == list(range(120))
     assert all(it["value"]["verdicts"] for it in results)
+
+
+def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(started):
+    server = started()
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait(10)
+    (server.state / "jobs" / ("a" * 32)).mkdir()
+    other = server.state / "jobs" / ("b" * 32)
+    other.mkdir()
+    (other / "request.json").write_text('{"kind": "of a later version"}')
+    server = started()
+    assert server.get("/healthz").status_code == 200
+    items = [{"id": "1", "answer": "It helps [1].", "documents": [{"id": "d", "text": "It helps."}]}]
+    id = server.post("/v1/jobs", {"kind": "check", "items": items}).json()["id"]
+    end = time.monotonic() + 60
+    while not server.get(f"/v1/jobs/{id}").json()["finished"]:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(started):
+    server = started()
+    for number in range(20):
+        assert server.get(f"/v1/made-up-{number}%22%7D%0Afoo_total%209").status_code == 404
+        assert server.get(f"/runs/{number:032x}").status_code == 404
+    metrics = server.get("/metrics").text
+    assert "made-up" not in metrics and "foo_total" not in metrics
+    assert 'path="other"' in metrics
+    assert server.post("/v1/check", {}, origin="http://[").status_code == 403
+    assert server.get(f"/v1/streams/{'0' * 32}", **{"last-event-id": "9" * 5000}).status_code < 500
+
+
+def test_those_without_the_token_are_counted_too(started):
+    server = started("--rate", "5", VERICITE_TOKEN=TOKEN)
+    assert [server.get("/v1/runs").status_code for _ in range(7)] == [401] * 5 + [429] * 2

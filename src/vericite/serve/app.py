@@ -224,7 +224,7 @@ def _add_streams(app: FastAPI, streams: Streams) -> None:
     async def stream(request: Request, id: str) -> Response:
         """The events of a request that was sent with Prefer: respond-async, from Last-Event-ID on."""
         after = request.headers.get("last-event-id", "")
-        return _events(streams.find(id), int(after) if after.isdecimal() else 0)
+        return _events(streams.find(id), int(after) if after.isdecimal() and len(after) < 10 else 0)
 
     @app.delete("/v1/streams/{id}", status_code=202)
     async def leave(id: str) -> Response:

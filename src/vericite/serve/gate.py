@@ -115,7 +115,7 @@ class Gate:
             _LOG.exception("a request failed")
             await _reply(counted, 500, "the service failed; its log says why", {})
         finally:
-            path = _group(scope["path"])
+            path = _group(scope["path"], status[0])
             self._metrics.requests[path, status[0]] += 1
             self._metrics.seconds[path] = self._metrics.seconds.get(path, 0.0) + time.monotonic() - began
 
@@ -133,17 +133,17 @@ class Gate:
         site = headers.get("sec-fetch-site")
         # A form of a page without a referrer says no origin; the browser then tells by the other header.
         hidden = origin == "null" and site == "same-origin"
-        foreign = origin is not None and not hidden and urlsplit(origin).netloc != host
+        foreign = origin is not None and not hidden and _place(origin) != host
         if not reads and (foreign or site in ("cross-site", "same-site")):
             raise Refused(
                 403, "expected a request from this service's own page or from a program; found another site's"
             )
         if scope["path"] in _OPEN:
             return True
+        self._count(str((scope.get("client") or ("?",))[0]))
         gives = scope["path"] == _LOGIN and scope["method"] == "POST" and self._door.token is not None
         if self._door.token is not None and not gives and not self._has_token(headers):
             raise Refused(401, "expected the token: Authorization: Bearer ...", {"www-authenticate": "Bearer"})
-        self._count(str((scope.get("client") or ("?",))[0]))
         return not gives
 
     def _has_token(self, headers: dict[str, str]) -> bool:
@@ -236,14 +236,30 @@ async def _show(
     await send({"type": "http.response.body", "body": body})
 
 
+def _place(origin: str) -> str | None:
+    """The host and port of an origin; None of what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
 def _bare(host: str) -> str:
     """A host without its port."""
     name = host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host
     return name.strip("[]").lower().rstrip(".")
 
 
-def _group(path: str) -> str:
-    """A path for the metrics, without ids."""
+_OF_V1 = ("ask", "check", "attribute", "repair", "search", "documents", "streams", "runs", "jobs")
+_OF_PAGE = ("healthz", "readyz", "metrics", "mcp", "openapi.json", "static", "runs", "check")
+
+
+def _group(path: str, status: int) -> str:
+    """A path for the metrics, without ids: one of a fixed list, so that nobody can fill the memory with names."""
     parts = path.split("/")
-    known = ("v1", "healthz", "readyz", "metrics", "mcp", "openapi.json", "runs", "static")
-    return "/".join(parts[:3]) if len(parts) > 1 and parts[1] in known else "/"
+    first = parts[1] if len(parts) > 1 else ""
+    if first == "v1" and len(parts) > 2 and parts[2] in _OF_V1:
+        return f"/v1/{parts[2]}"
+    if first in _OF_PAGE:
+        return f"/{first}"
+    return "/" if path == "/" and status != 404 else "other"

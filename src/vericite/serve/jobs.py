@@ -55,7 +55,15 @@ class Jobs:
     def start(self) -> None:
         """Go on with what was not done."""
         for folder in sorted(self._folder.iterdir(), key=lambda it: it.stat().st_mtime):
-            if _ID.fullmatch(folder.name) and not self.state(folder.name)["finished"]:
+            if not _ID.fullmatch(folder.name):
+                continue
+            try:
+                finished = self.state(folder.name)["finished"]
+            except (NoSuchJob, OSError, ValueError) as error:
+                # Of a kill before it was taken, or of a version that wrote jobs otherwise: it must not end the service.
+                _LOG.warning("the job %s cannot be read and is passed over: %s", folder.name, error)
+                continue
+            if not finished:
                 self._queue.put(folder.name)
         self._thread.start()
 
@@ -151,6 +159,9 @@ class Jobs:
                     value = self._service.check(item, keep=False).checked
             except VeriCiteError as error:
                 yield Result(item=number, problem=str(error))
+            except Exception:  # an item that cannot be done costs itself, and would fail again after a restart
+                _LOG.exception("an item of a job failed")
+                yield Result(item=number, problem="the service failed at this item; its log says why")
             else:
                 yield Result(item=number, value=json.loads(to_json(value)))
 
