@@ -457,7 +457,12 @@ def test_rows_of_a_table_are_claims_without_pipes_and_its_head_is_none():
     ]
 
 
-@given(st.text(alphabet="|-: \na1[]").map(lambda text: f"| a | b |\n|---|---|\n{text}"))
+def test_an_escaped_pipe_in_a_table_is_a_pipe():
+    text = "| Drug | Effect |\n|---|---|\n| a \\| b | reduces pain [1] |"
+    assert marked(text)[0] == [("a | b reduces pain", [1], False)]
+
+
+@given(st.text(alphabet="|-: \na1[]\\").map(lambda text: f"| a | b |\n|---|---|\n{text}"))
 def test_any_table_is_read(text: str):
     found = answer(text)
     for claim in found.claims:

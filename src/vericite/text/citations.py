@@ -272,7 +272,8 @@ def parse_answer(
 
 
 _DELIMITER = re.compile(rf"{_SPACE}{{0,3}}\|?(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*\|)+(?:{_SPACE}*:?-{{2,}}:?{_SPACE}*)?\Z")
-_PIPE = re.compile(rf"\|{_SPACE}*")
+# An escaped pipe is a pipe of the cell; only its backslash goes.
+_PIPE = re.compile(rf"\\(?=\|)|(?<!\\)\|{_SPACE}*")
 
 
 @dataclass(slots=True)
@@ -305,6 +306,7 @@ def _tables(body: str) -> Iterator[_Table]:
 
 
 def _pipes(body: str, start: int, end: int) -> Iterator[Span]:
+    """Where cells end, and the backslashes of pipes that are none."""
     return (Span(start=match.start(), end=match.end()) for match in _PIPE.finditer(body, start, end))
 
 
