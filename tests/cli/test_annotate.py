@@ -106,3 +106,16 @@ def test_what_is_wrong_is_named(run_cli, sample: Path, tmp_path: Path, bad: str)
         printed = run_cli("annotate", *command)
         assert printed.code == 2
         assert "expected" in printed.err and "Traceback" not in printed.err
+
+
+def test_labels_of_another_sample_are_one_complaint_with_a_count(
+    run_cli, answers: str, sample: Path, labels: list[str], tmp_path: Path
+):
+    other = tmp_path / "other.jsonl"
+    lines = [json.loads(line) for line in Path(labels[0]).read_text(encoding="utf-8").splitlines()]
+    other.write_text("".join(json.dumps({**line, "item": f"x{line['item']}"}) + "\n" for line in lines), "utf-8")
+    given = ["--labels", labels[0], "--labels", str(other)]
+    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *LEXICAL)
+    assert printed.code == 2
+    assert printed.err.count("expected an item of the sample") == 1
+    assert "the first of 40 such labels" in printed.err

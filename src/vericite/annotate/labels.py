@@ -72,13 +72,22 @@ def usable(
         problems: The others are added here: on other units, with other labels, or a second one of a person.
     """
     found: dict[tuple[str, str], Annotation] = {}
+    others: dict[Path, list[tuple[int, str]]] = {}  # labels on what is not of the sample
     for path, number, line in lines:
         if isinstance(line, RecordError):
             problems.append(line)
+        elif units is not None and line.item not in units:
+            others.setdefault(path, []).append((number, line.item))
         elif wrong := _wrong(line, scheme, units, found):
             problems.append(RecordError(path, number, *wrong))
         else:
             found[line.item, line.rater] = line
+    for path, there in others.items():
+        number, item = there[0]
+        problem = f"expected an item of the sample; found {item!r}"
+        if len(there) > 1:
+            problem += f", the first of {len(there)} such labels. Is it the sample that was labelled?"
+        problems.append(RecordError(path, number, "item", problem))
     return list(found.values())
 
 
@@ -86,8 +95,6 @@ def _wrong(
     line: Annotation, scheme: Scheme, units: Mapping[str, Unit] | None, found: Mapping[tuple[str, str], Annotation]
 ) -> tuple[str, str] | None:
     """The field at fault, and what is wrong with it."""
-    if units is not None and line.item not in units:
-        return "item", f"expected an item of the sample; found {line.item!r}"
     if line.label is not None and line.label not in scheme.verdicts:
         return "label", f"expected {', '.join(scheme.verdicts)} (--scheme {scheme.name}); found {line.label!r}"
     if (line.item, line.rater) in found:
