@@ -73,13 +73,14 @@ def usable(
     """
     found: dict[tuple[str, str], Annotation] = {}
     others: dict[Path, list[tuple[int, str]]] = {}  # labels on what is not of the sample
+    wrong_lines: list[RecordError] = []
     for path, number, line in lines:
         if isinstance(line, RecordError):
-            problems.append(line)
+            wrong_lines.append(line)
         elif units is not None and line.item not in units:
             others.setdefault(path, []).append((number, line.item))
         elif wrong := _wrong(line, scheme, units, found):
-            problems.append(RecordError(path, number, *wrong))
+            wrong_lines.append(RecordError(path, number, *wrong))
         else:
             found[line.item, line.rater] = line
     for path, there in others.items():
@@ -88,6 +89,7 @@ def usable(
         if len(there) > 1:
             problem += f", the first of {len(there)} such labels. Is it the sample that was labelled?"
         problems.append(RecordError(path, number, "item", problem))
+    problems += wrong_lines
     return list(found.values())
 
 
