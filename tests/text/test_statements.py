@@ -268,3 +268,11 @@ def test_sentences_that_stand_alone(text: str):
 
 def test_the_rules_have_a_signature():
     assert STATEMENTS == "statements.v2"
+
+
+def test_items_that_share_what_comes_after_the_last_stay_together():
+    for text in (
+        "It was shown that (1) aspirin, (2) statins, and (3) warfarin reduce mortality.",
+        "Treatment: 1) aspirin, 2) statins and 3) warfarin improved survival.",
+    ):
+        assert split_enumeration(text) == (text,)

@@ -487,6 +487,7 @@ SETS = (
         "https://github.com/nelson-liu/evaluating-verifiability-in-generative-search-engines",
         "MIT; pages have their own",
         each_row(_verifiability),
+        trained_on=("verifier-v3: those in half of AttributionBench's dev part",),
         cite="Liu et al. 2023, arXiv 2304.09848",
     ),
     DataSet(
@@ -533,7 +534,6 @@ SETS = (
         "https://huggingface.co/datasets/miracl/hagrid",
         "Apache 2.0",
         each_row(_hagrid),
-        trained_on=("verifier-v3: those in half of AttributionBench's dev part",),
         cite="Kamalloo et al. 2023, arXiv 2307.16883",
     ),
     DataSet(

@@ -426,7 +426,7 @@ def _list_marks(body: str) -> list[tuple[int, int]]:
     return best if len(best) > 1 else []
 
 
-ENUMERATIONS = "enumerations.v1"
+ENUMERATIONS = "enumerations.v2"
 """Signature of the rules of ``split_enumeration``."""
 
 _ALTERNATIVES = re.compile(r"\b(?:or|nor|either|neither)\b", re.IGNORECASE)
@@ -437,7 +437,8 @@ def split_enumeration(statement: str) -> tuple[str, ...]:
     """A statement with numbered items as one statement an item, each behind the words that they share.
 
     "Causes are (1) smoking and (2) obesity." gives "Causes are smoking." and "Causes are obesity." Items that begin a
-    statement are left alone, since they say nothing by themselves, and so are alternatives ("(1) smoking or (2) ...").
+    statement are left alone, since they say nothing by themselves, and so are alternatives ("(1) smoking or (2) ...")
+    and items that share what comes after the last ("that (1) aspirin and (2) warfarin reduce mortality").
     """
     marks = _list_marks(statement)
     if not marks:
@@ -450,6 +451,9 @@ def split_enumeration(statement: str) -> tuple[str, ...]:
         return (statement,)
     items = [_ITEM_END.sub("", body).strip().rstrip(".!?") for body in bodies]
     if not all(any(map(str.isalnum, item)) for item in items):
+        return (statement,)
+    *earlier, last = (is_fragment(item, opens=True) for item in items)
+    if all(earlier) and not last:
         return (statement,)
     return tuple(f"{stem} {item}{stop}" for item in items)
 
