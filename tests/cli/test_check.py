@@ -118,9 +118,9 @@ def test_input_that_cannot_be_used_says_so_and_exits_with_2(run_cli, arguments, 
     assert "Traceback" not in printed.err
 
 
-def test_an_empty_file_has_no_rates_and_no_error(run_cli, tmp_path):
+def test_an_empty_file_has_no_rates_and_cannot_be_used(run_cli, tmp_path):
     printed = run_cli("check", write(tmp_path / "in.jsonl"))
-    assert printed.code == 0
+    assert printed.code == 2
     assert "0/0" in printed.out
 
 

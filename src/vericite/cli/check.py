@@ -113,7 +113,7 @@ def check(
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
-    A record that cannot be used is reported and costs itself alone; the exit code is then 2.
+    A record that cannot be used is reported and costs itself alone; the exit code is then 2, as it is for a file without answers.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
@@ -155,6 +155,8 @@ def check(
         _write_page(items, file, page)
     passed = (gate is None or gate.passed) and _any_judged(rates)
     report(problems)
+    if not rates.answers:
+        raise typer.Exit(2)  # what was expected has been said
     if not passed:
         raise typer.Exit(1)
 
