@@ -113,7 +113,8 @@ def check(
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
-    A record that cannot be used is reported and costs itself alone; the exit code is then 2, as it is for a file without answers.
+    A record that cannot be used is reported and costs itself alone; the exit code is then 2. It
+    is 2 for a file without answers, too.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
