@@ -57,3 +57,16 @@ def test_a_table_has_a_row_a_citation_of_each_system(run_cli, tmp_path: Path):
     assert {"supported", "irrelevant", "uncited"} <= {row["label"] for row in rows}
     again = run_cli("report", answers, answers, *named, "--csv", "-")
     assert again.out == table.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143)], ids=["Ctrl-C", "SIGTERM"])
+def test_a_report_that_is_stopped_says_that_nothing_was_written(run_cli, tmp_path: Path, monkeypatch, end):
+    def stopped(*_: object) -> None:
+        raise end
+
+    monkeypatch.setattr("vericite.report.data.with_verdicts", stopped)
+    out = tmp_path / "report.html"
+    printed = run_cli("report", str(EXAMPLES / "answers.jsonl"), "--out", str(out))
+    assert printed.code in (130, 143)
+    assert "stopped; nothing was written" in printed.err
+    assert not out.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from vericite.cli.refusals import refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from vericite.errors import RecordError
     from vericite.evaluate.correction import SystemByPeople
@@ -73,16 +74,27 @@ def report(
     refuse_unwritable(None if printed else table, "--csv")
     problems: list[RecordError] = []
     with reported(problems):
-        library = read_library(documents, problems)
-        read = read_systems(systems, problems, gold, {}, library, name or (), columns)
-        refuse_same(out, *read.paths, documents, sample, *(labels or ()))
-        refuse_same(table, *read.paths, documents, sample, *(labels or ()), what="--csv")
-        checked = [with_verdicts(system, protocol, judge) for system in read.systems]
-        people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
+        with _told_if_stopped():
+            library = read_library(documents, problems)
+            read = read_systems(systems, problems, gold, {}, library, name or (), columns)
+            refuse_same(out, *read.paths, documents, sample, *(labels or ()))
+            refuse_same(table, *read.paths, documents, sample, *(labels or ()), what="--csv")
+            checked = [with_verdicts(system, protocol, judge) for system in read.systems]
+            people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
         if table is not None:
             _write_table(checked, None if printed else table)
         if out is not None:
             say(write_report(checked, out, title, external_data, people), err=printed)
+
+
+@contextmanager
+def _told_if_stopped() -> Generator[None]:
+    """Verdicts that a page would show are not kept until it is written."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        remark("stopped; nothing was written. `vericite check --out` keeps verdicts, and `report` reads them")
+        raise
 
 
 def _write_table(systems: Sequence[System], path: Path | None) -> None:
