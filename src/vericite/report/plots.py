@@ -70,7 +70,7 @@ def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) ->
     }
     low = {"field": "low", "type": "quantitative", "title": "supported", "scale": {"domain": [0, 1]}}
     rate = {"field": "rate", "type": "quantitative"}
-    points = {**shared, "shape": {"field": "system", "legend": None}, "y": rate}
+    points = {**shared, "shape": {"field": "system", "type": "nominal"}, "y": rate}
     spec: dict[str, Any] = {
         **_base(rows, f"Supported citations by {name}, with 95 % intervals"),
         "width": {"step": 28},
@@ -195,7 +195,7 @@ def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[s
         **_base(rows, title),
         "width": 320,
         "mark": {"type": "line"},
-        "encoding": {**sides, "color": _COLOUR, "strokeDash": {"field": "system", "legend": None}},
+        "encoding": {**sides, "color": _COLOUR, "strokeDash": {"field": "system", "type": "nominal"}},
     }
 
 
