@@ -7,11 +7,32 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from vericite.errors import InputError, RecordError
-from vericite.records import Answer, Document, Gold, GoldSentence, Record, read_jsonl
+from vericite.records import Answer, Document, Gold, GoldSentence, Record, first_problem, read_jsonl
 from vericite.text.citations import parse_answer
+
+
+class TrainConfig(Record):
+    """How something is trained; a file of JSON names what is not as usual."""
+
+    @classmethod
+    def read(cls, path: Path | None) -> Self:
+        """From a JSON file; None is all defaults.
+
+        Raises:
+            InputError: The file cannot be read, or names what there is not.
+        """
+        if path is None:
+            return cls()
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except ValidationError as error:
+            told = ": ".join(filter(None, first_problem(error)))
+            raise InputError(f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {told}") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 
 
 class Source(Record):

@@ -16,11 +16,11 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field, ValidationError
+from pydantic import Field
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
@@ -30,12 +30,12 @@ from vericite.disk.jobs import Job
 from vericite.errors import InputError
 from vericite.models.hf import find_checkpoint
 from vericite.network.access import offline_by_environment
-from vericite.records import Record, first_problem
+from vericite.train.examples import TrainConfig
 
 CHECKPOINT = "checkpoint"
 
 
-class LoraConfig(Record):
+class LoraConfig(TrainConfig):
     """A run's choices. The defaults are MultiAttr's (Patel et al. 2024, NAACL).
 
     Attributes:
@@ -63,23 +63,6 @@ class LoraConfig(Record):
     steps: int | None = Field(default=None, ge=1)
     threads: int = Field(default=2, ge=1)
     seed: int = 0
-
-    @classmethod
-    def read(cls, path: Path | None) -> Self:
-        """From a JSON file; None is all defaults.
-
-        Raises:
-            InputError: The file cannot be read, or names what there is not.
-        """
-        if path is None:
-            return cls()
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValidationError as error:
-            told = ": ".join(filter(None, first_problem(error)))
-            raise InputError(f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {told}") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 
 
 def seeded(seed: int, threads: int) -> None:

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from vericite.attribute.features import FEATURES, FeatureMaker
 from vericite.attribute.learned import HEAD, Head, Member, PairRule, chosen, logits_of, standardized
@@ -24,8 +24,8 @@ from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
-from vericite.records import Record, first_problem, to_json
-from vericite.train.examples import AttributionExample, read_examples
+from vericite.records import Record, to_json
+from vericite.train.examples import AttributionExample, TrainConfig, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ EXAMPLES_AT_ONCE = 32
 NUMBERS = "numbers.jsonl"
 
 
-class HeadConfig(Record):
+class HeadConfig(TrainConfig):
     """A head's choices; its data come from the command line.
 
     Attributes:
@@ -65,23 +65,6 @@ class HeadConfig(Record):
     threshold: float | None = Field(default=None, ge=0, le=1)
     pair: PairRule | None = None
     seed: int = 0
-
-    @classmethod
-    def read(cls, path: Path | None) -> Self:
-        """From a JSON file; None is all defaults.
-
-        Raises:
-            InputError: The file cannot be read, or names what there is not.
-        """
-        if path is None:
-            return cls()
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValidationError as error:
-            told = ": ".join(filter(None, first_problem(error)))
-            raise InputError(f"expected a config with any of {', '.join(cls.model_fields)}; {path}: {told}") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 
 
 class Numbers(Record):
