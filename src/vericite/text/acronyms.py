@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-ACRONYMS = "acronyms.v1"
-"""Signature of the rules, for provenance; it changes whenever they would find other pairs in some text."""
-
 _SHORTEST, _LONGEST = 2, 10  # characters of a short form, as published; so are its two words
 _MOST_CONTENT = 250  # characters between brackets; what is longer is an aside
 _MOST_BEFORE = 400  # characters in front of them that are looked at
