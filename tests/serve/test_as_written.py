@@ -68,10 +68,14 @@ def test_a_model_is_left_soon_after_the_client_went_away(started, model: scripte
     headers = {"accept": "text/event-stream"}
     with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
         next(line for line in reply.iter_lines() if '"draft": true' in line)
-    left = time.monotonic()
+    # Half a minute before the model would have been done; about 1 s on a machine that has nothing else to do.
+    end = time.monotonic() + 30
     while "vericite_requests_in_flight 0" not in server.get("/metrics").text:
-        # 1 s on a machine that has nothing else to do.
-        assert time.monotonic() - left < 5
+        assert time.monotonic() < end
         time.sleep(0.05)
-    time.sleep(1)
-    assert written[-1] - left < 5, "nothing more is taken from the model"
+    taken = -1
+    while taken != len(written):
+        assert time.monotonic() < end
+        taken = len(written)
+        time.sleep(2)
+    assert taken < 600, "nothing more is taken from the model"

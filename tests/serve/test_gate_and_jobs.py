@@ -6,11 +6,15 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from vericite.errors import InputError
+from vericite.serve import jobs
+from vericite.serve.bodies import AnswerBody, JobBody
 from vericite.serve.run import Address
+from vericite.serve.service import Offer, Service, state_folder
 
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
@@ -35,6 +39,39 @@ def test_without_the_token_nothing_is_answered(started):
         for path in ("/v1/runs", "/metrics", "/openapi.json", "/"):
             assert server.get(path, **headers).status_code == 401, (path, headers)
     assert server.get("/v1/runs", authorization=f"Bearer {TOKEN}").status_code == 200
+
+
+def test_a_token_out_of_a_file_may_end_in_a_newline(started):
+    server = started(VERICITE_TOKEN=f"{TOKEN}\n")
+    assert server.get("/v1/runs", authorization=f"Bearer {TOKEN}").status_code == 200
+    assert server.get("/v1/runs").status_code == 401
+
+
+def test_errors_have_one_form(server):
+    for reply, status in (
+        (server.get("/v1/ask"), 405),
+        (server.get("/v1/nothing"), 404),
+        (server.post("/v1/check?view=perhaps", {}), 422),
+        (server.post("/v1/check", {}), 422),
+    ):
+        assert reply.status_code == status
+        assert reply.json()["error"]["status"] == status and reply.json()["error"]["message"].startswith("expected ")
+
+
+def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jobs, "KEPT", 2)
+    service = Service(Offer(), state_folder(tmp_path))
+    kept = jobs.Jobs(service)
+    item = AnswerBody(answer="It helps.", documents=())
+    done: list[str] = []
+    for number in range(5):
+        done.append(kept.add(JobBody(items=(item,))))
+        # One that is not done stays, however old it is.
+        if number:
+            (tmp_path / "jobs" / done[-1] / "results.jsonl").write_text("{}\n")
+        os.utime(tmp_path / "jobs" / done[-1], (100 + number, 100 + number))
+    service.close()
+    assert {folder.name for folder in (tmp_path / "jobs").iterdir()} == {done[0], *done[3:]}
 
 
 def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):

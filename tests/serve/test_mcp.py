@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +87,39 @@ def test_over_http_the_gate_holds(started):
                 assert len((await client.list_tools()).tools) == 4
 
     anyio.run(with_token)
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_a_call_over_http_ends_when_its_client_goes_away(started, version: str):
+    server = started()
+    sentences = " ".join(
+        f"Cohort {n} had {n} of {n + 80} adults with pain that zelotrine reduced [1]." for n in range(190)
+    )
+    arguments = {"answer": sentences, "documents": [{**SOURCE, "text": SOURCE["text"] * 40}]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": arguments}}
+    if version >= "2026":
+        call["params"]["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    headers = {
+        "accept": "application/json, text/event-stream", "mcp-protocol-version": version, "mcp-method": "tools/call",
+        "mcp-name": "check",
+    }  # fmt: skip
+    with pytest.raises(httpx2.ReadTimeout):
+        httpx2.post(f"{server.address}/mcp", json=call, headers=headers, timeout=1)
+    end = time.monotonic() + 30
+    while "vericite_requests_in_flight 0" not in server.get("/metrics").text:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    pairs = _judged(server)
+    assert pairs < 190, "it was not worked for to its end"
+    time.sleep(2)
+    assert _judged(server) == pairs
+
+
+def _judged(server: Any) -> int:
+    found = re.search(r"vericite_pairs_judged_total (\d+)", server.get("/metrics").text)
+    assert found
+    return int(found[1])

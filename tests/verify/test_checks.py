@@ -66,7 +66,7 @@ def test_time_grows_no_faster_than_the_text(piece: str):
     text = piece * (20_000 // len(piece))
     start = time.perf_counter()
     findings("X " + text, text)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 20
 
 
 @pytest.mark.parametrize(

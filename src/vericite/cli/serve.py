@@ -52,7 +52,8 @@ def serve(
     """
     from vericite.serve.run import Address, run
 
-    token = os.environ.get(_TOKEN) or None
+    # A token out of a file ends in a newline, which no header could bring.
+    token = os.environ.get(_TOKEN, "").strip() or None
     offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan), rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.exceptions import HTTPException
 
 from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
@@ -96,9 +98,21 @@ def _add_errors(app: FastAPI) -> None:
     async def refused(_: Request, error: Refused) -> JSONResponse:
         return JSONResponse({"error": {"status": error.status, "message": str(error)}}, error.status, error.headers)
 
-    @app.exception_handler(404)
-    async def absent(_: Request, __: Exception) -> JSONResponse:
-        return JSONResponse({"error": {"status": 404, "message": "expected a path of /openapi.json"}}, 404)
+    @app.exception_handler(HTTPException)
+    async def absent(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 405:
+            message = f"expected another method than {request.method}, as /openapi.json has it"
+        else:
+            message = "expected a path of /openapi.json" if error.status_code == 404 else str(error.detail)
+        return JSONResponse(
+            {"error": {"status": error.status_code, "message": message}}, error.status_code, error.headers
+        )
+
+    @app.exception_handler(RequestValidationError)
+    async def unlike(_: Request, error: RequestValidationError) -> JSONResponse:
+        first: dict[str, Any] = error.errors()[0]
+        message = f"expected {'.'.join(map(str, first['loc']))} as /openapi.json has it; {first['msg']}"
+        return JSONResponse({"error": {"status": 422, "message": message}}, 422)
 
 
 def _schema(kind: type[Record]) -> dict[str, Any]:
@@ -128,19 +142,23 @@ class _Asking:
             return JSONResponse({"stream": stream.id}, 202)
         if "text/event-stream" in request.headers.get("accept", ""):
             return _events(self.streams.begin(lambda tell: last(call(tell))))
-        async with self.turns.turn() as work:
-            found = self.turns.start(work, lambda: call(None))
-            left = asyncio.create_task(_left(request, work))
-            try:
-                record = await asyncio.wait_for(asyncio.shield(found), self.turns.seconds + 1)
-            except Stopped as stopped:
-                return JSONResponse({"error": told(stopped)}, 504)
-            except TimeoutError:
-                work.stop("out of time")
-                return JSONResponse({"error": {"status": 504, "message": "out of time"}}, 504)
-            finally:
-                left.cancel()
-            return Response(to_json(record), media_type="application/json")
+        return await _in_turn(request, self.turns, lambda: Response(to_json(call(None)), media_type="application/json"))
+
+
+async def _in_turn(request: Request, turns: Turns, call: Callable[[], Response]) -> Response:
+    """What a call gives, in its turn and within its time; it is stopped if its client goes away."""
+    async with turns.turn() as work:
+        found = turns.start(work, call)
+        left = asyncio.create_task(_left(request, work))
+        try:
+            return await asyncio.wait_for(asyncio.shield(found), turns.seconds + 1)
+        except Stopped as stopped:
+            return JSONResponse({"error": told(stopped)}, 504)
+        except TimeoutError:
+            work.stop("out of time")
+            return JSONResponse({"error": {"status": 504, "message": "out of time"}}, 504)
+        finally:
+            left.cancel()
 
 
 async def _left(request: Request, work: Work) -> None:
@@ -211,8 +229,7 @@ def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
             values = [json.loads(to_json(document)) for document in found]
             return JSONResponse({"documents": values, "problems": problems})
 
-        async with turns.turn() as work:
-            return await turns.start(work, read)
+        return await _in_turn(request, turns, read)
 
 
 def _brief(run: str) -> str:

@@ -26,7 +26,7 @@ _WAYS = (None, "bm25", "dense", "hybrid")
 
 
 class SourceBody(Record):
-    """A document: with an id, a text and perhaps a title; or ``pmid`` alone, to be fetched."""
+    """A document: an id, a text and perhaps a title; ``pmid`` says which article of PubMed it is."""
 
     id: str = Field(min_length=1)
     text: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from vericite.serve.service import Service
 
 _LOG = logging.getLogger(__name__)
 _ID = re.compile(r"[0-9a-f]{32}")
+KEPT = 500
+"""Jobs that are done; the oldest go first."""
 _REQUEST, _RESULTS, _CANCELLED = "request.json", "results.jsonl", "cancelled"
 
 
@@ -89,6 +92,7 @@ class Jobs:
         folder.mkdir(mode=0o700)
         write_whole(folder / _REQUEST, [to_json(body) + "\n"])
         self._queue.put(id)
+        self._prune()
         return id
 
     def cancel(self, id: str) -> None:
@@ -111,6 +115,17 @@ class Jobs:
         if path.exists():
             with path.open(encoding="utf-8") as file:
                 yield from (line for line in file if line.endswith("\n"))
+
+    def _prune(self) -> None:
+        """Remove the oldest jobs that are done, where there are too many."""
+        folders = [folder for folder in self._folder.iterdir() if _ID.fullmatch(folder.name)]
+        for folder in sorted(folders, key=lambda it: it.stat().st_mtime)[:-KEPT]:
+            try:
+                finished = self.state(folder.name)["finished"]
+            except (NoSuchJob, OSError, ValueError):
+                continue
+            if finished and folder.name not in self._work:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _place(self, id: str) -> Path:
         if not _ID.fullmatch(id) or not (self._folder / id / _REQUEST).exists():

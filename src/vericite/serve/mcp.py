@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote
@@ -16,13 +18,14 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vericite.attribute.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Document, Record, Run, to_json
 from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, SearchBody, parsed
-from vericite.serve.engine import Stopped, at_work
+from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.service import Service
 from vericite.serve.streams import Turns
@@ -127,9 +130,65 @@ def routes_of(tools: MCPServer[Any], largest: int) -> list[BaseRoute]:
         largest: Bytes of a request.
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return tools.streamable_http_app(
+    routes = tools.streamable_http_app(
         json_response=True, stateless_http=True, max_request_body_size=largest, transport_security=security
     ).routes
+    for route in routes:
+        if isinstance(route, Route):
+            route.app = _watched(route.app)
+    return routes
+
+
+class _Client:
+    """Whoever sent a request: what is done for it, until it goes away."""
+
+    def __init__(self) -> None:
+        self._work: set[Work] = set()
+        self._left = False
+
+    def add(self, work: Work) -> None:
+        """Have work end when the client leaves."""
+        self._work.add(work)
+        if self._left:
+            self.leave()
+
+    def leave(self) -> None:
+        """The client went away."""
+        self._left = True
+        for work in list(self._work):
+            work.stop("the client went away")
+
+
+_client: ContextVar[_Client | None] = ContextVar("client", default=None)
+
+
+def _watched(app: ASGIApp) -> ASGIApp:
+    """An application whose work ends when its client goes away, which the SDK looks for on some of its ways alone."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        client, gone, first = _Client(), asyncio.Event(), [await receive()]
+        token = _client.set(client)
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            client.leave()
+            gone.set()
+
+        async def again() -> Message:
+            if first:
+                return first.pop()
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        watching = asyncio.create_task(watch())
+        try:
+            await app(scope, again, send)
+        finally:
+            watching.cancel()
+            _client.reset(token)
+
+    return answer
 
 
 @contextmanager
@@ -138,6 +197,8 @@ def _turn(turns: Turns | None) -> Generator[None]:
         yield
         return
     work = turns.take()
+    if (client := _client.get()) is not None:
+        client.add(work)
     try:
         with at_work(work):
             yield

@@ -359,7 +359,7 @@ def test_a_long_row_of_anything_within_a_record_takes_no_time(tmp_path: Path, fo
     try:
         assert list(documents_in(path, format))
     finally:
-        assert time.perf_counter() - begun < 5
+        assert time.perf_counter() - begun < 20
 
 
 @pytest.mark.parametrize("share", [0.001, *(place / 23 for place in range(1, 23)), 0.9999])

@@ -238,7 +238,7 @@ def test_a_hundred_pages_take_no_time(read, name: str):
     page = "## Part\n\n" + "Iron helps [some](http://a.b) adults *and* others, it is com-\nmon.\n" * 40 + "\n"
     begun = time.perf_counter()
     assert len(only(read(name, page * 100)).text) > 200_000
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 20
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_long_row_of_any_sign_takes_no_time(read, name: str, sign: str):
         read(name, "Words.\n\n" + sign * 20_000)
     except InputError:
         pass
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 20
 
 
 WORDS = st.text("abcdefgh, ", min_size=1).filter(lambda text: text.strip(" ,"))

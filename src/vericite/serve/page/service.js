@@ -208,7 +208,7 @@
     });
     const left = new URLSearchParams(location.search).get("stream");
     if (data.run) finish(data.run.id, data.run);
-    else if (left) listen(left);
+    if (left) listen(left);
   }
   if (data.problem) complain(data.problem);
   if (page === "runs") {
