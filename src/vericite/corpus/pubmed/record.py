@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PMID = r"^\d{1,15}$"
 
+_OF_DOCUMENTS = frozenset(Document.model_fields)
 _RETRACTED_IN = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
 _RETRACTS = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 
@@ -98,7 +99,7 @@ def record_of(element: _Element) -> PubMedRecord | Deletion:
     container = fields.pop("journal", None) or fields.pop("journal_abbreviation", None)
     types = fields.get("publication_types", ())
     document = {
-        **{name: value for name, value in fields.items() if name in Document.model_fields},
+        **{name: value for name, value in fields.items() if name in _OF_DOCUMENTS},
         "id": pmid or "none",
         "pmid": pmid,
         "title": title,
@@ -179,7 +180,7 @@ def _abstract(element: _Element, fields: _Fields) -> None:
 
 
 # Files of before 2002 have FirstName.
-_NAMES = frozenset({"LastName", "ForeName", "FirstName", "Initials", "Suffix", "CollectiveName"})
+_NAMES = ("LastName", "ForeName", "FirstName", "Initials", "Suffix", "CollectiveName")
 
 
 def _authors(element: _Element, fields: _Fields) -> None:
@@ -187,12 +188,14 @@ def _authors(element: _Element, fields: _Fields) -> None:
     if element.get("Type") == "editors":
         return
     people: list[dict[str, str]] = []
-    # One flat pass over a list with hundreds of people takes half the time of a pass over each of them.
-    for part in element.iter():
-        if part.tag == "Author":
+    # One flat pass over a list with hundreds of people takes half the time of a pass over each of them; affiliations
+    # are passed over by libxml2.
+    for part in element.iter("Author", *_NAMES):
+        tag = part.tag
+        if tag == "Author":
             people.append({"wrong": "yes"} if part.get("ValidYN") == "N" else {})
-        elif people and part.tag in _NAMES and (text := plain_text(part)):
-            people[-1]["ForeName" if part.tag == "FirstName" else part.tag] = text
+        elif people and (text := plain_text(part)):
+            people[-1]["ForeName" if tag == "FirstName" else tag] = text
     names = [_name(person) for person in people if "wrong" not in person]
     fields["authors"] = tuple([name for name in names if name])
 
