@@ -42,7 +42,7 @@ test: $(VENV)/.dev ## Run the fast tests, on all cores
 $(VENV)-hf/.done: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
 	$(PYTHON) -m venv $(VENV)-hf
 	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock
-	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' sentencepiece protobuf
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' 'peft>=0.18' 'gguf>=0.10' sentencepiece protobuf
 	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -50,7 +50,7 @@ $(VENV)/.llm: tests/llm/requirements.txt $(VENV)/.dev
 	$(PIP) install --no-deps --require-hashes -r tests/llm/requirements.txt
 	@touch $@
 
-test-hf: $(VENV)-hf/.done ## Run the tests of judges from checkpoints, on small models made by the tests (needs torch)
+test-hf: $(VENV)-hf/.done ## Run the tests of checkpoints and of training decoders, on small models made by the tests (needs torch)
 	$(VENV)-hf/bin/pytest -m hf -rs
 
 test-llm: $(VENV)/.llm ## Run the tests on a small language model in llama.cpp, on this machine
