@@ -221,6 +221,8 @@ def test_what_is_no_model_is_refused(gguf: Path, tmp_path: Path):
     (tmp_path / "no.gguf").write_bytes(b"GGUF, or so it says")
     with pytest.raises(LLMAccessError, match="expected a GGUF model"):
         asyncio.run(LLM(f"gguf:{tmp_path / 'no.gguf'}", PATIENT).complete(HELLO))
+    with pytest.raises(LLMAccessError, match="and an adapter of it at"):
+        asyncio.run(LLM(f"gguf:{gguf}+{tmp_path / 'no.gguf'}", PATIENT).complete(HELLO))
 
 
 ONE_LETTER = replace(ChatRequest.ask("Answer with one letter: A or B?"), max_tokens=1, alternatives=10)

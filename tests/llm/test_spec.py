@@ -105,6 +105,18 @@ def test_a_file_is_known_by_what_is_in_it_and_not_by_where_it_lies(tmp_path: Pat
     assert ModelSpec.parse(f"gguf:{places[0]}").signature != one
 
 
+def test_a_file_may_have_an_adapter_behind_a_plus(tmp_path: Path):
+    for name in ("m.gguf", "a.gguf", "c++.gguf"):
+        (tmp_path / name).write_bytes(name.encode())
+    plain, spec = (ModelSpec.parse(f"gguf:{tmp_path}/{rest}") for rest in ("m.gguf", f"m.gguf+{tmp_path}/a.gguf"))
+    assert (spec.path, spec.adapter, spec.model) == (tmp_path / "m.gguf", tmp_path / "a.gguf", "m.gguf+a.gguf")
+    assert spec.local and spec.signature.startswith(f"{plain.signature}+a.gguf@")
+    assert ModelSpec.parse(f"gguf:{tmp_path}/c++.gguf").adapter is None
+    for rest, what in (("m.gguf+none.gguf", "adapter"), ("none.gguf+m.gguf", "model"), ("m.gguf+", "adapter")):
+        with pytest.raises(InputError, match=f"expected a GGUF {what} file"):
+            ModelSpec.parse(f"gguf:{tmp_path}/{rest}")
+
+
 @pytest.mark.parametrize(
     ("text", "local"),
     [

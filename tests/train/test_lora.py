@@ -110,6 +110,32 @@ def test_a_decoder_learns_a_label_a_source(
     assert rows[0]["probabilities"][2:] == [0, 0, 0]  # there are two sources
 
 
+def test_a_decoder_is_read_back_to_cite(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
+    from vericite.attribute import load_attributor
+    from vericite.attribute.decoder import CARD, DecoderAttributor, Shown
+
+    assert run_cli(*asked("attribution", "out")).code == 0
+    out = tmp_path / "out"
+    decoder = load_attributor(f"hf:{out}")
+    assert isinstance(decoder, DecoderAttributor) and decoder.signature.startswith("decoder.v1(base")
+    row = json.loads((out / "dev-predictions.jsonl").read_text("utf-8").splitlines()[0])
+    shown = Shown(
+        "Does zinc help, d 0?",
+        "zinc shortens colds in trial d0.",
+        (("", "zinc shortens colds"), ("", "iron does help")),
+    )
+    assert decoder.probabilities(shown) == pytest.approx(row["probabilities"][:2], abs=1e-5)
+    answers = tmp_path / "answers.jsonl"
+    documents = [{"id": str(number), "text": f"zinc shortens colds {number}"} for number in range(7)]
+    answers.write_text(json.dumps({"id": "a", "answer": "zinc shortens colds.", "documents": documents}), "utf-8")
+    printed = run_cli("attribute", str(answers), "--by", f"hf:{out}", "--json")
+    assert printed.code == 0, printed.err
+    assert len(json.loads(printed.out)["sentences"][0]["scores"]) == 7  # more than it has labels
+    (out / CARD).write_text("{}", encoding="utf-8")
+    assert "expected a decoder's decoder.json" in run_cli("attribute", str(answers), "--by", f"hf:{out}").err
+    assert "train attribution --base" in run_cli("attribute", str(answers), "--by", f"hf:{tmp_path}").err
+
+
 def test_a_decoder_learns_to_write_and_answers(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
@@ -119,9 +145,36 @@ def test_a_decoder_learns_to_write_and_answers(
     answers = [json.loads(line) for line in (tmp_path / "out" / "answers.jsonl").read_text("utf-8").splitlines()]
     assert [answer["id"] for answer in answers] == ["a0", "a1"]
     assert all(len(answer["documents"]) == 2 for answer in answers)
+    assert "llama.cpp: adapter.gguf" in printed.out
     plain = run_cli(*asked("inline", "plain", "--ask", str(ask), "--new-tokens", "8", "--untrained"))
     assert plain.code == 0, plain.err
     assert not (tmp_path / "plain" / "adapter").exists()
+
+
+def test_an_adapter_is_exported_as_llama_cpp_has_it(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
+):
+    import gguf
+    import numpy as np
+    from safetensors.numpy import load_file
+
+    from vericite.train.adapter import interleaved
+
+    assert run_cli(*asked("inline", "out")).code == 0
+    reader = gguf.GGUFReader(tmp_path / "out" / "adapter.gguf")
+    assert reader.fields["adapter.lora.alpha"].contents() == 4
+    assert reader.fields["general.architecture"].contents() == "llama"
+    own = {tensor.name: np.array(tensor.data) for tensor in reader.tensors}
+    assert len(own) == 2 * 2 * 2  # layers, targets, matrices
+    theirs = load_file(tmp_path / "out" / "adapter" / "adapter_model.safetensors")
+    layer = "base_model.model.model.layers.1.self_attn."
+    assert np.array_equal(own["blk.1.attn_v.weight.lora_b"], theirs[f"{layer}v_proj.lora_B.weight"])
+    assert np.array_equal(own["blk.1.attn_q.weight.lora_a"], theirs[f"{layer}q_proj.lora_A.weight"])
+    turned = own["blk.1.attn_q.weight.lora_b"]
+    assert np.array_equal(turned, interleaved(theirs[f"{layer}q_proj.lora_B.weight"], 2))
+    # Of each of two heads of eight rows the first half and the second take turns.
+    rows = interleaved(np.arange(16, dtype=np.float32)[:, None], 2)[:, 0].tolist()
+    assert rows == [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]
 
 
 def test_the_loss_is_that_of_the_answer_alone(base: Path):

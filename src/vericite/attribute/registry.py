@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vericite.attribute.attributor import Attributor
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, MissingExtraError, UnknownNameError
 from vericite.llm import Settings
 from vericite.verify.protocol import Protocol
 
@@ -73,6 +73,17 @@ def _by_head(file: Path, protocol: Protocol | None) -> Attributor:
     return LearnedAttributor(Head.read(file), load_judge(judge) if isinstance(judge, str) else judge, Embedder.shared())
 
 
+def _decoder(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
+    try:
+        from vericite.attribute.decoder import DecoderAttributor
+
+        return DecoderAttributor(Path(rest).expanduser())
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("vericite"):
+            raise
+        raise MissingExtraError("train", "`--by hf:FOLDER`") from None
+
+
 def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
     from vericite.attribute.baselines import LlmAttributor
     from vericite.llm import LLM
@@ -87,6 +98,7 @@ ATTRIBUTORS: dict[str, Kind] = {
     "cosine": Kind("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
     "random": Kind("by chance, for comparison", _random),
     "multi-label": Kind("a head or classifier of your own, over several sources at once", _multi_label, "FOLDER"),
+    "hf": Kind("a decoder with a label a source, of your own", _decoder, "FOLDER"),
     "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
 """Every attributor by name."""

@@ -65,7 +65,7 @@ def attribute(
         str | None,
         typer.Option(
             help="Who finds the sources: learned (the usual one; with --judge or --protocol it is verifier), verifier, "
-            "likeliest, cosine, random, multi-label:FOLDER, llm:MODEL.",
+            "likeliest, cosine, random, multi-label:FOLDER, hf:FOLDER, llm:MODEL.",
             metavar="NAME",
         ),
     ] = None,

@@ -189,6 +189,8 @@ def _started(spec: ModelSpec) -> Any:
     package = _package()
     parameters = package.CommonParams()
     parameters.model.path = str(spec.path)
+    if spec.adapter is not None:
+        parameters.lora_adapters = [package.CommonAdapterLoraInfo(str(spec.adapter), 1.0)]
     parameters.n_ctx = CONTEXT
     parameters.n_parallel = SLOTS
     if threads := _threads():
@@ -202,6 +204,10 @@ def _started(spec: ModelSpec) -> Any:
     except RuntimeError as error:
         failure = str(error)
     raise LLMAccessError(
-        f"expected a GGUF model that llama.cpp can load at {spec.path}; it failed: {failure}. "
+        f"expected a GGUF model that llama.cpp can load at {spec.path}{_beside(spec)}; it failed: {failure}. "
         "Download it again, or use another."
     )
+
+
+def _beside(spec: ModelSpec) -> str:
+    return "" if spec.adapter is None else f", and an adapter of it at {spec.adapter}"

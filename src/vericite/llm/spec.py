@@ -52,6 +52,7 @@ class ModelSpec:
         model: What the service calls it, or the file's name.
         base_url: Where the service is, or None for a file.
         path: The file, or None for a service.
+        adapter: A file that changes it, as ``train inline`` writes it, or None.
         key_variable: The environment variable that holds the key, or None where none is ever sent.
     """
 
@@ -60,10 +61,13 @@ class ModelSpec:
     base_url: str | None = None
     path: Path | None = None
     key_variable: str | None = None
+    adapter: Path | None = None
 
     @classmethod
     def parse(cls, text: str) -> ModelSpec:
         """Read a spec such as ``openai:gpt-4o-mini``, ``http://host:port/v1#model`` or ``gguf:/path/file.gguf``.
+
+        ``gguf:MODEL+ADAPTER`` is a file with an adapter over it.
 
         Raises:
             InputError: It names no model, or its address holds what has no place there.
@@ -88,7 +92,8 @@ class ModelSpec:
         A file is known by its name, its size and a hash over samples of it, wherever it lies.
         """
         if self.path is not None:
-            return f"gguf:{self.path.name}@{_fingerprint(self.path)}"
+            files = [self.path] if self.adapter is None else [self.path, self.adapter]
+            return "gguf:" + "+".join(f"{file.name}@{_fingerprint(file)}" for file in files)
         return f"{self.base_url}#{self.model}" if self.provider == "url" else f"{self.provider}:{self.model}"
 
     @property
@@ -143,10 +148,18 @@ def _split(text: str) -> SplitResult:
 def _of_file(name: str) -> ModelSpec:
     if not name.strip():
         raise InputError("expected a file after 'gguf:'; found nothing. Name the model's .gguf file.")
-    path = Path(name).expanduser().absolute()
-    if not path.is_file():
-        raise InputError(f"expected a GGUF model file at {path}; found none. Download the model, or correct the path.")
-    return ModelSpec("gguf", path.name, None, path, None)
+    path, adapter = Path(name).expanduser().absolute(), None
+    base, plus, rest = name.rpartition("+")
+    if plus and not path.is_file():
+        # A file's own name may have a plus.
+        path, adapter = Path(base).expanduser().absolute(), Path(rest).expanduser().absolute()
+    for file, what in ((path, "model"), (adapter, "adapter")):
+        if file is not None and not file.is_file():
+            raise InputError(
+                f"expected a GGUF {what} file at {file}; found none. Download the model, or correct the path."
+            )
+    model = path.name if adapter is None else f"{path.name}+{adapter.name}"
+    return ModelSpec("gguf", model, None, path, None, adapter)
 
 
 def _named(model: str, after: str) -> str:

@@ -23,39 +23,16 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from vericite.attribute.decoder import ADAPTER, CARD, WEIGHTS, DecoderCard, LabelledDecoder, Shown, load_decoder
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
 from vericite.train.examples import AttributionExample, read_examples
-from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, load_decoder, seeded, trained
+from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, seeded, trained
 from vericite.train.set_head import Figures, best_threshold, cited_by, figures
 
 SOURCES = 5
-PREDICTIONS, HEAD_FILE = "dev-predictions.jsonl", "decoder.json"
-
-
-class LabelledDecoder(nn.Module):
-    """A decoder, and a label a source over its last token."""
-
-    def __init__(self, decoder: Any, labels: int) -> None:
-        super().__init__()
-        self.decoder = decoder
-        self.head = nn.Linear(decoder.config.hidden_size, labels)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Logits, a row an input; padding is on the right."""
-        hidden = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        last = mask.sum(dim=1) - 1
-        return self.head(hidden[torch.arange(len(ids)), last].float())
-
-
-def shown(example: AttributionExample, k: int) -> str:
-    """What the decoder reads."""
-    sources = "\n".join(
-        f"[{number}] {source.title} {source.text}".strip() for number, source in enumerate(example.sources[:k], start=1)
-    )
-    question = f"\n\nQuestion: {example.question}" if example.question else ""
-    return f"Sources:\n{sources}{question}\n\nSentence: {example.sentence}\n\nSupported by:"
+PREDICTIONS = "dev-predictions.jsonl"
 
 
 @dataclass(frozen=True)
@@ -68,15 +45,16 @@ class Encoded:
 
 
 def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> Encoded:
-    """The beginning of each source gives way where all is too long, never the sentence."""
+    """An example as tokens and labels.
+
+    Raises:
+        InputError: It has more sources than there are labels.
+    """
     count = len(example.sources)
     if count > k:
         raise InputError(f"expected at most {k} sources, as many as there are labels; found {count} in {example.id}")
-    ids: list[int] = tokenizer(shown(example, k))["input_ids"]
-    if len(ids) > most:
-        share = most / len(ids) * 0.9
-        cut = [it.model_copy(update={"text": it.text[: max(40, int(len(it.text) * share))]}) for it in example.sources]
-        ids = tokenizer(shown(example.model_copy(update={"sources": tuple(cut)}), k))["input_ids"][-most:]
+    sources = tuple((source.title, source.text) for source in example.sources)
+    ids = Shown(example.question, example.sentence, sources).ids(tokenizer, most)
     wanted = [float(number in example.supports) for number in range(1, k + 1)]
     known = [float(number <= count and number not in example.unknown) for number in range(1, k + 1)]
     return Encoded(ids, wanted, known)
@@ -178,11 +156,11 @@ def _write(
 ) -> None:
     from safetensors.torch import save_file
 
-    module.decoder.save_pretrained(str(run.out / "adapter"))
+    module.decoder.save_pretrained(str(run.out / ADAPTER))
     head = {name: it.detach().contiguous() for name, it in module.head.state_dict().items()}
-    save_file(head, run.out / "head.safetensors")
-    told = {"base": run.base, "k": run.k, "threshold": bar, "max_tokens": config.max_tokens}
-    write_whole(run.out / HEAD_FILE, [json.dumps(told, indent=2) + "\n"])
+    save_file(head, run.out / WEIGHTS)
+    card = DecoderCard(base=run.base, k=run.k, threshold=bar, max_tokens=config.max_tokens)
+    write_whole(run.out / CARD, [card.model_dump_json(indent=2) + "\n"])
     rows = zip(dev, odds, strict=True)
     write_whole(
         run.out / PREDICTIONS,

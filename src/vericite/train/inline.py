@@ -19,13 +19,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from vericite.attribute.decoder import load_decoder
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.formats import AnswerToCheck
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
+from vericite.train.adapter import FILE, write_adapter
 from vericite.train.examples import AttributionExample, Source, read_examples
-from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, load_decoder, seeded, trained
+from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, seeded, trained
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
 IGNORED = -100
@@ -123,6 +125,8 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
             part = Job.in_folder(folder, settings, "an in-line model's steps")
             facts = LoraRun(_task(model, tokenizer, data, dev, config), config, part, tell).run()
             model.save_pretrained(str(run.out / ADAPTER))
+            if write_adapter(model, config.alpha, run.out / FILE):
+                facts["llama.cpp"] = FILE
         counted = {"trained": sum(it.numel() for it in trained(model).values())}
         if run.ask is not None:
             facts["answers"] = _answer_all(run, model, tokenizer, config)

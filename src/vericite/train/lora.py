@@ -28,8 +28,6 @@ from torch.optim import AdamW
 
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
-from vericite.models.hf import find_checkpoint
-from vericite.network.access import offline_by_environment
 from vericite.train.examples import TrainConfig
 
 CHECKPOINT = "checkpoint"
@@ -259,25 +257,3 @@ class LoraRun:
         with torch.no_grad():
             for name, parameter in self._weights.items():
                 parameter.copy_(tensors[name])
-
-
-def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
-    """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
-
-    Raises:
-        InputError: There is none, or it cannot be read.
-    """
-    import transformers
-
-    kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
-    path = Path(base).expanduser()
-    try:
-        if path.suffix == ".gguf":
-            given = {"gguf_file": path.name}
-            model = kind.from_pretrained(str(path.parent), dtype=torch.float32, **given)
-            return model, transformers.AutoTokenizer.from_pretrained(str(path.parent), **given)
-        folder = str(find_checkpoint(base, offline_by_environment()).folder)
-        model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-        return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None

@@ -1,0 +1,179 @@
+# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+"""A decoder with a label a source: what it reads, and citations by one that ``train attribution --base`` made.
+
+The decoder reads sources, question and sentence; a head over its last token says a label a source, as MultiAttr has it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from pydantic import Field, ValidationError
+from torch import Tensor, nn
+
+from vericite.attribute.attributor import Attributor, Found
+from vericite.errors import InputError, ModelCardError, ModelMissingError
+from vericite.models.hf import find_checkpoint
+from vericite.network.access import offline_by_environment
+from vericite.records import Answer, Record, first_problem
+
+CARD, WEIGHTS, ADAPTER = "decoder.json", "head.safetensors", "adapter"
+
+
+class DecoderCard(Record):
+    """What a folder says of itself.
+
+    Attributes:
+        base: The decoder under the adapter: a name of the hub, a folder or a GGUF file.
+        k: Labels, that is sources at a time.
+        threshold: Probability from which a source is cited.
+        max_tokens: Tokens read.
+    """
+
+    base: str = Field(min_length=1)
+    k: int = Field(ge=1)
+    threshold: float = Field(ge=0, le=1)
+    max_tokens: int = Field(ge=16)
+
+
+class LabelledDecoder(nn.Module):
+    """A decoder, and a label a source over its last token."""
+
+    def __init__(self, decoder: Any, labels: int) -> None:
+        super().__init__()
+        self.decoder = decoder
+        self.head = nn.Linear(decoder.config.hidden_size, labels)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Logits, a row an input; padding is on the right."""
+        hidden = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        last = mask.sum(dim=1) - 1
+        return self.head(hidden[torch.arange(len(ids)), last].float())
+
+
+class Shown(NamedTuple):
+    """What a decoder reads: a sentence, and title and text of each source."""
+
+    question: str | None
+    sentence: str
+    sources: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """It all, as one."""
+        sources = "\n".join(
+            f"[{number}] {title} {text}".strip() for number, (title, text) in enumerate(self.sources, start=1)
+        )
+        question = f"\n\nQuestion: {self.question}" if self.question else ""
+        return f"Sources:\n{sources}{question}\n\nSentence: {self.sentence}\n\nSupported by:"
+
+    def ids(self, tokenizer: Any, most: int) -> list[int]:
+        """As tokens. The ends of the sources give way where all is too long, never the sentence."""
+        found: list[int] = tokenizer(self.text)["input_ids"]
+        if len(found) <= most:
+            return found
+        share = most / len(found) * 0.9
+        cut = tuple((title, text[: max(40, int(len(text) * share))]) for title, text in self.sources)
+        return tokenizer(self._replace(sources=cut).text)["input_ids"][-most:]
+
+
+def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
+    """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
+
+    Raises:
+        InputError: There is none, or it cannot be read.
+    """
+    import transformers
+
+    kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+    path = Path(base).expanduser()
+    try:
+        if path.suffix == ".gguf":
+            given = {"gguf_file": path.name}
+            model = kind.from_pretrained(str(path.parent), dtype=torch.float32, **given)
+            return model, transformers.AutoTokenizer.from_pretrained(str(path.parent), **given)
+        folder = str(find_checkpoint(base, offline_by_environment()).folder)
+        model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+        return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError, NotImplementedError) as error:
+        raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None
+
+
+class DecoderAttributor(Attributor):
+    """Cites what a decoder's labels say. Of more sources than it has labels it reads so many at a time.
+
+    Args:
+        folder: What ``vericite train attribution --base`` wrote.
+        threshold: Probability from which a source is cited; the folder's own if None.
+
+    Raises:
+        ModelMissingError: There is no such folder.
+        ModelCardError: It is of another kind.
+        InputError: The decoder under it cannot be read.
+    """
+
+    def __init__(self, folder: Path, threshold: float | None = None) -> None:
+        self._card = _card(folder)
+        self.threshold = self._card.threshold if threshold is None else threshold
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"expected a threshold between 0 and 1; found {threshold}")
+        import peft
+        from safetensors.torch import load_file
+
+        decoder, self._tokenizer = load_decoder(self._card.base, causal=False)
+        try:
+            adapted = peft.PeftModel.from_pretrained(decoder, str(folder / ADAPTER))
+            self._module = LabelledDecoder(adapted, self._card.k)
+            self._module.head.load_state_dict(load_file(folder / WEIGHTS))
+        except (OSError, ValueError, RuntimeError, KeyError) as error:
+            raise ModelCardError(
+                f"expected adapter and head of {self._card.base} in {folder}; found others: {str(error)[:200]}"
+            ) from None
+        self._module.eval()
+        files = (folder / WEIGHTS, folder / ADAPTER / "adapter_model.safetensors")
+        self._digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+    @property
+    def signature(self) -> str:
+        """The decoder under it, the weights, and the threshold."""
+        return f"decoder.v1({Path(self._card.base).name}@{self._digest}, k={self._card.k}, {self.threshold:g})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+        """One sentence at a time."""
+        for answer in answers:
+            sources = tuple((document.title, document.text) for document in answer.documents)
+            yield [self._found(answer.question, claim.text, sources) for claim in answer.claims]
+
+    def _found(self, question: str | None, sentence: str, sources: tuple[tuple[str, str], ...]) -> Found:
+        scores: list[float] = []
+        for start in range(0, len(sources), self._card.k):
+            some = sources[start : start + self._card.k]
+            scores += self.probabilities(Shown(question, sentence, some))
+        return Found(tuple(scores), tuple(place for place, score in enumerate(scores) if score >= self.threshold))
+
+    def probabilities(self, shown: Shown) -> list[float]:
+        """How likely each source supports the sentence."""
+        ids = torch.tensor([shown.ids(self._tokenizer, self._card.max_tokens)])
+        with torch.no_grad():
+            odds = torch.sigmoid(self._module(ids, torch.ones_like(ids)))[0]
+        return [round(float(value), 6) for value in odds[: len(shown.sources)]]
+
+
+def _card(folder: Path) -> DecoderCard:
+    path = folder / CARD
+    try:
+        return DecoderCard.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelMissingError(
+            f"expected a decoder's {CARD} in {folder}; found: {error.strerror}. Make one: "
+            "vericite train attribution --base"
+        ) from None
+    except (ValidationError, UnicodeDecodeError) as error:
+        told = "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
+        raise ModelCardError(f"expected a decoder's {CARD} in {folder}; {told}") from None
