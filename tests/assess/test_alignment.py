@@ -1,0 +1,68 @@
+"""Claims of a gold answer beside the sentences that state them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vericite.assess.alignment import GoldClaim, aligned
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.registry import measures_named
+from vericite.evaluate.scoring import System, score_systems
+from vericite.models.contracts import Judgement, Pair
+from vericite.records import Document
+from vericite.text.citations import parse_answer
+from vericite.text.terms import terms
+
+DOCUMENTS = [Document.from_text(name, f"About {name}.") for name in ("a", "b", "c")]
+
+
+class Words:
+    """Entails what it has all words of; fails on what is broken."""
+
+    signature = "words"
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        for pair in pairs:
+            if "broken" in pair.claim:
+                yield Judgement.failed("broken")
+            else:
+                held = set(terms(pair.claim)) <= set(terms(pair.premise))
+                yield Judgement(np.array([0.9, 0.0, 0.1] if held else [0.1, 0.0, 0.9], dtype=np.float32))
+
+
+def test_claims_lie_beside_the_sentences_that_state_them():
+    answer = parse_answer("q", "Zinc shortens colds [1]. Iron cures anaemia [3]. Tea is drunk [2].", DOCUMENTS)
+    claims = [
+        GoldClaim("Zinc shortens colds.", ("a",)),
+        GoldClaim("Iron cures anaemia.", ("b", "c")),
+        GoldClaim("Copper is toxic.", ("a",)),
+        GoldClaim("A broken claim.", ("c",)),
+    ]
+    ((gold, stated, count),) = aligned([(answer, claims)], Words())
+    assert [it.documents for it in gold.citations or ()] == [("a",), ("b", "c"), ()]
+    assert (stated, count) == (2, 4)
+    item = Item("q", answer=answer, gold=gold)
+    (figure,) = score_systems([System("x", (item,))], measures_named(["CitationF1"]))
+    # Right; one of two; cites where no claim of the gold is stated.
+    assert figure.estimate.value is not None and abs(figure.estimate.value - (1 + 2 / 3 + 0) / 3) < 1e-9
+
+
+def test_an_answer_without_sentences_states_nothing():
+    ((gold, stated, count),) = aligned([(parse_answer("q", "", DOCUMENTS), [GoldClaim("Zinc.", ("a",))])], Words())
+    assert (gold.citations, stated, count) == ((), 0, 1)
+
+
+@given(st.lists(st.sampled_from(["Zinc shortens colds.", "Iron cures anaemia.", "Copper is toxic."]), min_size=1))
+def test_an_answer_beside_itself_cites_as_it_does(texts: list[str]):
+    told = list(dict.fromkeys(texts))
+    answer = parse_answer(
+        "q", " ".join(f"{text[:-1]} [{place % 3 + 1}]." for place, text in enumerate(told)), DOCUMENTS
+    )
+    claims = [GoldClaim(claim.text, tuple(it.document or "" for it in claim.citations)) for claim in answer.claims]
+    ((gold, stated, _),) = aligned([(answer, claims)], Words())
+    assert stated == len(told)
+    assert [it.documents for it in gold.citations or ()] == [claim.documents for claim in claims]
