@@ -28,12 +28,12 @@ from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vericite.assess.completeness import LABELS, Asked, ByClassifier, ByModel, Labeller, train_classifier
+from vericite.assess.completeness import LABELS, AnswerSentence, ByClassifier, ByModel, Labeller, train_classifier
 from vericite.assess.correctness import (
     WINDOW,
-    Example,
     Marked,
     Scorer,
+    WindowExample,
     auc,
     by_cosine,
     by_judge,
@@ -113,18 +113,18 @@ def negated(text: str) -> str | None:
     return AUXILIARY.sub(r"\1 not", text, count=1) if AUXILIARY.search(text) else None
 
 
-def sentences_of(path: Path) -> dict[str, list[tuple[str, Asked, SentenceLabel]]]:
+def sentences_of(path: Path) -> dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]]:
     """Labelled statements by part of the split, each with its question's id."""
     problems: list = []
     gold = [it for it in source_named(f"kqa:{path}").gold(problems).values() if it.nuggets and it.question]
-    found: dict[str, list[tuple[str, Asked, SentenceLabel]]] = {"train": [], "dev": [], "test": []}
+    found: dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]] = {"train": [], "dev": [], "test": []}
     for place, one in enumerate(gold):
         share = int(hashlib.sha256(one.question.encode()).hexdigest(), 16) % 100
         part = found["train" if share < 60 else "dev" if share < 80 else "test"]
         own = [(it.text, "required" if it.vital else "borderline") for it in one.nuggets]
         other = [(it.text, "unnecessary") for it in gold[place - 1].nuggets if it.vital][:2]
         wrong = [(text, "inappropriate") for it in one.nuggets if it.vital and (text := negated(it.text))][:2]
-        part += [(one.id, Asked(one.question, text), label) for text, label in (*own, *other, *wrong)]
+        part += [(one.id, AnswerSentence(one.question, text), label) for text, label in (*own, *other, *wrong)]
     return found
 
 
@@ -197,10 +197,10 @@ def marked(folder: Path, part: str) -> list[Marked]:
     return found
 
 
-def fitted(train: Sequence[Example], scorers: Sequence[Scorer]) -> Scorer:
+def fitted(train: Sequence[WindowExample], scorers: Sequence[Scorer]) -> Scorer:
     """A logistic regression over what the bundled models say, the overlap of words, and the length."""
 
-    def features(rows: Sequence[Example]) -> np.ndarray:
+    def features(rows: Sequence[WindowExample]) -> np.ndarray:
         columns = [score(rows) for score in scorers]
         words = [(set(one.sentence.lower().split()), set(one.window.lower().split())) for one in rows]
         columns.append(np.array([len(a & b) / max(len(a), 1) for a, b in words]))
@@ -237,12 +237,12 @@ def correctness(folder: Path) -> None:
                 print(f"  {name}: {figures}", flush=True)
 
 
-def macro(rows: Sequence[Example], said: np.ndarray) -> float:
+def macro(rows: Sequence[WindowExample], said: np.ndarray) -> float:
     """Macro-F1."""
     return float(f1_score([one.correct for one in rows], said, average="macro"))
 
 
-def auc_interval(rows: Sequence[Example], gold: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+def auc_interval(rows: Sequence[WindowExample], gold: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     """Drawn over documents."""
     groups: dict[str, list[int]] = {}
     for place, one in enumerate(rows):

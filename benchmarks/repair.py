@@ -37,7 +37,7 @@ from vericite.formats import AnswerToCheck, answers_in
 from vericite.llm import LLM, Settings
 from vericite.models import Embedder
 from vericite.pipeline import Pipeline, check_many
-from vericite.pipeline.repair import Repairer, Rewriter
+from vericite.pipeline.repair import Repairer, SentenceRewriter
 from vericite.records import Answer, Document, Question, Repaired, write_jsonl
 from vericite.records.results import support
 from vericite.retrieve.memory import MemoryRetriever
@@ -336,7 +336,7 @@ def run_written(options: argparse.Namespace, console: Console) -> bool:
 def repairer_of(options: argparse.Namespace) -> Repairer:
     """As the options have it."""
     patient = Settings(timeout=1200.0, deadline=3600.0, concurrency=1)
-    rewriter = Rewriter(LLM(options.llm, patient)) if options.llm else None
+    rewriter = SentenceRewriter(LLM(options.llm, patient)) if options.llm else None
     return Repairer(options.protocol, rewriter=rewriter)
 
 

@@ -13,7 +13,7 @@ from server import ScriptedServer, reply, status
 
 from vericite.assess.completeness import (
     LABELS,
-    Asked,
+    AnswerSentence,
     ByClassifier,
     ByModel,
     Labelled,
@@ -22,7 +22,7 @@ from vericite.assess.completeness import (
     train_classifier,
     write_classifier,
 )
-from vericite.assess.tables import Answered, compared_sentences, label_sentences, sentence_rankings
+from vericite.assess.tables import SystemAnswer, compared_sentences, label_sentences, sentence_rankings
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
@@ -38,12 +38,12 @@ KINDS = {
     "required": ["Iron lowers fatigue in women.", "Iron helps against tiredness.", "Iron relieves fatigue."],
     "unnecessary": ["Paris is the capital of France.", "Football is played by two teams.", "Rome has seven hills."],
 }
-EXAMPLES = [(Asked(QUESTION, text), label) for label, texts in KINDS.items() for text in texts]
+EXAMPLES = [(AnswerSentence(QUESTION, text), label) for label, texts in KINDS.items() for text in texts]
 
 
 def test_a_model_says_one_of_four_labels_and_anything_else_is_a_failure(server: ScriptedServer, llm: LLM):
     said = ['{"label": "required"}', "It is required, I think.", '{"label": "harmful"}']
-    asked = [Asked(QUESTION, f"Sentence {number}.") for number in range(3)]
+    asked = [AnswerSentence(QUESTION, f"Sentence {number}.") for number in range(3)]
 
     def behave(answering, arrival):
         number = next(at for at in range(3) if f"Sentence {at}." in str(arrival.body))
@@ -56,20 +56,23 @@ def test_a_model_says_one_of_four_labels_and_anything_else_is_a_failure(server: 
 
 def test_a_model_that_is_down_fails_sentence_by_sentence(server: ScriptedServer, llm: LLM):
     server.default = status(403, "no")
-    (found,) = ByModel(llm).label([Asked(QUESTION, "Iron helps.")])
+    (found,) = ByModel(llm).label([AnswerSentence(QUESTION, "Iron helps.")])
     assert found.label is None and found.failure
 
 
 def test_a_prompt_without_its_slots_is_refused(llm: LLM):
     prompt = Prompt("mine.v1", "", "Label it.", "{sentence}")
     with pytest.raises(InputError, match="question"):
-        list(ByModel(llm, prompt).label([Asked(QUESTION, "Iron helps.")]))
+        list(ByModel(llm, prompt).label([AnswerSentence(QUESTION, "Iron helps.")]))
 
 
 def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tmp_path: Path):
     embedder = Embedder.shared()
     classifier = train_classifier(EXAMPLES, embedder, strength=10.0)
-    new = [Asked(QUESTION, "Fatigue fell with iron tablets."), Asked(QUESTION, "Berlin is the capital of Germany.")]
+    new = [
+        AnswerSentence(QUESTION, "Fatigue fell with iron tablets."),
+        AnswerSentence(QUESTION, "Berlin is the capital of Germany."),
+    ]
     assert [one.label for one in classifier.label(new, embedder)] == ["required", "unnecessary"]
     write_classifier(classifier, tmp_path / "c.json")
     again = read_classifier(tmp_path / "c.json")
@@ -101,9 +104,9 @@ def test_what_is_no_classifier_or_of_another_embedder_is_named(tmp_path: Path):
         labeller_of("llm", None, Embedder.shared())
 
 
-def answered(question: str, system: str, labels: list[str | None]) -> Answered:
+def answered(question: str, system: str, labels: list[str | None]) -> SystemAnswer:
     answer = parse_answer(question, " ".join(f"Sentence number {at} of it." for at in range(len(labels))), [])
-    return Answered(question, system, Item(id=question, answer=answer))
+    return SystemAnswer(question, system, Item(id=question, answer=answer))
 
 
 class Saying:

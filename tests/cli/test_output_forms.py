@@ -15,7 +15,7 @@ import pytest
 from vericite.cli import terminal
 from vericite.cli.figures import print_csv
 from vericite.cli.io import count_lines
-from vericite.cli.terminal import Progress
+from vericite.cli.terminal import ProgressLine
 from vericite.pipeline.plan import project_settings
 from vericite.records import CheckedAnswer, read_jsonl
 
@@ -129,7 +129,7 @@ def test_the_table_says_what_its_words_mean_and_no_others(run_cli):
 def test_progress_has_a_total_and_the_time_left(monkeypatch: pytest.MonkeyPatch, capsys):
     clock = iter(range(0, 1000, 20))
     monkeypatch.setattr(terminal.time, "monotonic", lambda: float(next(clock)))
-    with Progress("checking", "answers", 1000).running() as progress:
+    with ProgressLine("checking", "answers", 1000).running() as progress:
         progress.update(10, "30 citations", ready=100)
         progress.update(1000)
     first, last = capsys.readouterr().err.splitlines()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from vericite.cli.datasets import datasets as datasets_command
-from vericite.datasets.registry import SETS, Source, at_hand, is_named, source_named
+from vericite.datasets.registry import SETS, DatasetSource, at_hand, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError, VeriCiteError
 from vericite.evaluate.crossfit import read_labels
 from vericite.evaluate.systems import read_gold, read_system
@@ -21,7 +21,7 @@ from vericite.formats.registry import read_questions
 from vericite.records import Answer
 
 
-def source(name: str, path: Path, part: str = "") -> Source:
+def source(name: str, path: Path, part: str = "") -> DatasetSource:
     return source_named(f"{name}/{part}:{path}" if part else f"{name}:{path}")
 
 

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.network.pacing import Limiter, Pace, Slot
+from vericite.network.pacing import Limiter, Pace, PacedTurn
 
 
 class SimulatedClock:
@@ -43,7 +43,7 @@ def test_no_window_of_a_minute_holds_more_than_the_limit_however_the_machine_is_
         for gap in gaps:
             clock.now += gap if gap > 10 else 0.0
             slot = await limiter.slot(1, 1e9)
-            assert isinstance(slot, Slot)
+            assert isinstance(slot, PacedTurn)
             times.append(slot.at)
         return times
 
@@ -66,7 +66,7 @@ def test_no_window_of_a_minute_holds_more_tokens_than_the_limit_but_for_one_requ
         for tokens, part in calls:
             clock.now += 1.0
             slot = await limiter.slot(tokens, 1e9)
-            assert isinstance(slot, Slot)
+            assert isinstance(slot, PacedTurn)
             slot.tokens = int(tokens * part)  # what it really took is never more than was set aside
             taken.append((slot.at, slot.tokens))
         return taken
@@ -93,12 +93,12 @@ def test_a_pause_holds_up_everybody_and_is_told_to_whom_it_is_too_long():
     limiter = Limiter(Pace(None, None, 60.0), clock, clock.sleep)
     limiter.pause(30.0)
 
-    async def go() -> tuple[Slot | float, Slot | float]:
+    async def go() -> tuple[PacedTurn | float, PacedTurn | float]:
         return await limiter.slot(1, patience=10.0), await limiter.slot(1, patience=31.0)
 
     impatient, patient = asyncio.run(go())
     assert impatient == 30.0
-    assert isinstance(patient, Slot) and patient.at >= 1030.0
+    assert isinstance(patient, PacedTurn) and patient.at >= 1030.0
 
 
 def test_a_pause_that_begins_while_others_wait_holds_for_them_too():
@@ -117,7 +117,7 @@ def test_a_pause_that_begins_while_others_wait_holds_for_them_too():
 
         limiter._sleep = sleep_and_pause
         slot = await limiter.slot(1, 1e9)
-        assert isinstance(slot, Slot)
+        assert isinstance(slot, PacedTurn)
         return slot.at
 
     assert asyncio.run(go()) >= 1100.0

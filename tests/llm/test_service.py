@@ -247,11 +247,11 @@ def test_a_grammar_is_refused_where_none_is_read(monkeypatch: pytest.MonkeyPatch
 
 
 def test_openai_itself_is_told_the_limit_by_its_newer_name(monkeypatch: pytest.MonkeyPatch):
-    from vericite.llm.service import Service
+    from vericite.llm.service import ModelService
     from vericite.llm.spec import ModelSpec
 
     monkeypatch.setenv("OPENAI_API_KEY", "some-long-key")
-    body = Service(ModelSpec.parse("openai:gpt"), 1)._body(HELLO)
+    body = ModelService(ModelSpec.parse("openai:gpt"), 1)._body(HELLO)
     assert body["max_completion_tokens"] == 512 and "max_tokens" not in body
 
 

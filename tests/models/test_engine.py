@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import vericite.models.engine as engine_module
-from vericite.models import Embedder, Encoded, Engine, ModelFolder, Pair
+from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.engine import WINDOW, available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
 
@@ -104,7 +104,7 @@ def values_of(engine: Engine, inputs: list[Input]) -> Values:
     return np.array([row.values for row in engine.run(inputs)])
 
 
-def encoded(engine: Engine, item: Input) -> Encoded:
+def encoded(engine: Engine, item: Input) -> EncodedInput:
     return engine.encoder.encode([item])[0]
 
 

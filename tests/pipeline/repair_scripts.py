@@ -12,7 +12,7 @@ from vericite.llm import LLM, ChatRequest, Settings, Usage
 from vericite.llm.retry import RawReply
 from vericite.models import Pair
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
-from vericite.pipeline.repair import Repairer, Rewriter
+from vericite.pipeline.repair import Repairer, SentenceRewriter
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question, Repaired
 from vericite.text.citations import parse_answer
@@ -114,7 +114,7 @@ class Model:
 
 class Options(TypedDict, total=False):
     search: Search
-    rewriter: Rewriter
+    rewriter: SentenceRewriter
     rounds: int
     drop_uncited: bool
 
@@ -131,9 +131,9 @@ def actions(found: Repaired) -> list[tuple[int, str]]:
     return [(change.sentence, change.action) for change in found.changes]
 
 
-def rewriter(says: Callable[[ChatRequest], str]) -> tuple[Rewriter, Model]:
+def rewriter(says: Callable[[ChatRequest], str]) -> tuple[SentenceRewriter, Model]:
     model = Model(says)
-    return Rewriter(LLM("http://127.0.0.1:9/v1#model", Settings(cache=None, backoff=0), model)), model
+    return SentenceRewriter(LLM("http://127.0.0.1:9/v1#model", Settings(cache=None, backoff=0), model)), model
 
 
 def assert_exact(answer: Answer) -> None:

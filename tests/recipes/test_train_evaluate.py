@@ -33,7 +33,7 @@ from release.evaluate import (
     show,
 )
 from vericite.errors import InputError
-from vericite.models import Encoded, Engine, ModelFolder, Pair
+from vericite.models import EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.models.folder import VERIFIER
 from vericite.train.data import LabelledPair, read_pairs
@@ -230,7 +230,7 @@ def test_the_shipped_verifier_says_the_same_in_every_batch() -> None:
 
 
 def test_outputs_that_move_with_their_batch_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def scored(self: Engine, encoded: Sequence[Encoded]) -> Floats:
+    def scored(self: Engine, encoded: Sequence[EncodedInput]) -> Floats:
         # The longest in the batch tips the balance, as a scale over the whole batch would.
         tipped = 0.01 * max(len(item.ids) for item in encoded) / min(len(item.ids) for item in encoded)
         return np.array([[1.0, 1.05 - tipped, 0.0] for _ in encoded])

@@ -14,7 +14,6 @@ import vericite.records as records
 from vericite.errors import InputError, RecordError
 from vericite.records import (
     Answer,
-    Cell,
     Change,
     CheckedAnswer,
     CheckedRationale,
@@ -31,6 +30,7 @@ from vericite.records import (
     LabelledCitation,
     Labels,
     NuggetMatch,
+    OracleCell,
     Provenance,
     Question,
     QuestionType,
@@ -300,7 +300,7 @@ LABELS = Labels(
     matches=(NuggetMatch(answer=0, gold="n1"),),
 )
 EXAMPLES: list[Record] = [
-    Cell(kind="controlled", gold=2, retrieved=1, standard=3, missing={"d9": "no abstract"}),
+    OracleCell(kind="controlled", gold=2, retrieved=1, standard=3, missing={"d9": "no abstract"}),
     ASPIRIN,
     ASPIRIN.sections[0],
     SourceText(id="d1", text="Aspirin.", title=None),

@@ -19,7 +19,7 @@ from vericite.models.contracts import Inquiring, Limited, Slow
 from vericite.verify import BundledJudge, Judgement, LexicalJudge, Protocol, load_judge
 from vericite.verify.judges.calibrated import (
     CalibratedJudge,
-    Figures,
+    CalibrationFigures,
     Shift,
     StaleCalibrationWarning,
     StoredCalibration,
@@ -33,7 +33,7 @@ from vericite.verify.judges.calibrated import (
 from vericite.verify.judges.registry import usual_bar
 
 SHIFT = Shift(before=0.5, after=0.25)
-FIGURES = Figures(
+FIGURES = CalibrationFigures(
     groups=20, folds=5, log_loss=SHIFT, ece=SHIFT, brier=SHIFT, coverage=0.9, risk=0.1, risk_low=0.05, risk_high=0.2
 )
 PAIRS = [

@@ -17,8 +17,8 @@ from vericite.assess.mixture import LEAST, StoredMixture, fit_mixture
 from vericite.assess.nuggets import Way, make_nuggets, score_nuggets, similarities
 from vericite.assess.tables import (
     RELEVANT,
-    Answered,
-    Row,
+    FigureRow,
+    SystemAnswer,
     citation_rankings,
     citation_tables,
     compared_sentences,
@@ -50,21 +50,21 @@ _OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
 class Assessed:
     """The tables, and the mixture that nuggets were matched by."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     mixture: StoredMixture | None
     remarks: tuple[str, ...] = ()
 
 
-def answered(systems: Sequence[System]) -> list[Answered]:
+def answered(systems: Sequence[System]) -> list[SystemAnswer]:
     """The answers of each system; MedAESQA's file holds those of many."""
-    found: list[Answered] = []
+    found: list[SystemAnswer] = []
     for system in systems:
         for item in system.items:
             parts = _OF_SYSTEM.fullmatch(item.id)
             if parts is None:
-                found.append(Answered(item.id, system.name, item))
+                found.append(SystemAnswer(item.id, system.name, item))
             else:
-                found.append(Answered(parts["question"], parts["system"], item))
+                found.append(SystemAnswer(parts["question"], parts["system"], item))
     return found
 
 
@@ -125,7 +125,7 @@ class Choices:
 
 
 def assess(
-    answers: Sequence[Answered], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
+    answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
 ) -> Assessed:
     """Every table."""
     recalls, rows, mixture, remarks = _nuggets(answers, gold, embedder, chosen)
@@ -150,12 +150,12 @@ Recalls = dict[tuple[str, str], float]
 
 
 def _nuggets(
-    answers: Sequence[Answered], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
-) -> tuple[Recalls, list[Row], StoredMixture | None, list[str]]:
+    answers: Sequence[SystemAnswer], gold: Mapping[str, Sequence[str]], embedder: Embeds, chosen: Choices
+) -> tuple[Recalls, list[FigureRow], StoredMixture | None, list[str]]:
     table = "nuggets (table 1)"
     known = [it for it in answers if it.item.answer is not None and gold.get(it.question)]
     if not known:
-        return {}, [Row(table, "precision, recall, F1", needs="gold nuggets of the answers' questions")], None, []
+        return {}, [FigureRow(table, "precision, recall, F1", needs="gold nuggets of the answers' questions")], None, []
     made = list(make_nuggets([it.item.answer.text for it in known if it.item.answer is not None], chosen.llm))
     failures = Counter(it.failure for it in made if it.failure is not None)
     remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
@@ -163,7 +163,7 @@ def _nuggets(
     mixture = _mixture(matrices, embedder, chosen, remarks)
     if mixture is None:
         needs = f"{LEAST} different similarities to fit a mixture to, or --mixture FILE"
-        return {}, [Row(table, "precision, recall, F1", needs=needs)], None, remarks
+        return {}, [FigureRow(table, "precision, recall, F1", needs=needs)], None, remarks
     recalls: Recalls = {}
     counts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for it, one, matrix in zip(known, made, matrices, strict=True):
@@ -173,12 +173,12 @@ def _nuggets(
         score = score_nuggets(matrix, mixture, chosen.way)
         counts[it.system].append((score.aligned, score.own, score.gold))
         recalls[it.question, it.system] = score.recall or 0.0
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for system, listed in counts.items():
         aligned, own, of_gold = np.array(listed, dtype=np.float64).T
         shares = [aligned / np.where(own > 0, own, np.nan), aligned / of_gold, 2 * aligned / (own + of_gold)]
         for name, values in zip(("precision", "recall", "F1"), shares, strict=True):
-            rows.append(Row(table, name, system, chosen.bootstrap.means(values[:, None])[0]))
+            rows.append(FigureRow(table, name, system, chosen.bootstrap.means(values[:, None])[0]))
     return recalls, rows, mixture, remarks
 
 
@@ -204,14 +204,14 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
 
 
 def _rankings(
-    answers: Sequence[Answered], recalls: Mapping[tuple[str, str], float], embedder: Embeds, bootstrap: Bootstrap
-) -> list[Row]:
+    answers: Sequence[SystemAnswer], recalls: Mapping[tuple[str, str], float], embedder: Embeds, bootstrap: Bootstrap
+) -> list[FigureRow]:
     table, name = "rankings (A1)", "nugget recall with recall (R+B)"
     human = cluster_recall(answers, embedder)
     systems = {system for _, system in human} & {system for _, system in recalls}
     if len(systems) < 3:
         needs = "three systems or more with gold nuggets and sentence labels (medaesqa:FILE, --gold NUGGETS)"
-        return [Row(table, name, needs=needs)]
+        return [FigureRow(table, name, needs=needs)]
     by_nuggets, by_people = (
         {system: float(np.mean([value for (_, of), value in found.items() if of == system])) for system in systems}
         for found in (recalls, human)
@@ -219,7 +219,7 @@ def _rankings(
     return ranked(table, name, by_nuggets, by_people, bootstrap)
 
 
-def cluster_recall(answers: Iterable[Answered], embedder: Embeds, cut: float = CUT) -> Recalls:
+def cluster_recall(answers: Iterable[SystemAnswer], embedder: Embeds, cut: float = CUT) -> Recalls:
     """Of what all systems' required and borderline sentences say of a question, the share that each system says.
 
     The sentences are clustered by cosine distance, average linkage, cut at ``cut``.

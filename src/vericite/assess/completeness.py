@@ -40,7 +40,7 @@ LEAST = 2
 """Sentences of a label that a classifier is trained on at least."""
 
 
-class Asked(NamedTuple):
+class AnswerSentence(NamedTuple):
     """A sentence of an answer, and the question it answers."""
 
     question: str
@@ -63,7 +63,7 @@ class _Reply(BaseModel):
 _SCHEMA = FrozenSchema.of(_Reply.model_json_schema(), "label")
 
 
-def label_by_model(asked: Iterable[Asked], llm: LLM, prompt: Prompt = PROMPT) -> Iterable[Labelled]:
+def label_by_model(asked: Iterable[AnswerSentence], llm: LLM, prompt: Prompt = PROMPT) -> Iterable[Labelled]:
     """What a language model says of each sentence, in order.
 
     Raises:
@@ -76,7 +76,7 @@ def label_by_model(asked: Iterable[Asked], llm: LLM, prompt: Prompt = PROMPT) ->
             "Add it."
         )
 
-    async def ask(one: Asked) -> Labelled:
+    async def ask(one: AnswerSentence) -> Labelled:
         texts = {"question": as_block("question", one.question), "sentence": as_block("sentence", one.sentence)}
         reply = await llm.complete(ChatRequest(prompt.filled(texts), max_tokens=64, schema=_SCHEMA))
         if isinstance(reply, CallFailure):
@@ -128,7 +128,7 @@ class Classifier(BaseModel):
         """What it is and what it was trained on."""
         return f"completeness(linear, {self.embedder}, data {self.data}, seed={self.seed})"
 
-    def probabilities(self, asked: Sequence[Asked], embedder: Embeds) -> Floats:
+    def probabilities(self, asked: Sequence[AnswerSentence], embedder: Embeds) -> Floats:
         """Of each sentence a row, of each label a column.
 
         Raises:
@@ -143,14 +143,14 @@ class Classifier(BaseModel):
         found = np.exp(logits - logits.max(axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
 
-    def label(self, asked: Sequence[Asked], embedder: Embeds) -> list[Labelled]:
+    def label(self, asked: Sequence[AnswerSentence], embedder: Embeds) -> list[Labelled]:
         """The likeliest label of each sentence."""
         if not asked:
             return []
         return [Labelled(self.labels[int(row.argmax())]) for row in self.probabilities(asked, embedder)]
 
 
-def features(asked: Sequence[Asked], embedder: Embeds) -> Floats:
+def features(asked: Sequence[AnswerSentence], embedder: Embeds) -> Floats:
     """The vectors of question and sentence, their product, and their cosine."""
     texts = list(dict.fromkeys(text for one in asked for text in one))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
@@ -162,7 +162,7 @@ def features(asked: Sequence[Asked], embedder: Embeds) -> Floats:
 
 
 def train_classifier(
-    examples: Sequence[tuple[Asked, SentenceLabel]], embedder: Embeds, strength: float = 1.0, seed: int = 0
+    examples: Sequence[tuple[AnswerSentence, SentenceLabel]], embedder: Embeds, strength: float = 1.0, seed: int = 0
 ) -> Classifier:
     """A logistic regression over the vectors, in which each label counts as much as the others.
 
@@ -205,11 +205,11 @@ def train_classifier(
 class Labeller(Protocol):
     """Who says how necessary sentences are."""
 
-    def label(self, asked: Sequence[Asked]) -> Iterable[Labelled]:
+    def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
         """A label, or why there is none, of each in order."""
         ...
 
-    def known(self, asked: Sequence[Asked]) -> int:
+    def known(self, asked: Sequence[AnswerSentence]) -> int:
         """How many of them it was trained on."""
         ...
 
@@ -221,11 +221,11 @@ class ByModel:
     llm: LLM
     prompt: Prompt = PROMPT
 
-    def label(self, asked: Sequence[Asked]) -> Iterable[Labelled]:
+    def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
         """One call a sentence."""
         return label_by_model(asked, self.llm, self.prompt)
 
-    def known(self, asked: Sequence[Asked]) -> int:
+    def known(self, asked: Sequence[AnswerSentence]) -> int:
         """None that we know of."""
         return 0
 
@@ -237,11 +237,11 @@ class ByClassifier:
     classifier: Classifier
     embedder: Embeds
 
-    def label(self, asked: Sequence[Asked]) -> Iterable[Labelled]:
+    def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
         """The likeliest label of each."""
         return self.classifier.label(asked, self.embedder)
 
-    def known(self, asked: Sequence[Asked]) -> int:
+    def known(self, asked: Sequence[AnswerSentence]) -> int:
         """By their hashes, which the classifier keeps."""
         seen = set(self.classifier.seen)
         return sum(_hash(one) in seen for one in asked)
@@ -260,7 +260,7 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds) -> Labeller:
     return ByModel(llm)
 
 
-def _hash(asked: Asked) -> str:
+def _hash(asked: AnswerSentence) -> str:
     return hashlib.blake2b("\0".join(asked).encode(), digest_size=6).hexdigest()
 
 

@@ -36,7 +36,7 @@ class Marked:
     group: str = ""
 
 
-class Example(NamedTuple):
+class WindowExample(NamedTuple):
     """A sentence and a window of a document, and whether the window makes it correct."""
 
     sentence: str
@@ -52,24 +52,24 @@ def windows(sentences: Sequence[str], size: int = WINDOW) -> list[tuple[range, s
     return [(stretch, " ".join(sentences[at] for at in stretch)) for stretch in stretches]
 
 
-def examples(marked: Sequence[Marked], ranked: Ranked = "question", size: int = WINDOW) -> list[Example]:
+def examples(marked: Sequence[Marked], ranked: Ranked = "question", size: int = WINDOW) -> list[WindowExample]:
     """A positive and a negative of each; one without a window outside its evidence has no negative."""
-    found: list[Example] = []
+    found: list[WindowExample] = []
     for case in marked:
         own = " ".join(case.document[at] for at in sorted(case.evidence))
-        found.append(Example(case.sentence, own, True, case.group))
+        found.append(WindowExample(case.sentence, own, True, case.group))
         outside = [text for stretch, text in windows(case.document, size) if not case.evidence & set(stretch)]
         if outside:
             scores = BM25(outside).scores(case.question if ranked == "question" else case.sentence)
-            found.append(Example(case.sentence, outside[int(scores.argmax())], False, case.group))
+            found.append(WindowExample(case.sentence, outside[int(scores.argmax())], False, case.group))
     return found
 
 
-Scorer = Callable[[Sequence[Example]], Floats]
+Scorer = Callable[[Sequence[WindowExample]], Floats]
 """The higher, the likelier each is correct."""
 
 
-def classical(train: Sequence[Example], kind: Literal["svm", "logistic"], seed: int = 0) -> Scorer:
+def classical(train: Sequence[WindowExample], kind: Literal["svm", "logistic"], seed: int = 0) -> Scorer:
     """A linear model on TF-IDF of ``ANSWER: ... EVIDENCE: ...``.
 
     Raises:
@@ -87,11 +87,11 @@ def classical(train: Sequence[Example], kind: Literal["svm", "logistic"], seed: 
     return lambda rows: np.asarray(model.decision_function(vectors.transform(map(_joined, rows))), dtype=np.float64)
 
 
-def _joined(example: Example) -> str:
+def _joined(example: WindowExample) -> str:
     return f"ANSWER: {example.sentence} EVIDENCE: {example.window}"
 
 
-def by_length(rows: Sequence[Example]) -> Floats:
+def by_length(rows: Sequence[WindowExample]) -> Floats:
     """The shorter a window, the likelier it is a marked span: what a classifier can learn without reading."""
     return -np.array([len(one.window) for one in rows], dtype=np.float64)
 
@@ -99,7 +99,7 @@ def by_length(rows: Sequence[Example]) -> Floats:
 def by_cosine(embedder: Embeds) -> Scorer:
     """The cosine of sentence and window."""
 
-    def score(rows: Sequence[Example]) -> Floats:
+    def score(rows: Sequence[WindowExample]) -> Floats:
         texts = list(dict.fromkeys([*(one.sentence for one in rows), *(one.window for one in rows)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         return np.array([float(vectors[one.sentence] @ vectors[one.window]) for one in rows])
@@ -110,7 +110,7 @@ def by_cosine(embedder: Embeds) -> Scorer:
 def by_judge(judge: Judge) -> Scorer:
     """The probability that the window entails the sentence; NaN where it could not be judged."""
 
-    def score(rows: Sequence[Example]) -> Floats:
+    def score(rows: Sequence[WindowExample]) -> Floats:
         pairs = [Pair(one.window, one.sentence) for one in rows]
         new = list(dict.fromkeys(pairs))
         judged = dict(zip(new, ask(judge, new), strict=True))
@@ -123,11 +123,11 @@ def by_judge(judge: Judge) -> Scorer:
 
 def document_score(case: Marked, score: Scorer, size: int = WINDOW) -> float:
     """The best of a document's windows, by which the whole document makes a sentence correct."""
-    rows = [Example(case.sentence, text, True, case.group) for _, text in windows(case.document, size)]
+    rows = [WindowExample(case.sentence, text, True, case.group) for _, text in windows(case.document, size)]
     return float(np.nanmax(score(rows)))
 
 
-class Compared(NamedTuple):
+class OwnAndOther(NamedTuple):
     """Algorithm 1: scores of sentences with their own document and with another question's."""
 
     positive: float
@@ -137,7 +137,7 @@ class Compared(NamedTuple):
     n: int
 
 
-def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, size: int = WINDOW) -> Compared:
+def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, size: int = WINDOW) -> OwnAndOther:
     """Each sentence with its document (or its evidence alone) against that of another question, the next one in order.
 
     Raises:
@@ -157,7 +157,7 @@ def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, 
         rows.append((scored(case, case), scored(case, other)))
     positive, negative = np.array(rows).T
     gold = np.repeat([True, False], len(rows))
-    return Compared(
+    return OwnAndOther(
         float(positive.mean()),
         float(negative.mean()),
         float((positive > negative).mean()),

@@ -53,35 +53,35 @@ def read_nuggets(reply: str) -> tuple[str, ...]:
     return found
 
 
-class Made(NamedTuple):
+class MadeNuggets(NamedTuple):
     """The nuggets of a text, or why there are none."""
 
     nuggets: tuple[str, ...]
     failure: str | None = None
 
 
-def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = PROMPT) -> Iterable[Made]:
+def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = PROMPT) -> Iterable[MadeNuggets]:
     """The nuggets of each text, in order: by a language model, or offline where none is given.
 
     Raises:
         InputError: The prompt has no slot for the text.
     """
     if llm is None:
-        return (Made(split_nuggets(text)) for text in texts)
+        return (MadeNuggets(split_nuggets(text)) for text in texts)
     if "text" not in slots(prompt.user):
         raise InputError(f"expected the prompt {prompt.name} to have the slot {{text}}; found none. Add it.")
 
-    async def ask(text: str) -> Made:
+    async def ask(text: str) -> MadeNuggets:
         request = ChatRequest(prompt.filled({"text": as_block("text", text)}), max_tokens=1024)
         reply = await llm.complete(request)
         if isinstance(reply, CallFailure):
-            return Made((), reply.reason)
+            return MadeNuggets((), reply.reason)
         if reply.cut_off:
-            return Made((), "the list of nuggets was cut off; shorten the text")
+            return MadeNuggets((), "the list of nuggets was cut off; shorten the text")
         try:
-            return Made(read_nuggets(reply.text))
+            return MadeNuggets(read_nuggets(reply.text))
         except ValueError as error:
-            return Made((), str(error))
+            return MadeNuggets((), str(error))
 
     return llm.each(texts, ask)
 

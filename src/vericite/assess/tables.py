@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.assess.completeness import LABELS, Asked, Labeller
+from vericite.assess.completeness import LABELS, AnswerSentence, Labeller
 from vericite.evaluate.agreement import Kendall, Spearman
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
@@ -30,7 +30,7 @@ _SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class FigureRow:
     """A row of a table: a figure, or what it needs."""
 
     table: str
@@ -47,7 +47,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Answered:
+class SystemAnswer:
     """A system's answer to a question."""
 
     question: str
@@ -72,23 +72,23 @@ def _shares(labels: SentenceLabels) -> dict[str, dict[str, list[float]]]:
 
 def sentence_table(
     labels: SentenceLabels, bootstrap: Bootstrap, table: str = "sentences (completeness)", needs: str | None = None
-) -> list[Row]:
+) -> list[FigureRow]:
     """The mean over answers of the share of sentences with these labels, of each system."""
     shares = _shares(labels)
     if not any(shares.values()):
         needs = needs or '"sentences" labels of the answers (labels.jsonl, medaesqa:FILE)'
-        return [Row(table, ", ".join(_SENTENCES), needs=needs)]
+        return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
     return [
-        Row(table, name, system, bootstrap.means(np.array(values)[:, None])[0])
+        FigureRow(table, name, system, bootstrap.means(np.array(values)[:, None])[0])
         for name, systems in shares.items()
         for system, values in systems.items()
     ]
 
 
-def labelled_sentences(answers: Sequence[Answered]) -> list[tuple[Asked, SentenceLabel]]:
+def labelled_sentences(answers: Sequence[SystemAnswer]) -> list[tuple[AnswerSentence, SentenceLabel]]:
     """People's labels, for training."""
     return [
-        (Asked(it.item.answer.question or it.question, claim.text), label)
+        (AnswerSentence(it.item.answer.question or it.question, claim.text), label)
         for it in answers
         if it.item.answer is not None and it.item.labels is not None
         for claim, label in zip(it.item.answer.claims, it.item.labels.sentences or (), strict=False)
@@ -96,12 +96,14 @@ def labelled_sentences(answers: Sequence[Answered]) -> list[tuple[Asked, Sentenc
     ]
 
 
-def label_sentences(answers: Sequence[Answered], labeller: Labeller | None, remarks: list[str]) -> SentenceLabels:
+def label_sentences(answers: Sequence[SystemAnswer], labeller: Labeller | None, remarks: list[str]) -> SentenceLabels:
     """What the labeller says of every sentence of every answer; failures are told."""
     if labeller is None:
         return {}
     known = [(it, it.item.answer) for it in answers if it.item.answer is not None]
-    asked = [Asked(answer.question or it.question, claim.text) for it, answer in known for claim in answer.claims]
+    asked = [
+        AnswerSentence(answer.question or it.question, claim.text) for it, answer in known for claim in answer.claims
+    ]
     labelled = list(labeller.label(asked))
     if trained := labeller.known(asked):
         remarks.append(
@@ -117,7 +119,7 @@ def label_sentences(answers: Sequence[Answered], labeller: Labeller | None, rema
     return found
 
 
-def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[Row]:
+def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
     """The shares by a model's labels, and how well these agree with people's."""
     table = "sentences by a model"
     needs = "a labeller: --completeness llm or a classifier's file"
@@ -125,7 +127,7 @@ def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, boot
     compared = "sentences by a model against people (table 2)"
     names = ("P, weighted", "R, weighted", "F1, weighted")
     if not by_model:
-        return [*rows, Row(compared, ", ".join(names), needs=needs)]
+        return [*rows, FigureRow(compared, ", ".join(names), needs=needs)]
     per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for (question, system), labels in by_people.items():
         for said, found in zip(labels, by_model.get((question, system), ()), strict=False):
@@ -133,14 +135,14 @@ def compared_sentences(by_model: SentenceLabels, by_people: SentenceLabels, boot
                 # A sentence that the model did not label is wrong: no label of people's is found in it.
                 per_question[question][said, found or "none"] += 1
     if not per_question:
-        return [*rows, Row(compared, ", ".join(names), needs='"sentences" labels of the answers')]
+        return [*rows, FigureRow(compared, ", ".join(names), needs='"sentences" labels of the answers')]
     sums = np.array([[_sums(counts, LABELS)] for counts in per_question.values()], dtype=np.float64)
     for place, name in enumerate(names):
 
         def figure(drawn: Floats, place: int = place) -> Floats:
             return _weighted(drawn)[place]
 
-        rows.append(Row(compared, name, None, bootstrap.pooled(sums, figure)[0]))
+        rows.append(FigureRow(compared, name, None, bootstrap.pooled(sums, figure)[0]))
     return rows
 
 
@@ -157,12 +159,12 @@ def _weighted(sums: Floats) -> list[Floats]:
         return [(share * weights).sum(axis=-1) for share in shares]
 
 
-def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[Row]:
+def sentence_rankings(by_model: SentenceLabels, by_people: SentenceLabels, bootstrap: Bootstrap) -> list[FigureRow]:
     """Whether a model's labels rank systems as people's do, by each share."""
     table = "rankings by sentences (A2)"
     if not by_model or not by_people:
         needs = "--completeness and sentence labels of three systems or more"
-        return [Row(table, ", ".join(_SENTENCES), needs=needs)]
+        return [FigureRow(table, ", ".join(_SENTENCES), needs=needs)]
     automatic, human = ({name: _means(of) for name, of in _shares(it).items()} for it in (by_model, by_people))
     return [row for name in _SENTENCES for row in ranked(table, name, automatic[name], human[name], bootstrap)]
 
@@ -173,27 +175,29 @@ def _means(of: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 def ranked(
     table: str, name: str, automatic: Mapping[str, float], human: Mapping[str, float], bootstrap: Bootstrap
-) -> list[Row]:
+) -> list[FigureRow]:
     """Spearman and Kendall of two rankings of systems; what it needs where they are fewer than three."""
     systems = sorted(automatic.keys() & human.keys())
     if len(systems) < 3:
-        return [Row(table, name, needs=f"three systems or more that both rank; found {len(systems)}")]
+        return [FigureRow(table, name, needs=f"three systems or more that both rank; found {len(systems)}")]
     one, other = ({system: of[system] for system in systems} for of in (automatic, human))
     return [
-        Row(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate)
+        FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate)
         for measure in (Spearman(), Kendall())
     ]
 
 
-def citation_tables(answers: Sequence[Answered], by_judge: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+def citation_tables(
+    answers: Sequence[SystemAnswer], by_judge: JudgedCitations | None, bootstrap: Bootstrap
+) -> list[FigureRow]:
     """Coverage, support and contradiction by people's labels, and how well a judge agrees with these."""
     table = "citations by labels"
     labelled = [it for it in answers if it.item.labels is not None and it.item.labels.citations]
     if not labelled:
         needs = '"citations" labels of the answers (labels.jsonl, medaesqa:FILE)'
         return [
-            Row(table, "coverage, support, contradiction", needs=needs),
-            Row("citations by a judge (tables 4, A6)", "P, R, F1", needs=needs),
+            FigureRow(table, "coverage, support, contradiction", needs=needs),
+            FigureRow("citations by a judge (tables 4, A6)", "P, R, F1", needs=needs),
         ]
     parts: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for it in labelled:
@@ -205,7 +209,7 @@ def citation_tables(answers: Sequence[Answered], by_judge: JudgedCitations | Non
         for name, label in (("support", "supports"), ("contradiction", "contradicts")):
             parts[it.system, name].append((sum(one.label == label for one in citations), len(citations)))
     rows = [
-        Row(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
+        FigureRow(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
         for (system, name), sums in parts.items()
     ]
     return rows + _judged(labelled, by_judge, bootstrap)
@@ -224,7 +228,7 @@ class _Asked(NamedTuple):
     sentence: tuple[str, str, int]
 
 
-def _asked(labelled: Sequence[Answered]) -> list[_Asked]:
+def _asked(labelled: Sequence[SystemAnswer]) -> list[_Asked]:
     """The labelled citations whose documents' texts are known; neutral and irrelevant are one."""
     found: list[_Asked] = []
     for it in labelled:
@@ -255,7 +259,7 @@ class JudgedCitations:
     found: Sequence[str | None]
 
 
-def judge_citations(answers: Sequence[Answered], judge: Judge | None) -> JudgedCitations | None:
+def judge_citations(answers: Sequence[SystemAnswer], judge: Judge | None) -> JudgedCitations | None:
     """Ask the judge about the labelled citations whose documents' texts are known; None without a judge."""
     if judge is None:
         return None
@@ -265,17 +269,17 @@ def judge_citations(answers: Sequence[Answered], judge: Judge | None) -> JudgedC
     return JudgedCitations(asked, found)
 
 
-def _judged(labelled: Sequence[Answered], judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+def _judged(labelled: Sequence[SystemAnswer], judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[FigureRow]:
     table = "citations by a judge (tables 4, A6)"
     if not (judged.asked if judged else _asked(labelled)):
-        return [Row(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
+        return [FigureRow(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
     if judged is None:
-        return [Row(table, "P, R, F1", needs="a judge: --judge NAME")]
+        return [FigureRow(table, "P, R, F1", needs="a judge: --judge NAME")]
     per_question: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one, found in zip(judged.asked, judged.found, strict=True):
         if found is not None:
             per_question[one.question][one.said, found] += 1
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     if per_question:
         sums = np.array([[_sums(counts, _WORDS)] for counts in per_question.values()], dtype=np.float64)
         for place, name in enumerate(("P, supporting", "R, supporting", "F1, supporting", "macro-F1, ternary")):
@@ -283,20 +287,22 @@ def _judged(labelled: Sequence[Answered], judged: JudgedCitations | None, bootst
             def figure(drawn: Floats, place: int = place) -> Floats:
                 return _prf(drawn)[place]
 
-            rows.append(Row(table, name, None, bootstrap.pooled(sums, figure)[0]))
+            rows.append(FigureRow(table, name, None, bootstrap.pooled(sums, figure)[0]))
     if failed := sum(found is None for found in judged.found):
-        rows.append(Row(table, "failed", needs=f"{failed} of {len(judged.found)} could not be judged"))
+        rows.append(FigureRow(table, "failed", needs=f"{failed} of {len(judged.found)} could not be judged"))
     return rows
 
 
-def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[Row]:
+def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[FigureRow]:
     """Whether a judge ranks systems by their citations as people do; of sentences with labelled citations."""
     table = "rankings by citations (A4)"
     names = ("coverage", "support", "contradiction")
     if judged is None or not judged.asked:
-        return [Row(table, ", ".join(names), needs="--judge NAME and the texts of cited documents, of three systems")]
+        return [
+            FigureRow(table, ", ".join(names), needs="--judge NAME and the texts of cited documents, of three systems")
+        ]
     both = [(one, one.said, found) for one, found in zip(judged.asked, judged.found, strict=True) if found is not None]
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for name in names:
         sides: list[dict[str, float]] = []
         for side in (1, 2):

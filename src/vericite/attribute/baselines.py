@@ -18,7 +18,7 @@ from vericite.llm import LLM, CallFailure, ChatRequest, Ledger
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, read_prompt, signed
 from vericite.models.contracts import Pair
-from vericite.models.engine import Encoded, Encoder, Engine
+from vericite.models.engine import EncodedInput, Encoder, Engine
 from vericite.models.folder import ModelFolder
 from vericite.records import Answer, Document, storable
 from vericite.text.sentences import document_sentences
@@ -110,7 +110,7 @@ _BETWEEN = "\x1e"
 class SourcesEncoder(Encoder):
     """Turns a sentence and its sources into tokens: pairs whose premise is the sources, a record separator between."""
 
-    def encode(self, inputs: Sequence[str | Pair]) -> list[Encoded]:
+    def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
         """One encoding an input; each distinct text is tokenised once."""
         parts = [(item, "") if isinstance(item, str) else (item.claim, item.premise) for item in inputs]
         rows = [[sentence, *(sources.split(_BETWEEN) if sources else ())] for sentence, sources in parts]
@@ -119,7 +119,7 @@ class SourcesEncoder(Encoder):
         ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
         return [self._encoded([ids[text] for text in row]) for row in rows]
 
-    def _encoded(self, texts: list[list[int]]) -> Encoded:
+    def _encoded(self, texts: list[list[int]]) -> EncodedInput:
         sentence, *sources = texts
         budget = self._max_tokens - 2 - len(sources)
         kept = sentence[: max(budget - sum(map(len, sources)), budget // 2)]
@@ -129,7 +129,7 @@ class SourcesEncoder(Encoder):
         for source in sources:
             ids += [*source[:limit], self._separator]
         cut = len(kept) < len(sentence) or any(len(source) > limit for source in sources)
-        return Encoded(ids, [0] * head + [1] * (len(ids) - head), cut)
+        return EncodedInput(ids, [0] * head + [1] * (len(ids) - head), cut)
 
 
 def _share(lengths: Sequence[int], budget: int) -> int:

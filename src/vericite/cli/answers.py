@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.cli.io import note, remark, remark_leakage
-from vericite.cli.terminal import Progress
+from vericite.cli.terminal import ProgressLine
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -54,7 +54,7 @@ def _looked_up(documents: Path | None, file: Path, format: str, columns: str | N
 
     if documents is None or not is_elsewhere(str(documents)):
         return None
-    with Progress("looking up what is cited", "articles").running() as progress:
+    with ProgressLine("looking up what is cited", "articles").running() as progress:
         found = cited_documents(str(documents), file, format, columns, progress.of)
     note(found)
     return found.library

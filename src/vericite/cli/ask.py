@@ -214,14 +214,14 @@ def _ask_here(made: Pipeline, questions: Sequence[Question], k: int, as_json: bo
 
 def _runs(made: Pipeline, questions: Sequence[Question], k: int) -> Iterator[Run]:
     """One question is shown stage by stage; of many a language model is asked about several at a time."""
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
 
     if len(questions) == 1:
         with _progress() as on_stage:
             run = made.run(questions[0], k, on_stage)
         yield run
         return
-    with Progress("asking", "questions", len(questions)).running() as progress:
+    with ProgressLine("asking", "questions", len(questions)).running() as progress:
         for number, run in enumerate(made.run_many(questions, k), start=1):
             progress.update(number)
             yield run
@@ -230,7 +230,7 @@ def _runs(made: Pipeline, questions: Sequence[Question], k: int) -> Iterator[Run
 def _ask_into(
     folder: Path, made: Pipeline, questions: Sequence[Question], plan: Plan, as_json: bool, batch: Path | None
 ) -> _Outcomes:
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.datasets.registry import data_of
     from vericite.pipeline.build import fingerprint
     from vericite.pipeline.plan import NOTHING
@@ -239,7 +239,7 @@ def _ask_into(
 
     kept = RunFolder(folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(), data_of(batch))
     outcomes = _Outcomes()
-    with kept.open(questions) as left, Progress("asking", "questions", len(left)).running() as progress:
+    with kept.open(questions) as left, ProgressLine("asking", "questions", len(left)).running() as progress:
         done = len(questions) - len(left)
         for number, run in enumerate(made.run_many(left, plan.search.depth()), start=1):
             kept.add(run)

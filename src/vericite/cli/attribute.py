@@ -98,7 +98,7 @@ def attribute(
     """
     from vericite.attribute.registry import load_attributor, usual
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
     from vericite.scale.work import AttributeWork
 
@@ -113,7 +113,7 @@ def attribute(
     attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
     try:
-        progress = Progress("attributing", "answers", count_lines(file))
+        progress = ProgressLine("attributing", "answers", count_lines(file))
         made = (
             _attributed(attributor, answers, keep, out)
             if shared is None

@@ -37,7 +37,7 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[Counts,
     Raises:
         InputError: There is no model where one is needed, or nothing in the data has the form.
     """
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.datasets.registry import source_named
     from vericite.errors import InputError, RecordError
     from vericite.llm import LLM
@@ -66,7 +66,7 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[Counts,
         "seed": asked.seed,
     }
     try:
-        with Progress("making", "records", len(items)).running() as progress:
+        with ProgressLine("making", "records", len(items)).running() as progress:
             return make_examples(items, asked.form, maker, out, told, progress.update), problems, llm
     finally:
         if llm is not None:

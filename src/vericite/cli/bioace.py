@@ -24,7 +24,7 @@ bioace = typer.Typer(
 )
 
 
-class Alignment(StrEnum):
+class AlignmentWay(StrEnum):
     """How nuggets are aligned one to one."""
 
     GREEDY = "greedy"
@@ -49,7 +49,7 @@ def score(
     ],
     documents: DocumentsOption = None,
     name: NameOption = None,
-    align: Annotated[Alignment, typer.Option(help="How nuggets are aligned one to one.")] = Alignment.GREEDY,
+    align: Annotated[AlignmentWay, typer.Option(help="How nuggets are aligned one to one.")] = AlignmentWay.GREEDY,
     threshold: Annotated[
         float | None,
         typer.Option(

@@ -102,10 +102,10 @@ def _destination(name: str | None, out: Path | None) -> Path | None:
 
 def _calibrated(base: str, pairs: Sequence[OwnLabel], target: Target) -> JudgeCalibration:
 
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.judge_calibration import calibrate_judge
 
-    with Progress(f"asking {base} about {len(pairs)} pairs", "pairs").running():
+    with ProgressLine(f"asking {base} about {len(pairs)} pairs", "pairs").running():
         return calibrate_judge(base, pairs, target)
 
 

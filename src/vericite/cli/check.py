@@ -221,12 +221,12 @@ def _pooled(
     found: Iterator[_Ahead], table: _Table, total: int | None, items: list[Item] | None = None
 ) -> CitationRates:
     """The rates; where a page is asked for, what it shows is added to ``items``."""
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.items import Item
     from vericite.evaluate.rates import CitationRates
 
     rates = CitationRates()
-    with Progress("checking", "answers", total).running() as progress:
+    with ProgressLine("checking", "answers", total).running() as progress:
         for one in found:
             rates.add(one.checked.summary)
             table.add(one.checked)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vericite.records import Answer
 
 
-class Form(StrEnum):
+class WrittenForm(StrEnum):
     """What can be written."""
 
     VERICITE = "vericite"
@@ -40,7 +40,7 @@ def convert(
             "`score --gold` reads."
         ),
     ],
-    to: Annotated[Form, typer.Option(help="The form to write.")],
+    to: Annotated[WrittenForm, typer.Option(help="The form to write.")],
     out: Annotated[Path | None, typer.Option(help="Write here; else on the terminal.", metavar="FILE")] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
@@ -69,9 +69,9 @@ def convert(
     if validate:
         asked.validate(to)
         return
-    if to is Form.CSV:
+    if to is WrittenForm.CSV:
         text = _table(file, problems)
-    elif to in (Form.AUTOJUDGE_NUGGETS, Form.GOLD):
+    elif to in (WrittenForm.AUTOJUDGE_NUGGETS, WrittenForm.GOLD):
         text = _gold(file, to, problems)
     else:
         text = _converted(read_answers(file, format, documents, problems, columns=columns), to, asked, problems)
@@ -79,7 +79,7 @@ def convert(
         if written is not None:
             written.write([text])
         else:
-            (say if to is Form.CSV else say_json)(text.rstrip("\n"))
+            (say if to is WrittenForm.CSV else say_json)(text.rstrip("\n"))
     report(problems)
 
 
@@ -98,12 +98,12 @@ class _Run(NamedTuple):
 
         return {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
 
-    def validate(self, to: Form) -> None:
+    def validate(self, to: WrittenForm) -> None:
         """Say what BioGen's rules have against the run; exit with 2 where they have something."""
         from vericite.errors import InputError
         from vericite.formats.biogen import run_problems
 
-        if to is not Form.BIOGEN:
+        if to is not WrittenForm.BIOGEN:
             raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
         report(list(run_problems(self.file, self.topic_ids)))
         say(f"{self.file}: nothing that the track's rules refuse")
@@ -123,20 +123,20 @@ class _Run(NamedTuple):
                 yield json.dumps(made, ensure_ascii=False) + "\n"
 
 
-def _converted(answers: Iterable[Answer], to: Form, run: _Run, problems: list[RecordError]) -> str:
+def _converted(answers: Iterable[Answer], to: WrittenForm, run: _Run, problems: list[RecordError]) -> str:
     from vericite.formats.convert import to_alce, to_autojudge, to_vericite
 
-    if to is Form.AUTOJUDGE:
+    if to is WrittenForm.AUTOJUDGE:
         made = (to_autojudge(it, run.name, run.team) for it in answers)
         return "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in made)
-    if to is Form.ALCE:
+    if to is WrittenForm.ALCE:
         return json.dumps({"args": {}, "data": [to_alce(it) for it in answers]}, ensure_ascii=False, indent=1) + "\n"
-    if to is Form.BIOGEN:
+    if to is WrittenForm.BIOGEN:
         return "".join(run.lines(answers, problems))
     return "".join(f"{to_vericite(it)}\n" for it in answers)
 
 
-def _gold(file: Path, to: Form, problems: list[RecordError]) -> str:
+def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
     from vericite.errors import InputError, RecordError
     from vericite.evaluate.systems import read_gold
     from vericite.formats.nuggets import to_bank
@@ -144,7 +144,7 @@ def _gold(file: Path, to: Form, problems: list[RecordError]) -> str:
 
     gold, wrong = read_gold(file)
     problems += wrong
-    if to is Form.GOLD:
+    if to is WrittenForm.GOLD:
         return "".join(f"{to_json(one)}\n" for one in gold.values())
     lines: list[str] = []
     for one in gold.values():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from vericite.corpus.entrez.client import Entrez, Fetched
     from vericite.corpus.entrez.results import SearchResult
     from vericite.corpus.ingest import CollectedSources
-    from vericite.corpus.retractions import Entry, RetractionReport
+    from vericite.corpus.retractions import RetractedArticle, RetractionReport
     from vericite.corpus.store import BuildReport, Progress
     from vericite.corpus.store.contract import Item, Source
 
@@ -100,7 +100,7 @@ def _learnt_now(store: str | None, pubmed: bool, from_year: int | None, notices:
     return learnt
 
 
-def _totals(known: Sequence[Entry]) -> dict[str, tuple[int, str, str]]:
+def _totals(known: Sequence[RetractedArticle]) -> dict[str, tuple[int, str, str]]:
     """By who reported: how many, and the days of the first and the last time."""
     found: dict[str, tuple[int, str, str]] = {}
     for entry in known:
@@ -110,7 +110,7 @@ def _totals(known: Sequence[Entry]) -> dict[str, tuple[int, str, str]]:
     return dict(sorted(found.items()))
 
 
-def _as_json(learnt: Sequence[RetractionReport], new: int, known: Sequence[Entry]) -> dict[str, object]:
+def _as_json(learnt: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> dict[str, object]:
     return {
         "known": len(known),
         "with_notices": sum(bool(entry.notices) for entry in known),
@@ -122,7 +122,7 @@ def _as_json(learnt: Sequence[RetractionReport], new: int, known: Sequence[Entry
     }
 
 
-def _print(learnt: Sequence[RetractionReport], new: int, known: Sequence[Entry]) -> None:
+def _print(learnt: Sequence[RetractionReport], new: int, known: Sequence[RetractedArticle]) -> None:
     for place in learnt:
         say(f"{clean(place.by)}: {_articles(len(place.notices))}")
     if learnt:
@@ -389,9 +389,9 @@ class _Meter:
 @contextmanager
 def _shown(meter: _Meter) -> Generator[Callable[[Progress], None]]:
     """A line that changes, or, where that goes into a file, one now and then."""
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
 
-    with Progress("reading", "records").running() as shown:
+    with ProgressLine("reading", "records").running() as shown:
         yield lambda progress: shown.show(meter.line(progress))
 
 

@@ -14,7 +14,7 @@ from vericite.cli.refusals import report
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet, Gives
-    from vericite.datasets.registry import Source
+    from vericite.datasets.registry import DatasetSource
     from vericite.errors import RecordError
 
 datasets = typer.Typer(
@@ -83,7 +83,7 @@ def show(
     report(problems)
 
 
-def _source(name: str, file: Path | None) -> Source:
+def _source(name: str, file: Path | None) -> DatasetSource:
     from vericite.datasets.registry import source_named
 
     return source_named(name if file is None else f"{name}:{file}")

@@ -192,9 +192,9 @@ def _in_words(value: object) -> str:
 @contextmanager
 def _shown(questions: int) -> Generator[Callable[[Built], None]]:
     """A line on a terminal that says how far it is."""
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
 
-    with Progress("reading", "questions", questions).running() as progress:
+    with ProgressLine("reading", "questions", questions).running() as progress:
         tried = numbers(1)
 
         def show(built: Built) -> None:

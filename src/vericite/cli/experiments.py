@@ -80,10 +80,10 @@ def _values(given: list[str] | None) -> dict[str, str]:
 
 
 def _run(grid: Grid) -> list[Outcome]:
-    from vericite.cli.terminal import Progress as Shown
+    from vericite.cli.terminal import ProgressLine
 
     outcomes: list[Outcome] = []
-    with Shown("running", "questions").running() as shown:
+    with ProgressLine("running", "questions").running() as shown:
         for outcome in grid.run(lambda progress: shown.show(_line(progress))):
             outcomes.append(outcome)
             say(_outcome(outcome))

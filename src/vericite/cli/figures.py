@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from vericite.assess.bioace import Row
+from vericite.assess.tables import FigureRow
 from vericite.cli.io import clean, output, say, say_json
 from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
@@ -170,7 +170,7 @@ def _show_table(heads: Sequence[str], rows: Sequence[Sequence[str]], folded: Col
     console.print(table)
 
 
-def show_assessment(rows: Sequence[Row]) -> None:
+def show_assessment(rows: Sequence[FigureRow]) -> None:
     """BioACE's tables, one under the other under their names: figures, and what the rows without them need."""
     for name, listed in groupby(rows, key=lambda row: row.table):
         within = list(listed)

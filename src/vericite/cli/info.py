@@ -309,7 +309,7 @@ def judge(
             say(f"unsure: {label} at {sure:.2f}, below {bar:.2f}: `vericite check` abstains from such a verdict")
 
 
-class Parts(StrEnum):
+class SplitInto(StrEnum):
     """What to cut a text into."""
 
     sentences = "sentences"
@@ -319,7 +319,9 @@ class Parts(StrEnum):
 
 def split(
     text: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")] = "-",
-    into: Annotated[Parts, typer.Option(help="Claims are sentences with their citations taken out.")] = Parts.sentences,
+    into: Annotated[
+        SplitInto, typer.Option(help="Claims are sentences with their citations taken out.")
+    ] = SplitInto.sentences,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Split a text into sentences, claims with their citations, or atomic statements."""
@@ -331,15 +333,15 @@ def split(
             say(f"{part['start']:>6}-{part['end']:<6}{clean(part['text'])}{markers}")
 
 
-def _parts(text: str, into: Parts) -> Iterator[dict[str, Any]]:
+def _parts(text: str, into: SplitInto) -> Iterator[dict[str, Any]]:
     from vericite.text.citations import parse_answer
     from vericite.text.sentences import split_sentences
     from vericite.text.statements import split_statements
 
-    if into is Parts.claims:
+    if into is SplitInto.claims:
         for claim in parse_answer("text", text, ()).claims:
             markers = [citation.marker for citation in claim.citations]
             yield {"start": claim.span.start, "end": claim.span.end, "text": claim.text, "markers": markers}
         return
-    for span in split_sentences(text) if into is Parts.sentences else split_statements(text):
+    for span in split_sentences(text) if into is SplitInto.sentences else split_statements(text):
         yield {"start": span.start, "end": span.end, "text": text[span.slice]}

@@ -78,7 +78,7 @@ def repair(
     from vericite.cli.answers import read_answers
     from vericite.cli.io import output
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.cli.terminal import Progress, Terminal
+    from vericite.cli.terminal import ProgressLine, Terminal
     from vericite.corpus.retractions import known_retractions
     from vericite.formats import AnswerToCheck
     from vericite.pipeline.build import build_repairer
@@ -88,9 +88,9 @@ def repair(
     problems: list[RecordError] = []
     repairer = build_repairer(plan_of(ctx, "repair", plan, plan_out), problems)
     console = Terminal()
-    totals = Totals()
+    totals = RepairTotals()
     try:
-        progress = Progress("repairing", "answers", count_lines(file))
+        progress = ProgressLine("repairing", "answers", count_lines(file))
         with progress.running(), output(out, "stopped; {} repaired answers are in") as written:
             answers = map(
                 known_retractions().flagged_answer, read_answers(file, format, documents, problems, columns=columns)
@@ -110,7 +110,7 @@ def repair(
     report(problems)
 
 
-class Totals:
+class RepairTotals:
     """What was done to all answers of a run."""
 
     def __init__(self) -> None:

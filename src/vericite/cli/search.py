@@ -162,11 +162,11 @@ def _carry_out(
     opened: Search, numbered: list[tuple[int, Question]], k: int, shown: _Shown, problems: list[RecordError]
 ) -> None:
     from vericite.cli.io import output
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.errors import EntrezError, InputError, RecordError
 
     stopped = "what was found before is in"
-    progress = Progress("searching", "questions", len(numbered))
+    progress = ProgressLine("searching", "questions", len(numbered))
     with progress.running(), output(shown.run, stopped, "--run") as written:
         for number, (line, question) in enumerate(numbered, start=1):
             progress.update(number - 1)

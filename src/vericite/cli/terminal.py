@@ -43,7 +43,7 @@ _BETWEEN_LINES = 10.0
 """Seconds between two lines about progress where they go into a file."""
 
 
-class Progress:
+class ProgressLine:
     """How far long work is, with the time left: a line that changes on a terminal, else a plain line now and then.
 
     Args:
@@ -89,7 +89,7 @@ class Progress:
         return f"{counted}, about {in_words(left)} left"
 
     @contextmanager
-    def running(self) -> Generator[Progress]:
+    def running(self) -> Generator[ProgressLine]:
         """Show it while the work goes on; nothing with ``--quiet``."""
         console = Terminal(stderr=True)
         if is_quiet() or not console.is_terminal:

@@ -21,7 +21,7 @@ from vericite.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.records import Record
 
 train = typer.Typer(
@@ -125,7 +125,7 @@ def attribution(
     With --base a decoder (a hub's name, a folder or a GGUF file) learns a label for each of five sources by LoRA, as
     MultiAttr has it; that needs the extra \[train].
     """
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
 
     if base is not None:
         with _extra("attribution --base"):
@@ -133,14 +133,14 @@ def attribution(
             from vericite.train.lora import LoraConfig
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
-            with Progress("training", "steps", None).running() as progress:
+            with ProgressLine("training", "steps", None).running() as progress:
                 reached = train_decoder(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
         return
     from vericite.train.set_head import HeadConfig, HeadRun, train_head
 
     chosen = _seeded(HeadConfig.read(config), seed)
-    progress = Progress("reading", "examples", None)
+    progress = ProgressLine("reading", "examples", None)
     with progress.running():
         head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), name), chosen, progress.update)
     for measure, value in head.scores.items():
@@ -168,14 +168,14 @@ def inline(
 
     OUT gets `adapter`, `answers.jsonl` where questions are asked, and `manifest.json`. It needs the extra \[train].
     """
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
 
     with _extra("inline"):
         from vericite.train.inline import InlineRun, train_inline
         from vericite.train.lora import LoraConfig
 
         run = InlineRun(base, tuple(data), dev, out, ask, new_tokens, untrained)
-        with Progress("training", "steps", None).running() as progress:
+        with ProgressLine("training", "steps", None).running() as progress:
             facts = train_inline(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
     for fact, value in facts.items():
         typer.echo(f"{fact}: {value}")
@@ -189,7 +189,7 @@ def _seeded(config: _Config, seed: int | None) -> _Config:
     return config if seed is None else config.model_copy(update={"seed": seed})
 
 
-def _steps(progress: Progress) -> Callable[[int, float], None]:
+def _steps(progress: ProgressLine) -> Callable[[int, float], None]:
     return lambda step, loss: progress.update(step, f"loss {loss:.3f}")
 
 

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vericite.corpus.sources.files import name_of, opened
-from vericite.corpus.sources.registry import AUTO, PMIDS, READERS, SOURCES, PassedOver, documents_in, sources_in
-from vericite.corpus.sources.registry import Source as FileSource
+from vericite.corpus.sources.registry import (
+    AUTO,
+    PMIDS,
+    READERS,
+    SOURCES,
+    DocumentFile,
+    PassedOver,
+    documents_in,
+    sources_in,
+)
 from vericite.corpus.sources.table import pmids_in
 from vericite.corpus.store.contract import Item, Missing, Source, SourceFile
 from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
@@ -120,7 +128,7 @@ class _Collector:
         self._period = today.toordinal() // _FETCHED_FOR
         self._sources: dict[str, Source] = {}
         self._sizes: dict[str, int] = {}
-        self._files: dict[str, FileSource] = {}
+        self._files: dict[str, DocumentFile] = {}
         self._passed: list[str] = []
         self._messages: list[str] = []
 
@@ -198,15 +206,15 @@ def _each_once(places: Sequence[Path]) -> Iterator[Path]:
             yield place
 
 
-def _as_named(place: Path, format: str) -> FileSource:
+def _as_named(place: Path, format: str) -> DocumentFile:
     if place.is_dir():
         raise InputError(f"expected a file with --format {format}; found {place}, a folder. Name its files instead.")
     if place != STDIN and not place.exists():
         raise InputError(f"expected a readable file; found {place}, which is not there")
-    return FileSource(place, format, name_of(place))
+    return DocumentFile(place, format, name_of(place))
 
 
-def _of_file(name: str, file: FileSource) -> Source:
+def _of_file(name: str, file: DocumentFile) -> Source:
     def items() -> Iterator[Item]:
         try:
             yield from documents_in(file.path, file.format, name=file.name)
@@ -218,7 +226,7 @@ def _of_file(name: str, file: FileSource) -> Source:
     return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items, file=known)
 
 
-def _records_in(file: FileSource) -> int | None:
+def _records_in(file: DocumentFile) -> int | None:
     """About how many records a file has, counted without reading them; None where that cannot be told."""
     mark = _ONE_A_RECORD.get(file.format)
     if mark is None:

@@ -49,7 +49,7 @@ class RetractionReport:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RetractedArticle:
     """A retracted article on the list; ``reported`` has the days of the first and the last time by who reported."""
 
     pmid: str
@@ -108,7 +108,7 @@ def known_retractions() -> Retractions:
     return kept[1]
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[RetractedArticle, ...]:
     """All that is known, by PMID.
 
     Raises:
@@ -138,16 +138,16 @@ def learn(reports: Sequence[RetractionReport], replace: bool = False) -> int:
         raise InputError("expected a folder for the list of retracted articles; found none. Set VERICITE_CACHE to one.")
     before = _entries_in(file) if file.exists() else {}
     today = datetime.now(UTC).date().isoformat()
-    after: dict[str, Entry] = {} if replace else dict(before)
+    after: dict[str, RetractedArticle] = {} if replace else dict(before)
     for place in reports:
         for pmid, notices in place.notices.items():
-            known = after.get(pmid) or Entry(pmid)
+            known = after.get(pmid) or RetractedArticle(pmid)
             first = known.reported.get(place.by, (today, today))[0]
             both = tuple(dict.fromkeys((*known.notices, *notices)))
-            after[pmid] = Entry(pmid, both, {**known.reported, place.by: (first, today)})
+            after[pmid] = RetractedArticle(pmid, both, {**known.reported, place.by: (first, today)})
     # What is forgotten stays as a row that nobody reports, so that one transaction does it all.
     changed = [entry for pmid, entry in after.items() if entry != before.get(pmid)]
-    if changed := [*changed, *(Entry(pmid) for pmid in before.keys() - after.keys())]:
+    if changed := [*changed, *(RetractedArticle(pmid) for pmid in before.keys() - after.keys())]:
         _write(file, changed)
     return len(after.keys() - before.keys())
 
@@ -274,7 +274,7 @@ def _pmids_in(file: Path) -> frozenset[str] | None:
         store.close()
 
 
-def _entries_in(file: Path) -> dict[str, Entry]:
+def _entries_in(file: Path) -> dict[str, RetractedArticle]:
     def read(connection: Connection) -> list[Row]:
         return connection.execute("SELECT key, notices, told FROM retraction WHERE told != '{}'").fetchall()
 
@@ -291,13 +291,13 @@ def _entries_in(file: Path) -> dict[str, Entry]:
     return {entry.pmid: entry for entry in _entries_of(rows)}
 
 
-def _entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
+def _entries_of(rows: Iterable[Row]) -> Iterator[RetractedArticle]:
     for pmid, notices, reported in rows:
         days = {by: (first, last) for by, (first, last) in json.loads(reported).items()}
-        yield Entry(pmid, tuple(notices.split()), days)
+        yield RetractedArticle(pmid, tuple(notices.split()), days)
 
 
-def _write(file: Path, changed: Sequence[Entry]) -> None:
+def _write(file: Path, changed: Sequence[RetractedArticle]) -> None:
     store = _store(file)
     rows: list[Row] = [(entry.pmid, " ".join(entry.notices), json.dumps(dict(entry.reported))) for entry in changed]
     try:

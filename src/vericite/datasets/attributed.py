@@ -28,7 +28,7 @@ from vericite.records import (
     SentenceLabel,
     Span,
 )
-from vericite.text.citations import Sources, expect_text, mentions_in, parse_answer
+from vericite.text.citations import CitableDocuments, expect_text, mentions_in, parse_answer
 from vericite.text.references import Library
 
 
@@ -234,7 +234,7 @@ def _parsed(
     text = row.text(name)
     try:
         expect_text(text)
-        sources = Sources(documents, library)
+        sources = CitableDocuments(documents, library)
         mentions = mentions_in(text, sources)
         return parse_answer(id, text, sources.documents, question, mentions=mentions)
     except InputError as error:

@@ -133,7 +133,7 @@ def from_row(row: Row, make: Callable[[Row], Entry | Iterable[Entry]]) -> list[E
 
 
 @dataclass
-class Counts:
+class DatasetCounts:
     """How much there is of each thing; questions, answers and documents once by their ids."""
 
     questions: dict[str, str] = field(default_factory=dict[str, str])

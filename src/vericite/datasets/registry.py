@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vericite.datasets import attributed, claims, questions
-from vericite.datasets.entry import Counts, DataSet, Entry, Gives
+from vericite.datasets.entry import DataSet, DatasetCounts, Entry, Gives
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
 
@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Source:
+class DatasetSource:
     """A data set, and the files or folders that hold it here.
 
     Attributes:
@@ -114,9 +114,9 @@ class Source:
         }
         return kinds[what](problems)
 
-    def counts(self, problems: list[RecordError]) -> Counts:
+    def counts(self, problems: list[RecordError]) -> DatasetCounts:
         """How much of each thing it has."""
-        found = Counts()
+        found = DatasetCounts()
         for entry in self.entries(problems):
             found.add(entry)
         return found
@@ -141,7 +141,7 @@ def is_named(text: str) -> bool:
     return name in SETS and not Path(text).exists() and (":" in text or text in SETS or "/" in text)
 
 
-def source_named(text: str) -> Source:
+def source_named(text: str) -> DatasetSource:
     """The data set of ``NAME:FILE``, ``NAME/PART:FILE``, ``NAME:PART`` or ``NAME`` alone.
 
     Without a file those of the folder that ``VERICITE_DATA`` names are taken.
@@ -165,7 +165,7 @@ def source_named(text: str) -> Source:
     for path in paths:
         if path != STDIN and not path.exists():
             raise InputError(f"expected a file of {known.title} in {path}; found none. Get it at {known.where}")
-    return Source(known, part, paths)
+    return DatasetSource(known, part, paths)
 
 
 def data_of(path: Path | None) -> dict[str, object] | None:

@@ -143,13 +143,13 @@ class RatedItems:
         rows = [[-1 if label is None else index[label] for label in row] for row in self.ratings]
         return np.array(rows, dtype=np.int64).reshape(-1, raters.pop()), known
 
-    def labelled_by_all(self) -> tuple[Integers, list[Label], Selected]:
+    def labelled_by_all(self) -> tuple[Integers, list[Label], KeptGroups]:
         """The codes of the items that every rater labelled, the categories, and which items these are."""
         codes, known = self.coded()
         whole: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
         return codes[whole], known, self.select(whole)
 
-    def select(self, kept: NDArray[np.bool_]) -> Selected:
+    def select(self, kept: NDArray[np.bool_]) -> KeptGroups:
         """The groups of the items kept, and how many items are not."""
         if self.groups is not None and len(self.groups) != len(kept):
             raise InputError(
@@ -157,7 +157,7 @@ class RatedItems:
             )
         every = [None] * len(kept) if self.groups is None else self.groups
         groups = [group for group, keep in zip(every, kept.tolist(), strict=True) if keep]
-        return Selected(groups, int((~kept).sum()))
+        return KeptGroups(groups, int((~kept).sum()))
 
     def expect_order(self, what: str) -> None:
         """Refuse ratings whose categories have no order.
@@ -171,7 +171,7 @@ class RatedItems:
             )
 
 
-class Selected(NamedTuple):
+class KeptGroups(NamedTuple):
     """The group of each item that is kept, and the number of items that are not."""
 
     groups: list[Hashable]
@@ -382,7 +382,7 @@ def _agreement(
     name: str,
     parts: Floats,
     statistic: Statistic,
-    selected: Selected,
+    selected: KeptGroups,
     bootstrap: Bootstrap | None,
     worded: bool = True,
 ) -> Agreement:

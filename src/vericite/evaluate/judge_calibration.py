@@ -20,7 +20,14 @@ from vericite.evaluate.crossfit import (
     refuse_unusable,
 )
 from vericite.models.contracts import Judge
-from vericite.verify.judges.calibrated import Figures, Shift, StoredCalibration, make_folder, stored_path, write_stored
+from vericite.verify.judges.calibrated import (
+    CalibrationFigures,
+    Shift,
+    StoredCalibration,
+    make_folder,
+    stored_path,
+    write_stored,
+)
 from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
 
 
@@ -54,7 +61,7 @@ class JudgeCalibration:
             abstain_below=found.fitted.threshold or 0.0,
             n=len(found.groups),
             date=date.today(),
-            figures=Figures(
+            figures=CalibrationFigures(
                 groups=int(found.groups.max()) + 1,
                 folds=found.folds,
                 coverage=found.coverage.value,

@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 
 from pydantic import BaseModel, Field
 
-from vericite.datasets.registry import Source, is_named, source_named
+from vericite.datasets.registry import DatasetSource, is_named, source_named
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.items import Features, GoldLine, Item, ModelScores
 from vericite.evaluate.resampling import Floats
@@ -454,7 +454,7 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
     return found, problems
 
 
-def _read_data_set(source: Source, given: SystemFiles, documents: Iterable[Document]) -> None:
+def _read_data_set(source: DatasetSource, given: SystemFiles, documents: Iterable[Document]) -> None:
     """The answers of a data set, and what assessors said of them."""
     given.paths += source.paths
     library = Library(tuple(documents))

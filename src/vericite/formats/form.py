@@ -14,7 +14,7 @@ from pydantic_core import from_json, to_json
 from vericite.datasets.rows import Row
 from vericite.errors import InputError, RecordError
 from vericite.records import Answer, Citation, Claim, Document, Record, Section, Span, first_problem, storable
-from vericite.text.citations import Cited, Sources, expect_text, mentions_in, parse_answer
+from vericite.text.citations import CitableDocuments, Cited, expect_text, mentions_in, parse_answer
 from vericite.text.references import Library
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -158,7 +158,7 @@ MOST_CITATIONS = 100_000
 def answer_of(
     id: str,
     text: str,
-    sources: Sources,
+    sources: CitableDocuments,
     question: str | None = None,
     *,
     uncited_cite_all: bool = False,
@@ -289,7 +289,7 @@ def passages(id: str, texts: Sequence[str], title: str = "", pmid: str | None = 
     return Document(id=storable(id), title=storable(title), sections=sections, pmid=written[1] if written else None)
 
 
-def sources_of(given: Sequence[Given], library: Library, kind: str = "context") -> Sources:
+def sources_of(given: Sequence[Given], library: Library, kind: str = "context") -> CitableDocuments:
     """What an answer can cite that was written from these documents, or chunks of documents; numbers count them.
 
     Chunks of one document are sources of their own, ``a.pdf#1`` and ``a.pdf#2``, unless they are one text. Who cites
@@ -317,7 +317,7 @@ def sources_of(given: Sequence[Given], library: Library, kind: str = "context") 
     numbered = [""] * max(places, default=0)
     for place, name, item in zip(places, names, given, strict=True):
         numbered[place - 1] = ids[name, item.texts] if item.texts is not None else ""
-    sources = Sources(documents, library, numbered, wholes=wholes)
+    sources = CitableDocuments(documents, library, numbered, wholes=wholes)
     for place, name, item in zip(places, names, given, strict=True):
         if item.texts is None:
             sources.bind(place, name)

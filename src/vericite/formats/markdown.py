@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field
 
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
 from vericite.records import Answer, Document, Span, storable
-from vericite.text.citations import Cited, Mention, Sources, disjoint, parse_answer
+from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
 from vericite.text.references import Library, body_end, parse_markers, parse_pmids
 
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}"
@@ -65,7 +65,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
     text = storable(record.markdown)
     taken = max((number for group in parse_markers(text) for number in group.numbers), default=0)
     given = [Document.from_text(document.id, document.text, document.title or "") for document in record.documents]
-    sources = Sources(given, library, taken=taken)
+    sources = CitableDocuments(given, library, taken=taken)
     definitions: dict[str, str] = {}
     for match in _DEFINITION.finditer(text):
         definitions.setdefault(_folded(match["name"]), match["target"])
@@ -83,7 +83,7 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _entries(text: str, sources: Sources) -> Iterator[tuple[str, str]]:
+def _entries(text: str, sources: CitableDocuments) -> Iterator[tuple[str, str]]:
     """The numbered entries of the reference list at the end that name a source there is a document of."""
     for match in _ENTRY.finditer(text, body_end(text)):
         if any(sources.knows(name) for name in _names(match["target"])):
@@ -94,7 +94,7 @@ def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _mentions(text: str, definitions: Mapping[str, str], sources: Sources) -> Iterator[Mention]:
+def _mentions(text: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
     """What is no prose, and what cites, the surest first: links, names, numbers and ids, bare addresses."""
     for match in _UNSPOKEN.finditer(text):
         yield Mention(Span(start=match.start(), end=match.end()))
@@ -130,7 +130,7 @@ def _link(text: str, match: re.Match[str], cited: Cited) -> Iterator[Mention]:
     yield Mention(Span(start=match.end("label"), end=match.end()), (cited,))
 
 
-def _defined(name: str, definitions: Mapping[str, str], sources: Sources) -> Cited:
+def _defined(name: str, definitions: Mapping[str, str], sources: CitableDocuments) -> Cited:
     """What a name stands for: the first source in its definition that there is; a number without one counts."""
     target = definitions.get(name) or definitions.get(f"^{name}") or ""
     names = [*_names(target)]

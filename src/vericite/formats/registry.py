@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from vericite.datasets.registry import SETS, Source, is_named, source_named
+from vericite.datasets.registry import SETS, DatasetSource, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
 from vericite.formats.files import file_records, is_text, markdown_record
@@ -21,7 +21,7 @@ from vericite.formats.spans import SPANS
 from vericite.formats.tables import Columns
 from vericite.formats.tracks import AUTOJUDGE, BIOGEN, MEDAESQA, TREC_RAG
 from vericite.records import Answer, Document, Question, QuestionType, Record, SourceText, number_jsonl
-from vericite.text.citations import Sources
+from vericite.text.citations import CitableDocuments
 from vericite.text.references import Library
 
 
@@ -41,7 +41,7 @@ class AnswerToCheck(Record):
 
     def parsed(self, library: Library | None = None) -> Answer:
         """The answer split into claims and citations."""
-        sources = Sources([document.document() for document in self.documents], library)
+        sources = CitableDocuments([document.document() for document in self.documents], library)
         return answer_of(self.id, self.answer, sources, self.question)
 
 
@@ -66,7 +66,7 @@ def _read_vericite(raw: RawRecord, library: Library) -> Answer:
         passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
         for number, item in enumerate(given, start=1)
     ]
-    return answer_of(record.id or str(raw.number), record.answer, Sources(documents, library), record.question)
+    return answer_of(record.id or str(raw.number), record.answer, CitableDocuments(documents, library), record.question)
 
 
 VERICITE = Format(
@@ -127,13 +127,13 @@ def answers_in(
     if is_named(str(path)):
         return _answers_of(source_named(str(path)), library)
     if format in WITH_ANSWERS and format not in FORMATS:
-        return _answers_of(Source(SETS[format], "", (path,)), library)
+        return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
         raise UnknownNameError("format", format, [AUTO, *FORMATS, *WITH_ANSWERS])
     return _answers(path, format, library, on_format, Columns.of(columns) if columns else None)
 
 
-def _answers_of(source: Source, library: Library) -> Iterator[Answer | RecordError]:
+def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
     """The answers of a data set, each with the texts of its documents where the library has them."""
     for entry in source.set.entries(source.paths, source.part):
         if isinstance(entry, RecordError):

@@ -29,7 +29,7 @@ from vericite.formats.form import (
     trimmed,
 )
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
-from vericite.text.citations import Cited, Mention, Sources, disjoint, parse_answer
+from vericite.text.citations import CitableDocuments, Cited, Mention, disjoint, parse_answer
 from vericite.text.references import Library, reference_key
 
 # A stretch that is nothing but a link or a marker: it is cut out of the sentence.
@@ -187,7 +187,7 @@ def _stretch(raw: RawRecord, field: str, text: str, cited: _Cited, within: Seque
 
 def _from_request(
     raw: RawRecord, given: Sequence[Given], places: Sequence[_Place], library: Library
-) -> tuple[Sources, list[tuple[Cited, ...]]]:
+) -> tuple[CitableDocuments, list[tuple[Cited, ...]]]:
     """The documents that came with the question, and what each place cites of them."""
     documents = [
         passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
@@ -197,7 +197,7 @@ def _from_request(
     others = [number for number, item in enumerate(given) if item.type != "search_result"]
     # Texts of no kind are those of the only kind that there is.
     order = {"document": others or results, "search-result": results or others}
-    sources = Sources(documents, library)
+    sources = CitableDocuments(documents, library)
     cited: list[tuple[Cited, ...]] = []
     for place in places:
         numbers = order[place.cited.place[0]] if place.cited.place else []
@@ -220,7 +220,7 @@ def _refuse_wordless(raw: RawRecord, given: Sequence[Given]) -> None:
             raise raw.refused(f"documents.{number}", problem)
 
 
-def _named(names: Sequence[str], sources: Sources) -> tuple[Cited, ...]:
+def _named(names: Sequence[str], sources: CitableDocuments) -> tuple[Cited, ...]:
     return tuple(sources.named(name) for name in dict.fromkeys(names))
 
 
@@ -232,7 +232,7 @@ def _refuse_stranger(raw: RawRecord, cited: _Cited, index: int, document: Docume
         raise raw.refused(f"documents.{index}", problem)
 
 
-def _from_citations(places: Sequence[_Place], library: Library) -> tuple[Sources, list[tuple[Cited, ...]]]:
+def _from_citations(places: Sequence[_Place], library: Library) -> tuple[CitableDocuments, list[tuple[Cited, ...]]]:
     """The documents as far as the citations quote them, for a response that was kept without its request."""
     quoted = _Quoted()
     names = [quoted.names(place.cited) for place in places]
@@ -242,7 +242,7 @@ def _from_citations(places: Sequence[_Place], library: Library) -> tuple[Sources
     kind = min((kind for kind, _ in counted), default="")  # "document" where both are counted
     count = max((index + 1 for name, index in counted if name == kind), default=0)
     numbered = (f"{kind}-{number}" for number in range(1, min(count, _MOST) + 1))
-    sources = Sources(documents, library, [name if name in ids else "" for name in numbered])
+    sources = CitableDocuments(documents, library, [name if name in ids else "" for name in numbered])
     cited: list[tuple[Cited, ...]] = []
     for place, named in zip(places, names, strict=True):
         if place.cited.place and place.cited.place[0] == kind and not place.cited.document_ids:

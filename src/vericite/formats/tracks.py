@@ -21,7 +21,7 @@ from pydantic import AfterValidator
 from vericite.datasets.attributed import assessed_answers, assessed_sentences
 from vericite.formats.form import Fields, Foreign, Format, Name, RawRecord
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
-from vericite.text.citations import Mention, Sources, disjoint, parse_answer, pmids_in
+from vericite.text.citations import CitableDocuments, Mention, disjoint, parse_answer, pmids_in
 from vericite.text.references import Library, reference_key
 
 _LIST = r"\[\s{0,3}[0-9]{1,8}(?:\s{0,3}[,;]\s{0,3}[0-9]{1,8})*\s{0,3}\]"
@@ -86,7 +86,7 @@ class _Topic(Foreign):
 def _read(raw: RawRecord, library: Library) -> Answer:
     topic = raw.read(_Topic)
     id = topic.name or str(raw.number)
-    sources = Sources((), library)
+    sources = CitableDocuments((), library)
     answer = topic.responses if topic.responses is not None else topic.answer
     if answer is None:
         raise raw.refused("answer", "expected a text or sentences here or under responses; found neither")
@@ -100,7 +100,7 @@ def _read(raw: RawRecord, library: Library) -> Answer:
     return Answer(id=id, text=text, claims=claims, documents=tuple(sources.documents), question=topic.asked)
 
 
-def _bracketed(text: str, sources: Sources) -> list[Mention]:
+def _bracketed(text: str, sources: CitableDocuments) -> list[Mention]:
     """The lists of PubMed ids in square brackets; ``[1]`` is the id 1 here."""
     return [
         Mention(
@@ -124,7 +124,7 @@ def _place(name: str, references: Sequence[str]) -> int | None:
     return int(name) if name.isdecimal() and len(name) < 9 and int(name) < len(references) else None
 
 
-def _cited_place(name: str, references: Sequence[str], sources: Sources) -> tuple[int, str | None]:
+def _cited_place(name: str, references: Sequence[str], sources: CitableDocuments) -> tuple[int, str | None]:
     """The marker of a place, from 1, and its document; of one past the end none."""
     place = _place(name, references)
     if place is not None:
@@ -133,7 +133,7 @@ def _cited_place(name: str, references: Sequence[str], sources: Sources) -> tupl
 
 
 def _joined(
-    sentences: tuple[_Sentence, ...], sources: Sources, names: Sequence[str] | None
+    sentences: tuple[_Sentence, ...], sources: CitableDocuments, names: Sequence[str] | None
 ) -> tuple[str, tuple[Claim, ...]]:
     """The sentences with one space between them, and each as a claim that cites all of its place.
 
@@ -223,7 +223,7 @@ def _read_report(raw: RawRecord, library: Library) -> Answer:
     ]
     if not own and not library and any(sentence.pmids for sentence in answer):
         raise raw.refused("documents", "expected the cited documents here, or with --documents FILE; found none")
-    sources = Sources(own, library)
+    sources = CitableDocuments(own, library)
     names = report.references if _by_place(answer, report.references) else None
     text, claims = _joined(answer, sources, names)
     documents = tuple(sources.documents)
@@ -258,7 +258,7 @@ def _systems(raw: RawRecord) -> Iterator[RawRecord]:
 
 def _read_assessed(raw: RawRecord, library: Library) -> Answer:
     row = raw.row
-    sources = Sources((), library)
+    sources = CitableDocuments((), library)
     # An article that does not exist is cited all the same: it dangles.
     sentences = tuple(_Sentence(text=it.text, citations=tuple(it.cited)) for it in assessed_sentences(row))
     text, claims = _joined(sentences, sources, None)

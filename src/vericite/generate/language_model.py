@@ -49,7 +49,7 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class Task:
+class GenerationTask:
     """A question ready to be asked, or the answer there is without asking.
 
     Attributes:
@@ -107,7 +107,7 @@ class AskingGenerator(ABC):
         """For provenance."""
 
     @abstractmethod
-    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+    async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         """What comes of a request, or why nothing did."""
 
     def _typed_question(self, question: Question) -> Question:
@@ -169,7 +169,7 @@ class AskingGenerator(ABC):
         how += [self._excerpts.signature] if self._excerpts is not None else []
         return f"{prompt.signature}:{self.llm.signature}({', '.join(how)})"
 
-    def _task(self, question: Question, evidence: Sequence[Evidence]) -> Task:
+    def _task(self, question: Question, evidence: Sequence[Evidence]) -> GenerationTask:
         prompt, shown_as = self.prompt, self._typed_question(question)
         if isinstance(prompt, VerbatimAnswerPrompt):
             return self._verbatim_task(prompt, question, evidence)
@@ -178,7 +178,7 @@ class AskingGenerator(ABC):
             examples = _examples_for(self._demonstrations, question, documents)
         except InputError as error:
             # Too few may be left for one question and enough for the next.
-            return Task(question, documents, TruncatedEvidence(()), failed(question, documents, str(error)))
+            return GenerationTask(question, documents, TruncatedEvidence(()), failed(question, documents, str(error)))
         room = self.budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
         read = evidence if self._excerpts is None else self._excerpts.of(question.text, evidence)
         seen = truncate_evidence(read, room)
@@ -187,9 +187,9 @@ class AskingGenerator(ABC):
                 f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
                 "raise the budget, or show fewer demonstrations"
             )
-            return Task(question, documents, seen, failed(question, documents, reason))
+            return GenerationTask(question, documents, seen, failed(question, documents, reason))
         if not seen.shown and not self.asked_without_evidence:
-            return Task(question, documents, seen, insufficient(prompt, question, documents))
+            return GenerationTask(question, documents, seen, insufficient(prompt, question, documents))
         request = ChatRequest(
             prompt.messages(shown_as, seen.shown, examples),
             max_tokens=prompt.max_tokens,
@@ -198,28 +198,30 @@ class AskingGenerator(ABC):
             seed=self.seed,
             grammar=self._grammar(question, seen),
         )
-        return Task(question, documents, seen, request)
+        return GenerationTask(question, documents, seen, request)
 
-    def _verbatim_task(self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]) -> Task:
+    def _verbatim_task(
+        self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]
+    ) -> GenerationTask:
         """The question as the file asks it: whole documents, or no answer where they do not fit."""
         documents, seen = tuple(hit.document for hit in evidence), TruncatedEvidence(())
         try:
             examples = _examples_for(self._demonstrations, question, documents)
         except InputError as error:
-            return Task(question, documents, seen, failed(question, documents, str(error)))
+            return GenerationTask(question, documents, seen, failed(question, documents, str(error)))
         if not self.asked_without_evidence and all(document.retracted for document in documents):
-            return Task(question, documents, seen, insufficient(prompt, question, documents))
+            return GenerationTask(question, documents, seen, insufficient(prompt, question, documents))
         messages = prompt.conversation(question, evidence, examples)
         # What a service takes it says itself; a model in this process takes so much.
         needed = prompt.max_tokens + message_tokens(messages)
         if self.llm.spec.path is not None and needed > self.budget:
             reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
-            return Task(question, documents, seen, failed(question, documents, f"{reason}; lower --k"))
+            return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; lower --k"))
         request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
         shown = tuple(Shown(n, it.title, (it.text,)) for n, it in enumerate(documents, start=1) if not it.retracted)
-        return Task(question, documents, TruncatedEvidence(shown), request)
+        return GenerationTask(question, documents, TruncatedEvidence(shown), request)
 
-    async def _generate_one(self, task: Task) -> Generation:
+    async def _generate_one(self, task: GenerationTask) -> Generation:
         fields: dict[str, object] = {"generator": self.signature, "trimmed": task.seen.trimmed}
         if isinstance(task.asked, Answer):
             return Generation(task.asked.model_copy(update=fields))
@@ -369,7 +371,7 @@ class LanguageModelGenerator(AskingGenerator):
         options = prompt.how_to_answer(question) if prompt.options and question.type in (None, "yesno") else None
         return answer_grammar(prompt, [document.number for document in seen.shown], options)
 
-    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+    async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         reply = await complete(request)
         if isinstance(reply, CallFailure):
             return reply

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vericite.generate.language_model import AskingGenerator, Complete, Generation, Task, temperature_notes
+from vericite.generate.language_model import AskingGenerator, Complete, Generation, GenerationTask, temperature_notes
 from vericite.generate.prompt import FOLDER, AnswerPrompt, Demonstration, Selector, load_prompt
 from vericite.generate.reply import FinalAnswer, insufficient, read_final_answer
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion
@@ -253,7 +253,7 @@ class RationaleGenerator(AskingGenerator):
     def _typed_question(self, question: Question) -> Question:
         return _typed(question)
 
-    async def _build(self, task: Task, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
+    async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
         # As LLM.parsed does, but for the replies, all of which are paid for.
         found = await ask_for(complete, request, _Reasoning, lambda parsed: self._checked(task, parsed))
         if isinstance(found, CallFailure):
@@ -262,12 +262,12 @@ class RationaleGenerator(AskingGenerator):
         answer = self._answer(task, found.value, found.completion, notes)
         return Generation(answer, found.completion, (*notes.lines, *temperature_notes(found.completion)))
 
-    def _checked(self, task: Task, parsed: _Reasoning) -> _Reasoning:
+    def _checked(self, task: GenerationTask, parsed: _Reasoning) -> _Reasoning:
         if not any(map(_says_something, parsed.claims)) and not self._final(task, parsed).unavailable:
             raise ValueError("expected at least one statement, or ANSWER UNAVAILABLE as final_answer; found neither")
         return parsed
 
-    def _answer(self, task: Task, parsed: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
+    def _answer(self, task: GenerationTask, parsed: _Reasoning, reply: Completion, notes: _Notes) -> Answer:
         shown = {document.number: task.documents[document.number - 1] for document in task.seen.shown}
         steps = tuple(_step(step, shown, notes) for step in parsed.claims if _says_something(step))
         provisional = _one_line(parsed.conclusion) or None
@@ -280,7 +280,7 @@ class RationaleGenerator(AskingGenerator):
         fields = {"exact": final.exact, "rationale": rationale, "insufficient": final.unavailable}
         return answer.model_copy(update=fields)
 
-    def _final(self, task: Task, parsed: _Reasoning) -> FinalAnswer:
+    def _final(self, task: GenerationTask, parsed: _Reasoning) -> FinalAnswer:
         asked = _typed(task.question).type
         options = self.prompt.options if asked == "yesno" else None
         words = storable(parsed.final_answer).strip()

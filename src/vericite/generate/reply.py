@@ -10,7 +10,7 @@ from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.grammar import citations_before_stops, is_truncated, separate_sentences
 from vericite.generate.prompt import AnswerPrompt
 from vericite.records import Answer, Claim, Document, Question, QuestionType, Rationale, RationaleStep
-from vericite.text.citations import Mention, Sources, parse_answer
+from vericite.text.citations import CitableDocuments, Mention, parse_answer
 from vericite.text.references import parse_markers, render_markers
 from vericite.text.sentences import split_sentences
 
@@ -172,7 +172,7 @@ def _citing(text: str, documents: Sequence[Document], strict: bool) -> list[Ment
     """What cites in a text that a grammar strict; None where nothing did, and it is read like any other."""
     if not strict:
         return None
-    sources = Sources(documents)
+    sources = CitableDocuments(documents)
     # The grammar lets nothing but markers cite; words such as "PMID 1" are words there.
     return [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
 

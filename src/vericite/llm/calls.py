@@ -22,7 +22,7 @@ from vericite.llm.chat import (
     estimated_tokens,
 )
 from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, left_out
-from vericite.network.pacing import Limiter, Pace, Slot
+from vericite.network.pacing import Limiter, Pace, PacedTurn
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Caller:
             attempt.end(await self._settled(request, piece, slot, trip, keep))
 
     async def _settled(
-        self, request: ChatRequest, outcome: RawReply | BackendError, slot: Slot, trip: Trip, keep: Keep
+        self, request: ChatRequest, outcome: RawReply | BackendError, slot: PacedTurn, trip: Trip, keep: Keep
     ) -> Completion | BackendError:
         self._count(request, outcome, slot)
         if isinstance(outcome, BackendError):
@@ -263,16 +263,16 @@ class Caller:
         await keep(completion)
         return completion
 
-    async def _turn(self, request: ChatRequest, trip: Trip) -> Slot | BackendError:
+    async def _turn(self, request: ChatRequest, trip: Trip) -> PacedTurn | BackendError:
         slot = await self._limiter.slot(request.prompt_estimate + request.max_tokens, trip.left)
-        if isinstance(slot, Slot):
+        if isinstance(slot, PacedTurn):
             trip.attempts += 1
             self._tally.attempt()
             return slot
         reason = trip.beyond_deadline(f"{self._backend.signature} has asked for a pause", slot)
         return BackendError(reason, retry=False)
 
-    def _count(self, request: ChatRequest, outcome: RawReply | BackendError, slot: Slot) -> None:
+    def _count(self, request: ChatRequest, outcome: RawReply | BackendError, slot: PacedTurn) -> None:
         if isinstance(outcome, RawReply):
             usage = outcome.usage or _estimate(request, outcome.text)
             self._tally.used(usage, estimated=outcome.usage is None)

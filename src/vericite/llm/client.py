@@ -574,6 +574,6 @@ def _backend(spec: ModelSpec, concurrency: int) -> Backend:
         from vericite.llm.local import LocalModel
 
         return LocalModel(spec)
-    from vericite.llm.service import Service
+    from vericite.llm.service import ModelService
 
-    return Service(spec, concurrency)
+    return ModelService(spec, concurrency)

@@ -36,7 +36,7 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 """OpenAI's newer models refuse the older name of the limit, and most other services do not know the newer one."""
 
 
-class Service:
+class ModelService:
     """A model behind an OpenAI-compatible service.
 
     Args:

@@ -2,18 +2,18 @@
 
 from vericite.models.contracts import Embeds, Pair
 from vericite.models.embedder import Embedder
-from vericite.models.engine import Encoded, Encoder, Engine, Row
+from vericite.models.engine import EncodedInput, Encoder, Engine, ModelOutput
 from vericite.models.folder import ModelCard, ModelFolder, TrainingSet
 
 __all__ = [
     "Embedder",
     "Embeds",
-    "Encoded",
+    "EncodedInput",
     "Encoder",
     "Engine",
     "ModelCard",
     "ModelFolder",
+    "ModelOutput",
     "Pair",
-    "Row",
     "TrainingSet",
 ]

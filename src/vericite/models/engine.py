@@ -35,7 +35,7 @@ _LONG_WORD = re.compile(r"[^\W_]{101,}")
 _PIECE = re.compile(r"\w{1,32}")
 
 
-class Encoded(NamedTuple):
+class EncodedInput(NamedTuple):
     """An input's tokens, which of its two texts each is of, and whether any were left out."""
 
     ids: list[int]
@@ -71,7 +71,7 @@ class Encoder:
             raise ModelCardError(f"expected the token {token} in {path}; found none. Use a BERT tokenizer.")
         return id
 
-    def encode(self, inputs: Sequence[str | Pair]) -> list[Encoded]:
+    def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
         """One encoding an input."""
         texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item[:2]))
         found = self._tokenizer.encode_batch([_tokenizable(text) for text in texts], add_special_tokens=False)
@@ -85,19 +85,19 @@ class Encoder:
         """Tokens of a text, without those that separate texts."""
         return len(self._tokenizer.encode(_tokenizable(text), add_special_tokens=False).ids)
 
-    def _single(self, text: list[int]) -> Encoded:
+    def _single(self, text: list[int]) -> EncodedInput:
         kept = text[: self._max_tokens - 2]
         ids = [self._start, *kept, self._separator]
-        return Encoded(ids, [0] * len(ids), len(kept) < len(text))
+        return EncodedInput(ids, [0] * len(ids), len(kept) < len(text))
 
-    def _pair(self, premise: list[int], claim: list[int]) -> Encoded:
+    def _pair(self, premise: list[int], claim: list[int]) -> EncodedInput:
         # The longer of the two gives way, so that a long source does not cost the claim a word.
         room = self._max_tokens - 3
         for_claim = min(len(claim), max(room - len(premise), room // 2))
         kept, asked = premise[: room - for_claim], claim[:for_claim]
         ids = [self._start, *kept, self._separator, *asked, self._separator]
         kinds = [0] * (len(kept) + 2) + [1] * (len(asked) + 1)
-        return Encoded(ids, kinds, len(kept) + len(asked) < len(premise) + len(claim))
+        return EncodedInput(ids, kinds, len(kept) + len(asked) < len(premise) + len(claim))
 
 
 def _tokenizable(text: str) -> str:
@@ -119,7 +119,7 @@ BATCH_TOKENS = 512
 1.7 times as fast as 8,192, and as fast as any size tried (benchmarks/verify.py --sweep)."""
 
 
-class Row(NamedTuple):
+class ModelOutput(NamedTuple):
     """The model's output for one input, and whether the input had to be cut to the model's length."""
 
     values: Array
@@ -169,13 +169,13 @@ class Engine:
             )
         return session
 
-    def run(self, inputs: Iterable[str | Pair]) -> Iterator[Row]:
+    def run(self, inputs: Iterable[str | Pair]) -> Iterator[ModelOutput]:
         """Score texts, or pairs of premise and claim; rows come out in the order the inputs go in."""
         source = iter(inputs)
         while window := list(islice(source, WINDOW)):
             yield from self._run_window(window)
 
-    def _run_window(self, window: Sequence[str | Pair]) -> Iterator[Row]:
+    def _run_window(self, window: Sequence[str | Pair]) -> Iterator[ModelOutput]:
         encodings = self.encoder.encode(window)
         order = sorted(range(len(encodings)), key=lambda index: len(encodings[index].ids))
         batches = _batches(order, encodings, self.threads)
@@ -190,9 +190,9 @@ class Engine:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(score, batches))
         for row, encoding in zip(values, encodings, strict=True):
-            yield Row(row, encoding.truncated)
+            yield ModelOutput(row, encoding.truncated)
 
-    def _score(self, encodings: list[Encoded]) -> Any:
+    def _score(self, encodings: list[EncodedInput]) -> Any:
         length = max(len(encoding.ids) for encoding in encodings)
         ids = np.zeros((len(encodings), length), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -237,7 +237,7 @@ def available_cores() -> int:
     return min(there, int(asked)) if asked.isdecimal() and int(asked) else there
 
 
-def _batches(order: list[int], encodings: list[Encoded], threads: int) -> list[list[int]]:
+def _batches(order: list[int], encodings: list[EncodedInput], threads: int) -> list[list[int]]:
     """Inputs of like length together, each batch within the token budget, and a batch for every core."""
     total = sum(len(encodings[index].ids) for index in order)
     budget = min(BATCH_TOKENS, max(64, total // threads))

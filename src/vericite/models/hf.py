@@ -317,7 +317,7 @@ ACCELERATOR_BATCH_TOKENS = 16384
 """Tokens in a batch on a device not named there."""
 
 
-class Tokens(NamedTuple):
+class TokenizedInput(NamedTuple):
     """An input as the model reads it, the numbers of the texts its tokens are of, and whether it was cut."""
 
     ids: list[int]
@@ -350,8 +350,8 @@ def window(loaded: Loaded) -> int:
 def in_batches(
     items: Iterable[_Item],
     loaded: Loaded,
-    encode: Callable[[list[_Item]], list[Tokens | _Result]],
-    score: Callable[[list[Tokens]], list[_Result]],
+    encode: Callable[[list[_Item]], list[TokenizedInput | _Result]],
+    score: Callable[[list[TokenizedInput]], list[_Result]],
     too_large: Callable[[int], _Result],
 ) -> Iterator[_Result]:
     """One result an item.
@@ -369,9 +369,9 @@ def in_batches(
     source = iter(items)
     while ahead := list(islice(source, window(loaded))):
         found: dict[int, _Result] = {}
-        tokens: dict[int, Tokens] = {}
+        tokens: dict[int, TokenizedInput] = {}
         for index, item in enumerate(encode(ahead)):
-            if isinstance(item, Tokens):
+            if isinstance(item, TokenizedInput):
                 tokens[index] = item
             else:
                 found[index] = item
@@ -393,7 +393,7 @@ def refuse_too_large(tokens: int) -> NoReturn:
     )
 
 
-def padded(batch: Sequence[Tokens], loaded: Loaded) -> dict[str, Any]:
+def padded(batch: Sequence[TokenizedInput], loaded: Loaded) -> dict[str, Any]:
     """A batch as tensors on the model's device, padded on the right."""
     torch = library("torch")
     length = max(len(item.ids) for item in batch)
@@ -409,7 +409,7 @@ def padded(batch: Sequence[Tokens], loaded: Loaded) -> dict[str, Any]:
     return {name: torch.from_numpy(array).to(loaded.device) for name, array in arrays.items()}
 
 
-def _batches(tokens: Mapping[int, Tokens], budget: int) -> list[list[int]]:
+def _batches(tokens: Mapping[int, TokenizedInput], budget: int) -> list[list[int]]:
     batches: list[list[int]] = []
     for index in sorted(tokens, key=lambda index: len(tokens[index].ids)):
         # The order is by length, so this one is as long as the batch will be padded to.
@@ -421,7 +421,9 @@ def _batches(tokens: Mapping[int, Tokens], budget: int) -> list[list[int]]:
 
 
 def _scored(
-    batch: list[Tokens], score: Callable[[list[Tokens]], list[_Result]], too_large: Callable[[int], _Result]
+    batch: list[TokenizedInput],
+    score: Callable[[list[TokenizedInput]], list[_Result]],
+    too_large: Callable[[int], _Result],
 ) -> list[_Result]:
     """The batch's results; it is halved for as long as the device's memory does not hold it."""
     try:
@@ -459,7 +461,7 @@ class Reader:
         with self._tokenizing:
             return len(self._loaded.tokenizer(storable(text), add_special_tokens=False, **READING)["input_ids"])
 
-    def read(self, firsts: Sequence[str], seconds: Sequence[str] | None = None, **limit: Any) -> list[Tokens]:
+    def read(self, firsts: Sequence[str], seconds: Sequence[str] | None = None, **limit: Any) -> list[TokenizedInput]:
         """One input a text, or a pair of texts; ``limit`` is how the tokenizer shall cut what is too long."""
         # Lists even for one: given by itself, an empty second text would count as none, and the pair as one text.
         texts = [[storable(text) for text in side] for side in (firsts, seconds) if side is not None]
@@ -468,9 +470,9 @@ class Reader:
         kinds: list[list[int]] = [list[int]()] * len(firsts)
         if self._kinds and "token_type_ids" in found:
             kinds = found["token_type_ids"]
-        return [Tokens(as_text(found, row, self._loaded), kinds[row], False) for row in range(len(firsts))]
+        return [TokenizedInput(as_text(found, row, self._loaded), kinds[row], False) for row in range(len(firsts))]
 
-    def within(self, limit: int, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> list[Tokens]:
+    def within(self, limit: int, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> list[TokenizedInput]:
         """As ``read``, each cut to so many tokens where it has more: of a pair the longer text gives way."""
         found = self.read(firsts, seconds)
         long = [index for index, tokens in enumerate(found) if len(tokens.ids) > limit]
@@ -482,7 +484,7 @@ class Reader:
             found[index] = tokens._replace(cut=True)
         return found
 
-    def inputs(self, batch: Sequence[Tokens]) -> dict[str, Any]:
+    def inputs(self, batch: Sequence[TokenizedInput]) -> dict[str, Any]:
         """A batch as the model takes it."""
         inputs = padded(batch, self._loaded)
         if not self._kinds:

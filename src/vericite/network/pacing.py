@@ -27,7 +27,7 @@ _TICK = 0.001
 
 
 @dataclass
-class Slot:
+class PacedTurn:
     """A turn that was taken: when, and how many tokens it counts for (corrected once they are known)."""
 
     at: float
@@ -47,7 +47,7 @@ class Pace:
         self._tokens = tokens
         self._last = _NEVER
         self._paused_until = _NEVER
-        self._window: deque[Slot] = deque()
+        self._window: deque[PacedTurn] = deque()
 
     def wait(self, now: float, tokens: int, interval: float | None = None) -> float:
         """Seconds until an attempt of so many tokens may go; 0 where it may go now.
@@ -57,9 +57,9 @@ class Pace:
         interval = self._interval if interval is None else interval
         return max(0.0, self.pause_left(now), self._last + interval - now, self._wait_for_tokens(now, tokens))
 
-    def take(self, now: float, tokens: int) -> Slot:
+    def take(self, now: float, tokens: int) -> PacedTurn:
         """Take the turn."""
-        slot = Slot(now, tokens)
+        slot = PacedTurn(now, tokens)
         self._last = now
         if self._tokens is not None:
             self._window.append(slot)
@@ -106,7 +106,7 @@ class Limiter:
         """Start on a new event loop; what has been counted stays counted."""
         self._turn = asyncio.Lock()
 
-    async def slot(self, tokens: int, patience: float) -> Slot | float:
+    async def slot(self, tokens: int, patience: float) -> PacedTurn | float:
         """Wait for the turn and take it; or the seconds of a pause that is longer than ``patience``."""
         async with self._turn:
             # The turn is counted when it is taken, not when it was promised: a machine that was held up

@@ -273,8 +273,7 @@ def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | No
 
 
 def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
-    from vericite.pipeline.repair.repairer import Repairer
-    from vericite.pipeline.repair.repairer import Rewriter as SentenceRewriter
+    from vericite.pipeline.repair.repairer import Repairer, SentenceRewriter
 
     rewriter = None if model is None else SentenceRewriter(model)
     # An oracle knows no documents for a sentence: another source of the answer's own has to do.
@@ -293,8 +292,7 @@ def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None 
     Raises:
         InputError: A part that the plan names cannot be had.
     """
-    from vericite.pipeline.repair.repairer import Repairer
-    from vericite.pipeline.repair.repairer import Rewriter as SentenceRewriter
+    from vericite.pipeline.repair.repairer import Repairer, SentenceRewriter
 
     settings = settings_of(plan.llm)
     search = None

@@ -19,7 +19,7 @@ from vericite.errors import InputError
 from vericite.pipeline.plan import ALL_GOLD
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
-from vericite.records import Cell, Evidence, Question, Run, read_jsonl
+from vericite.records import Evidence, OracleCell, Question, Run, read_jsonl
 from vericite.retrieve.oracle import Oracle
 
 
@@ -96,7 +96,7 @@ class OracleSearch(Search):
         """
         if self.standard is None:
             found = super().find(question, k, on_stage)
-            cell = Cell(kind="oracle", gold=_usable(found.evidence), missing=self._missing(question))
+            cell = OracleCell(kind="oracle", gold=_usable(found.evidence), missing=self._missing(question))
             return FoundEvidence(found.evidence, None, found.seconds, cell)
         clock = Clock(on_stage=on_stage)
         with clock("retrieve"):
@@ -113,7 +113,7 @@ class OracleSearch(Search):
         known = {hit.document.id for hit in gold} | {hit.document.pmid for hit in gold if hit.document.pmid}
         others = [hit for hit in retrieved if not hit.document.retracted and _names(hit).isdisjoint(known)]
         padding = others[: standard - len(chosen)]
-        cell = Cell(
+        cell = OracleCell(
             kind="controlled",
             gold=len(chosen),
             retrieved=len(padding),

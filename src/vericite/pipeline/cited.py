@@ -30,7 +30,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class CitedDocuments:
+class FetchedCitations:
     """What was found of what is cited.
 
     Attributes:
@@ -70,7 +70,7 @@ def cited_documents(
     columns: str | None = None,
     on_progress: OnProgress | None = None,
     entrez: Entrez | None = None,
-) -> CitedDocuments:
+) -> FetchedCitations:
     """Look up what the answers of a file cite and do not bring with them. The file is read for that, once more.
 
     Args:
@@ -96,7 +96,7 @@ def cited_documents(
         documents, pmids = _of_store(source, names.all), {}
     library = _Found(documents, pmids)
     missing = tuple(name for name in map(_name_of, names.articles) if library.find(name) is None)
-    return CitedDocuments(library, len(names.articles) - len(missing), missing, source)
+    return FetchedCitations(library, len(names.articles) - len(missing), missing, source)
 
 
 class _Names(Library):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
-from vericite.records import Cell, Evidence, Question, Rewriting
+from vericite.records import Evidence, OracleCell, Question, Rewriting
 from vericite.retrieve.rerank import Rerank
 from vericite.retrieve.retriever import Retriever
 from vericite.retrieve.rewrite import Fallible, Rewriter, Sufficiency, Trigger
@@ -175,7 +175,7 @@ class FoundEvidence:
     evidence: tuple[Evidence, ...]
     rewriting: Rewriting | None
     seconds: dict[str, float]
-    cell: Cell | None = None
+    cell: OracleCell | None = None
 
     @property
     def usable_first(self) -> tuple[Evidence, ...]:

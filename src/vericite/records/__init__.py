@@ -32,11 +32,11 @@ from vericite.records.gold import (
     SentenceLabel,
 )
 from vericite.records.results import (
-    Cell,
     Change,
     CheckedAnswer,
     CheckedRationale,
     Label,
+    OracleCell,
     Provenance,
     RepairAction,
     Repaired,
@@ -74,7 +74,6 @@ __all__ = [
     "STANDARD_INPUT",
     "STDIN",
     "Answer",
-    "Cell",
     "Change",
     "CheckedAnswer",
     "CheckedRationale",
@@ -94,6 +93,7 @@ __all__ = [
     "Labels",
     "Names",
     "NuggetMatch",
+    "OracleCell",
     "PairLabel",
     "Provenance",
     "Question",

@@ -242,7 +242,7 @@ class CheckedRationale(Record):
         return self.checked.summary.holding, self.checked.summary.statements
 
 
-class Cell(Record):
+class OracleCell(Record):
     """How evidence came to be that holds a question's gold documents by design.
 
     ``oracle`` has all of them, or the first k. ``controlled`` has as many documents as the question's standard cell:
@@ -276,7 +276,7 @@ class Run(Record):
     contexts: tuple[CheckedRationale, ...] = ()
     changes: tuple[Change, ...] = ()
     seconds: FloatMap = FrozenDict()
-    cell: Cell | None = None
+    cell: OracleCell | None = None
 
 
 _SEVERITY: tuple[RepairAction, ...] = ("dropped citation", "re-cited", "rewritten", "dropped")

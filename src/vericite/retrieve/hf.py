@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError, ModelCardError, ModelError
-from vericite.models.hf import Reader, Tokens, find_checkpoint, in_batches, library, load, read_config, refuse_too_large
+from vericite.models.hf import (
+    Reader,
+    TokenizedInput,
+    find_checkpoint,
+    in_batches,
+    library,
+    load,
+    read_config,
+    refuse_too_large,
+)
 from vericite.network.access import offline_by_environment
 from vericite.records import Document
 
@@ -131,20 +140,20 @@ class _Encoder:
         rows = list(in_batches(parts, self._loaded, encode, self._score, refuse_too_large))
         return np.stack(rows) if rows else np.zeros((0, self.width), dtype=np.float32)
 
-    def _apart(self, parts: list[tuple[str, ...]]) -> list[Tokens | Vector]:
+    def _apart(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
         seconds = [text for _, text in parts] if len(parts[0]) == 2 else None
         return [*self._reader.within(self._max_tokens, [each[0] for each in parts], seconds)]
 
-    def _one(self, parts: list[tuple[str, ...]]) -> list[Tokens | Vector]:
+    def _one(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
         titles = self._reader.read([title for title, _ in parts])
         texts = self._reader.read([text for _, text in parts])
         # What ends the title separates it from the text, whose own beginning is left out.
         joined = [[*title.ids, *text.ids[1:]] for title, text in zip(titles, texts, strict=True)]
         limit = self._max_tokens
         cut = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in joined]
-        return [Tokens(ids, [], len(ids) < len(whole)) for ids, whole in zip(cut, joined, strict=True)]
+        return [TokenizedInput(ids, [], len(ids) < len(whole)) for ids, whole in zip(cut, joined, strict=True)]
 
-    def _score(self, batch: list[Tokens]) -> list[Vector]:
+    def _score(self, batch: list[TokenizedInput]) -> list[Vector]:
         inputs = self._reader.inputs(batch)
         with library("torch").inference_mode():
             states = self._loaded.model(**inputs).last_hidden_state.float()
@@ -209,7 +218,7 @@ class HFReranker:
             ModelError: The model breaks, gives no numbers, or has not enough memory.
         """
 
-        def encode(window: list[str]) -> list[Tokens | np.float32]:
+        def encode(window: list[str]) -> list[TokenizedInput | np.float32]:
             return [*self._reader.within(self._max_tokens, [question] * len(window), window)]
 
         rows = list(in_batches(texts, self._loaded, encode, self._score, refuse_too_large))
@@ -220,7 +229,7 @@ class HFReranker:
         # Of two outputs the share is the sigmoid of their difference. Written so that nothing overflows.
         return (0.5 * (1 + np.tanh(0.5 * self.logits(question, texts)))).astype(np.float32)
 
-    def _score(self, batch: list[Tokens]) -> list[np.float32]:
+    def _score(self, batch: list[TokenizedInput]) -> list[np.float32]:
         with library("torch").inference_mode():
             outputs = self._loaded.model(**self._reader.inputs(batch)).logits.float().cpu().numpy()
         if not np.isfinite(outputs).all():

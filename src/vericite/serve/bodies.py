@@ -130,7 +130,7 @@ class RepairedBody(Record):
     changes: tuple[Change, ...]
 
 
-class Found(Record):
+class SearchFound(Record):
     """What a search found."""
 
     evidence: tuple[Evidence, ...]

@@ -88,7 +88,7 @@ class _Asked:
 
 
 @dataclass
-class Counts:
+class JudgedCounts:
     """What was judged, for the metrics."""
 
     pairs: int = 0
@@ -109,7 +109,7 @@ class SharedJudge:
         self._waiting: deque[_Asked] = deque()
         self._changed = Condition()
         self._closed = False
-        self.counts = Counts()
+        self.counts = JudgedCounts()
         # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
         copy_traits(self, judge)
         self._thread = Thread(target=self._serve, name="judge", daemon=True)

@@ -30,7 +30,7 @@ class NoSuchRun(InputError):
         super().__init__(f"expected the id of a run that is kept; found {id[:40]!r}")
 
 
-class Entry(Record):
+class RunEntry(Record):
     """What a list of runs says of one.
 
     ``at`` is when it was made, in seconds since 1970; ``counts`` are its citations by how they fare.
@@ -53,7 +53,7 @@ class KeptRuns:
         """Keep a run; gives its id."""
         id = uuid.uuid4().hex
         kind = next(name for name, type_ in _KINDS.items() if isinstance(record, type_))
-        entry = Entry(
+        entry = RunEntry(
             id=id, kind=kind, title=title_of(record)[:200], at=time.time(), counts=_counts(record.checked.summary)
         )
         write_whole(self._file(id), [to_json(entry) + "\n", to_json(record) + "\n"])
@@ -70,7 +70,7 @@ class KeptRuns:
         """
         try:
             head, _, text = self._file(id).read_text(encoding="utf-8").partition("\n")
-            found = _KINDS[Entry.model_validate_json(head).kind].model_validate_json(text)
+            found = _KINDS[RunEntry.model_validate_json(head).kind].model_validate_json(text)
         except (OSError, ValidationError, KeyError):
             raise NoSuchRun(id) from None
         return found if isinstance(found, Run) else found.model_copy(update={"run": id})
@@ -86,13 +86,13 @@ class KeptRuns:
         except OSError:
             raise NoSuchRun(id) from None
 
-    def recent(self, most: int = 50) -> list[Entry]:
+    def recent(self, most: int = 50) -> list[RunEntry]:
         """The latest runs, the last first."""
-        found: list[Entry] = []
+        found: list[RunEntry] = []
         for file in sorted(self._folder.glob("*.json"), key=_age, reverse=True)[:most]:
             try:
                 with file.open(encoding="utf-8") as lines:
-                    found.append(Entry.model_validate_json(lines.readline(10_000)))
+                    found.append(RunEntry.model_validate_json(lines.readline(10_000)))
             except (OSError, ValidationError):
                 continue
         return found

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vericite.attribute.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Document, Record, Run, to_json
-from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, SearchBody, parsed
+from vericite.serve.bodies import AnswerBody, AskBody, Checked, SearchBody, SearchFound, parsed
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.service import Service
@@ -110,7 +110,7 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
         """Find which documents support each sentence of an answer, and cite them."""
         return answered(AnswerBody, {"answer": answer, "documents": list(documents)}, service.attribute)
 
-    made = [(search, Found), (ask, Run), (check, Checked), (attribute, Attribution)]
+    made = [(search, SearchFound), (ask, Run), (check, Checked), (attribute, Attribution)]
     server = MCPServer(
         "vericite",
         instructions=_WHAT,
@@ -222,6 +222,6 @@ def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
 
 def _of_corpus(made: Record) -> Sequence[Document]:
     """The documents that a result brings from a corpus: not those that the client sent itself."""
-    if isinstance(made, Found):
+    if isinstance(made, SearchFound):
         return [hit.document for hit in made.evidence]
     return made.answer.documents if isinstance(made, Run) else ()

@@ -13,7 +13,7 @@ from vericite.records import Answer, CheckedRationale, Run
 from vericite.report.data import ShownAnswer, make_report
 from vericite.report.page import ANSWER, CSS, ELEMENTS, PageParts, make_page, rendered
 from vericite.serve.bodies import RepairedBody
-from vericite.serve.kept import Entry, Keepable, title_of
+from vericite.serve.kept import Keepable, RunEntry, title_of
 from vericite.serve.service import Service
 
 PageName = Literal["ask", "check", "runs", "run"]
@@ -107,7 +107,7 @@ def _remark(answer: Answer, reasoned: CheckedRationale | None) -> str:
     return " ".join(said)
 
 
-def _listed(entry: Entry) -> dict[str, Any]:
+def _listed(entry: RunEntry) -> dict[str, Any]:
     """An entry of the list of runs, as it is printed."""
     when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return entry.model_dump() | {"when": when}

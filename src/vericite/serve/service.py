@@ -36,7 +36,7 @@ from vericite.records import (
     to_json,
 )
 from vericite.report.data import ShownAnswer
-from vericite.serve.bodies import AnswerBody, AskBody, Checked, Found, RepairedBody, SearchBody, SourceBody
+from vericite.serve.bodies import AnswerBody, AskBody, Checked, RepairedBody, SearchBody, SearchFound, SourceBody
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
 from vericite.text.citations import parse_answer
@@ -221,7 +221,7 @@ class Service:
         )
         return made.model_copy(update={"run": self.runs.keep(made)})
 
-    def search(self, body: SearchBody) -> Found:
+    def search(self, body: SearchBody) -> SearchFound:
         """Find documents."""
         plan = self._plan(body)
         question = Question(id="query", text=_text(body.query))
@@ -230,7 +230,7 @@ class Service:
             search, _ = open_search(plan.search, settings_of(plan.llm), documents=documents)
         else:
             search = self.pipeline(plan).search
-        return Found(evidence=search.find(question, body.k).usable_first)
+        return SearchFound(evidence=search.find(question, body.k).usable_first)
 
     def documents_in(self, name: str, content: bytes) -> tuple[list[Document], list[str]]:
         """The documents of a file that was sent, and what is wrong with the rest of it.

@@ -39,7 +39,7 @@ class Mention:
     cited: tuple[Cited, ...] = ()
 
 
-class Sources:
+class CitableDocuments:
     """What one answer can cite: its own documents by number or name, those of a library by name alone."""
 
     def __init__(
@@ -154,7 +154,7 @@ def _expect_length(document: Document) -> None:
         raise InputError(f"{problem} {document.id[:80]!r}. Split it into several")
 
 
-def mentions_in(text: str, sources: Sources) -> list[Mention]:
+def mentions_in(text: str, sources: CitableDocuments) -> list[Mention]:
     """The numbers in square brackets and the PubMed ids of a text."""
     groups = [*parse_markers(text), *other_markers(text, sources.count)]
     names = list(_names_in(text, sources))
@@ -167,7 +167,7 @@ def mentions_in(text: str, sources: Sources) -> list[Mention]:
 _LONG_NUMBER = re.compile(r"\d{5,8}")
 
 
-def _names_in(text: str, sources: Sources) -> Iterator[Mention]:
+def _names_in(text: str, sources: CitableDocuments) -> Iterator[Mention]:
     """Names of documents in brackets: ``[12345678]``, ``[PMC123]``; numbers as long if one of them is known."""
     found = list(bracketed_names(text))
     known = {name for _, names in found for name in names if sources.knows(name)}
@@ -177,7 +177,7 @@ def _names_in(text: str, sources: Sources) -> Iterator[Mention]:
             yield Mention(span, tuple(map(sources.named, names)))
 
 
-def pmids_in(text: str, sources: Sources) -> list[Mention]:
+def pmids_in(text: str, sources: CitableDocuments) -> list[Mention]:
     """The PubMed ids of a text, wherever ``PMID`` is written before them."""
     return [
         Mention(group.span, tuple(sources.named(f"pmid:{pmid}") for pmid in group.pmids)) for group in parse_pmids(text)
@@ -247,7 +247,7 @@ def parse_answer(
     expect_text(text)
     text = storable(text)
     body = text[: body_end(text)]
-    found = mentions_in(body, Sources(documents)) if mentions is None else mentions
+    found = mentions_in(body, CitableDocuments(documents)) if mentions is None else mentions
     found = [mention for mention in found if mention.span.end <= len(body)]
     tables = list(_tables(body))
     pipes = [Mention(span) for table in tables for span in table.pipes]

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from vericite.errors import InputError
 from vericite.models.contracts import COLUMNS, ENTAILS, Pair
-from vericite.models.engine import Encoded, Encoder
+from vericite.models.engine import EncodedInput, Encoder
 from vericite.records import Record, first_problem, read_jsonl
 
 
@@ -169,7 +169,7 @@ def read_pairs(path: Path, exclude: Iterable[str] = ()) -> list[LabelledPair]:
 class EncodedPair:
     """A pair as the model reads it, and what its loss needs to know."""
 
-    encoded: Encoded
+    encoded: EncodedInput
     column: int
     binary: bool
     weight: float

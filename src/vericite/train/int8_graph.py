@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from vericite.models.contracts import Pair
-from vericite.models.engine import Encoded, Engine
+from vericite.models.engine import EncodedInput, Engine
 from vericite.models.folder import ModelFolder
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -363,7 +363,7 @@ class Invariance:
 class _Batched(Engine):
     """The engine that users run, told which inputs to put together."""
 
-    def together(self, batches: Sequence[Sequence[Encoded]]) -> NDArray[np.float64]:
+    def together(self, batches: Sequence[Sequence[EncodedInput]]) -> NDArray[np.float64]:
         """The outputs of all inputs, in their order."""
         return np.concatenate([np.asarray(self._score(list(batch)), dtype=np.float64) for batch in batches])
 

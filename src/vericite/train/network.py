@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from vericite.errors import ModelCardError, ModelMissingError
 from vericite.models.contracts import COLUMNS
-from vericite.models.engine import Encoded
+from vericite.models.engine import EncodedInput
 from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.int8_graph import kinds_of_distance
 
@@ -334,7 +334,7 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: 
     return network
 
 
-def padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
+def padded(rows: Sequence[EncodedInput]) -> tuple[Tensor, Tensor, Tensor]:
     """Ids, kinds and lengths of a batch, as the network takes them."""
     lengths = np.array([len(row.ids) for row in rows])
     ids = np.zeros((len(rows), lengths.max()), dtype=np.int64)
@@ -345,7 +345,7 @@ def padded(rows: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
     return torch.from_numpy(ids), torch.from_numpy(kinds), torch.from_numpy(lengths)
 
 
-def logits_of(network: CrossEncoder, rows: Sequence[Encoded], half: bool = False) -> NDArray[np.float32]:
+def logits_of(network: CrossEncoder, rows: Sequence[EncodedInput], half: bool = False) -> NDArray[np.float32]:
     """The network's output for a batch, its layers in 16 bits if ``half``."""
     with torch.inference_mode(), torch.autocast(network.device.type, torch.bfloat16, enabled=half):
         return network(*padded(rows)).cpu().numpy()

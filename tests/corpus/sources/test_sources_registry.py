@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
-from vericite.corpus.sources.registry import PMIDS, SOURCES, PassedOver, Source, documents_in, form_of, sources_in
+from vericite.corpus.sources.registry import PMIDS, SOURCES, DocumentFile, PassedOver, documents_in, form_of, sources_in
 from vericite.corpus.sources.table import pmids_in
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
@@ -207,7 +207,7 @@ def test_a_folder_is_its_files_in_order_with_their_forms(tmp_path: Path):
         write(tmp_path / name, content)
     os.mkfifo(tmp_path / "pipe.txt")
     found = list(sources_in(tmp_path))
-    read = [item for item in found if isinstance(item, Source)]
+    read = [item for item in found if isinstance(item, DocumentFile)]
     assert [(item.path.relative_to(tmp_path).as_posix(), item.format) for item in read] == [
         ("a.csv", "csv"),
         ("b/one.txt.gz", "text"),
@@ -245,7 +245,7 @@ def test_a_text_without_an_ending_is_taken_only_where_it_is_named(tmp_path: Path
     write(tmp_path / "abstracts", SAMPLES["jsonl"])
     passed, taken = sources_in(tmp_path)
     assert str(passed).startswith("LICENSE: no documents (its name has no ending")
-    assert isinstance(taken, Source) and taken.format == "jsonl"
+    assert isinstance(taken, DocumentFile) and taken.format == "jsonl"
     assert [item.format for item in sources_in(path)] == ["text"]
 
 
@@ -258,7 +258,11 @@ def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path):
     for folder in ("folder", "door"):
         first, out, second = sources_in(tmp_path / folder)
         assert str(out) == "link.txt: no documents (a link that leads out of the folder)"
-        assert isinstance(first, Source) and isinstance(second, Source) and first.name[-10:] == second.name[-10:]
+        assert (
+            isinstance(first, DocumentFile)
+            and isinstance(second, DocumentFile)
+            and first.name[-10:] == second.name[-10:]
+        )
 
 
 def test_a_day_without_updates_of_pubmed_is_no_error_and_what_is_cut_is_one(tmp_path: Path):

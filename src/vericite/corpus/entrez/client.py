@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from vericite.corpus.entrez.results import MOST_FOUND, EntrezSettings, SearchResult, Summaries
 from vericite.corpus.entrez.service import (
     IDCONV,
-    Service,
+    EntrezService,
     UnfitReply,
     error_message,
     is_pmid,
@@ -242,7 +242,7 @@ class Entrez:
 
     def __init__(self, settings: EntrezSettings | None = None, transport: BaseTransport | None = None) -> None:
         self.settings = settings or EntrezSettings()
-        self._service = Service(self.settings, transport)
+        self._service = EntrezService(self.settings, transport)
         file = None if self.settings.cache is None else cache_file(self.settings.cache, "entrez.sqlite")
         self._cache = file and EntrezCache(file, self.settings.base_url)
 

@@ -267,7 +267,7 @@ class _OfflineError(EntrezAccessError, InputError):
     """NCBI was to be asked offline: what the user wants cannot be done, as with a language model elsewhere."""
 
 
-class Service:
+class EntrezService:
     """Asks the E-utilities, in turn with all others of this process.
 
     Raises:

@@ -118,7 +118,7 @@ _ABBREVIATED = re.compile(r"\S.{0,60}\s[A-Z]{1,4}(?:\sJr|\s\d?[nr]d)?\.?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class DocumentEntry:
     """What an entry says, in the words it says it in; ids may be spelt in any way.
 
     ``number`` is what the database calls it that it comes from, which names it where nothing better does.
@@ -246,11 +246,11 @@ def folded(name: str) -> str:
 
 
 def field_of(name: str) -> str | None:
-    """The field of ``Entry`` that a column or key of this name holds."""
+    """The field of ``DocumentEntry`` that a column or key of this name holds."""
     return _FIELD_OF.get(folded(name))
 
 
-def entry_of(values: Mapping[str, object]) -> Entry:
+def entry_of(values: Mapping[str, object]) -> DocumentEntry:
     """An entry out of named values. Of two names of one field the one that says it more exactly counts."""
     named = {folded(name): value for name, value in reversed(list(values.items()))}
     found: dict[str, str | tuple[str, ...]] = {}
@@ -258,7 +258,7 @@ def entry_of(values: Mapping[str, object]) -> Entry:
         value = next((value for name in names if (value := _words(named.get(name)))), None)
         if value:
             found[field] = _many(field, value) if field in _MANY else "\n\n".join(value)
-    return Entry(**found)  # pyright: ignore[reportArgumentType]
+    return DocumentEntry(**found)  # pyright: ignore[reportArgumentType]
 
 
 def _words(value: object) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from vericite.corpus.pubmed import Retraction
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.pubmed.text import UndefinedEntityError, iso_date, plain_text
-from vericite.corpus.sources.entry import Entry, abstract_sections, initials, pmid_of
+from vericite.corpus.sources.entry import DocumentEntry, abstract_sections, initials, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, root_of
 from vericite.corpus.sources.texts import Block, Heading, sections_of
 from vericite.errors import RecordError
@@ -272,7 +272,7 @@ def document_of(article: _Element, fallback: str) -> Document:
     """
     prepare(article)
     meta = _first(article, ".//article-meta", ".//book-part-meta")
-    entry = Entry() if meta is None else _entry(article, meta)
+    entry = DocumentEntry() if meta is None else _entry(article, meta)
     document = entry.document(fallback)
     return document.model_copy(
         update={
@@ -294,13 +294,13 @@ def retracted_by(article: _Element) -> Iterator[str | None]:
             yield pmid_of(_words(link, ".//pub-id[@pub-id-type='pmid']"))
 
 
-def _entry(article: _Element, meta: _Element) -> Entry:
+def _entry(article: _Element, meta: _Element) -> DocumentEntry:
     ids = _ids(meta)
     kind = article.get("article-type") or ""
     related = {link.get("related-article-type") for link in meta.iterfind(".//related-article")}
     date = _date(meta)
     names = ((kind and _TYPES.get(kind, kind.replace("-", " ").title())) or "", *_subtypes(meta))
-    return Entry(
+    return DocumentEntry(
         id=ids.get("bookaccession", ""),
         pmid=ids.get("pmid", ""),
         pmcid=ids.get("pmc") or ids.get("pmcid", ""),

@@ -39,7 +39,7 @@ _MARKS = re.compile("[\U000f0000-\U000fffff]")
 
 
 @dataclass(slots=True)
-class Piece:
+class PdfPiece:
     """Words that stand together on a line: where, how high, and whether they are bold."""
 
     text: str
@@ -54,7 +54,7 @@ class Piece:
 class Line:
     """The pieces on one height of a column, from left to right; several are cells of a table."""
 
-    pieces: list[Piece]
+    pieces: list[PdfPiece]
     page: int
 
     @property
@@ -176,7 +176,7 @@ def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: in
 def _lines(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
     """The lines of a page in the order in which they are read."""
     pieces = [
-        Piece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
+        PdfPiece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
         for text, left, right, baseline, height, bold in given
     ]
     pieces = [piece for piece in pieces if _MARKS.sub("", piece.text).strip()]
@@ -186,9 +186,9 @@ def _lines(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
     return [line for column in _columns(pieces) for line in _in_rows(column, page)]
 
 
-def _merged(pieces: list[Piece]) -> list[Piece]:
+def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
     """Pieces that follow each other on a line as one, raised and lowered numbers as they are read."""
-    merged: list[Piece] = []
+    merged: list[PdfPiece] = []
     for piece in sorted(pieces, key=lambda it: (it.left, -it.baseline)):
         before = _before(merged, piece)
         if before is None:
@@ -203,7 +203,7 @@ def _merged(pieces: list[Piece]) -> list[Piece]:
     return merged
 
 
-def _before(merged: list[Piece], piece: Piece) -> Piece | None:
+def _before(merged: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
     """The piece that this one goes on with, on the same line and close behind."""
     for other in reversed(merged[-400:]):
         height = max(other.height, piece.height)
@@ -220,7 +220,7 @@ _NUMBERS = re.compile(r"\s*[\[(]?\d{1,3}(?:\s*[,–-]\s*\d{1,3})*[\])]?[,\s]*")
 _UNIT = re.compile(r"(?:\b|/)[kcm]?m\Z")
 
 
-def _attached(before: Piece, piece: Piece, gap: float) -> str:
+def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
     """What a piece adds to the text before it."""
     space = " " if gap > 0.15 * piece.height and not before.text.endswith(" ") else ""
     raised = piece.height < 0.85 * before.height and piece.baseline > before.baseline + 0.15 * before.height
@@ -237,7 +237,7 @@ def _attached(before: Piece, piece: Piece, gap: float) -> str:
     return piece.text
 
 
-def _columns(pieces: list[Piece], depth: int = 0) -> Iterator[list[Piece]]:
+def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]:
     """The pieces in the order of reading: columns one after the other, between what goes across them."""
     gutter = _gutter(pieces) if depth < 3 else None
     if gutter is None:
@@ -260,7 +260,7 @@ _FEWEST = 3
 """Lines beside each other from which on they are columns."""
 
 
-def _gutter(pieces: list[Piece]) -> float | None:
+def _gutter(pieces: list[PdfPiece]) -> float | None:
     """Where a column ends and the next begins, if most lines end before it or begin behind it."""
     if len(pieces) < 2 * _FEWEST:
         return None
@@ -279,7 +279,7 @@ def _gutter(pieces: list[Piece]) -> float | None:
     return best[1] if best else None
 
 
-def _are_columns(lefts: list[Piece], rights: list[Piece], place: float, low: float, high: float) -> bool:
+def _are_columns(lefts: list[PdfPiece], rights: list[PdfPiece], place: float, low: float, high: float) -> bool:
     if min(len(lefts), len(rights)) < _FEWEST:
         return False
     # Cells of a table are short, lines of a column are nearly as wide as it.
@@ -289,8 +289,8 @@ def _are_columns(lefts: list[Piece], rights: list[Piece], place: float, low: flo
     return min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45
 
 
-def _in_rows(pieces: list[Piece], page: int) -> Iterator[Line]:
-    row: list[Piece] = []
+def _in_rows(pieces: list[PdfPiece], page: int) -> Iterator[Line]:
+    row: list[PdfPiece] = []
     for piece in sorted(pieces, key=lambda it: -it.baseline):
         if row and row[0].baseline - piece.baseline > 0.5 * max(row[0].height, piece.height) * 0.7:
             yield Line(sorted(row, key=lambda it: it.left), page)

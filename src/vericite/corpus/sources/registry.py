@@ -206,7 +206,7 @@ def _expected() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentFile:
     """A file of documents.
 
     Attributes:
@@ -237,7 +237,7 @@ class PassedOver:
         return f"{self.path}: no documents ({self.reason})"
 
 
-def sources_in(path: Path) -> Iterator[Source | PassedOver]:
+def sources_in(path: Path) -> Iterator[DocumentFile | PassedOver]:
     """Stream the files of a folder and the folders in it, in order of their names; a file alone is itself.
 
     Hidden files and folders are skipped, links to folders not followed, nor links to files that lead out of the
@@ -247,7 +247,7 @@ def sources_in(path: Path) -> Iterator[Source | PassedOver]:
         InputError: There is no such file or folder, or the folder holds no file.
     """
     if not path.is_dir():
-        yield Source(path, form_of(path), name_of(path))
+        yield DocumentFile(path, form_of(path), name_of(path))
         return
     files = sorted(_files(path))
     if not files:
@@ -255,7 +255,7 @@ def sources_in(path: Path) -> Iterator[Source | PassedOver]:
     inside = path.resolve()
     for file in files:
         form, reason = _form(file, inside)
-        yield Source(file, form, name_of(file)) if form else PassedOver(file.relative_to(path), reason)
+        yield DocumentFile(file, form, name_of(file)) if form else PassedOver(file.relative_to(path), reason)
 
 
 def _form(file: Path, folder: Path) -> tuple[str | None, str]:

@@ -20,7 +20,7 @@ _LONGEST_FIELD = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row and the line on which it begins; ``problem`` says why it is none."""
 
     line: int
@@ -49,7 +49,7 @@ class _Feed:
         self.waiting.extendleft(reversed(self.taken[1:]))
 
 
-def rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
+def rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[TableRow]:
     """Stream the rows of a table, empty ones left out."""
     # The limit is the process's own and small for full texts; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
@@ -61,14 +61,16 @@ def rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
         except csv.Error:
             if len(feed.taken) > 1:
                 # It went on until another row's quote, or to the end.
-                yield Row(feed.taken[0][0], (), "expected a quote to be closed; found it open at the end of the line")
+                yield TableRow(
+                    feed.taken[0][0], (), "expected a quote to be closed; found it open at the end of the line"
+                )
                 feed.put_back()
                 continue
             cells = next(csv.reader([feed.taken[0][1]], delimiter=delimiter), None)
         if cells is None:
             return
         if any(cell.strip() for cell in cells):
-            yield Row(feed.taken[0][0], tuple(cells))
+            yield TableRow(feed.taken[0][0], tuple(cells))
 
 
 def first_row(text: str, delimiter: str) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def _read(file: SourceFile, delimiter: str) -> Iterator[Numbered]:
         yield row.line, _item(file, header.cells, row)
 
 
-def _item(file: SourceFile, header: Sequence[str], row: Row) -> Document | RecordError:
+def _item(file: SourceFile, header: Sequence[str], row: TableRow) -> Document | RecordError:
     if problem := row.problem or _unfit(header, row):
         return RecordError(file.path, row.line, None, problem)
     entry = entry_of(dict(zip_longest(header, row.cells[: len(header)], fillvalue="")))
@@ -135,7 +137,7 @@ def _item(file: SourceFile, header: Sequence[str], row: Row) -> Document | Recor
     return document
 
 
-def _unfit(header: Sequence[str], row: Row) -> str | None:
+def _unfit(header: Sequence[str], row: TableRow) -> str | None:
     if any(cell.strip() for cell in row.cells[len(header) :]) or len(row.cells) < len(header) - _spare(header):
         return f"expected {len(header)} cells, as many as columns; found {len(row.cells)}"
     return next((found for cell in row.cells if (found := undecoded(cell))), None)

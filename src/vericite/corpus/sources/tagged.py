@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from vericite.corpus.pubmed import Retraction
-from vericite.corpus.sources.entry import Entry, pmid_of
+from vericite.corpus.sources.entry import DocumentEntry, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, undecoded
 from vericite.errors import RecordError
 
@@ -112,9 +112,9 @@ def _unfit(record: TaggedRecord) -> str | None:
     return None if record.all("TI", "CTI", "BTI", "TT", "AB") else "expected a title or an abstract; found neither"
 
 
-def _entry(record: TaggedRecord) -> Entry:
+def _entry(record: TaggedRecord) -> DocumentEntry:
     dois = (found[1] for value in record.all("LID", "AID") if (found := _DOI.search(value)))
-    return Entry(
+    return DocumentEntry(
         pmid=record.first("PMID"),
         pmcid=record.first("PMC"),
         doi=next(dois, ""),
@@ -186,11 +186,11 @@ _TITLE = ("TI", "T1", "CT", "BT")
 _TEXT = ("AB", "N2")
 
 
-def _entry_ris(record: TaggedRecord) -> Entry:
+def _entry_ris(record: TaggedRecord) -> DocumentEntry:
     pmid = _pmid(record)
     links = record.all("UR", "L1", "L2", "LK", "DO", "M3", "C2", "C1", "N1", "AN")
     doi = next((found[1] for value in record.all("DO", "M3", "UR", "LK") if (found := _RIS_DOI.search(value))), "")
-    return Entry(
+    return DocumentEntry(
         number=record.first("AN", "ID"),
         pmid=pmid,
         pmcid=next((found[1].upper() for value in links if (found := _PMCID.search(value))), ""),

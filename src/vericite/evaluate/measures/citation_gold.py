@@ -25,7 +25,7 @@ from vericite.evaluate.rates import SHARES
 from vericite.records import Answer, CheckedAnswer, CitationLabel, Claim, Label, Labels
 
 
-class Cited(NamedTuple):
+class CitedAndGold(NamedTuple):
     """What a sentence or an answer cites, how much of it is right, and what it ought to cite."""
 
     right: int
@@ -61,7 +61,7 @@ class AgainstGold(Measure):
     level: Literal["sentence", "article"] = "sentence"
     empty: Literal["right", "ignored"] = "right"
 
-    def units(self, item: Item) -> list[Cited] | None:
+    def units(self, item: Item) -> list[CitedAndGold] | None:
         """What is looked at in a question; None where the gold does not say, or speaks of another answer."""
         if item.given is None or item.gold is None or item.gold.citations is None:
             return None
@@ -72,7 +72,7 @@ class AgainstGold(Measure):
             return None
         else:
             pairs = [(cited_documents([claims[it.sentence]]), set(it.documents)) for it in gold]
-        units = [Cited(len(cited & wanted), len(cited), len(wanted)) for cited, wanted in pairs]
+        units = [CitedAndGold(len(cited & wanted), len(cited), len(wanted)) for cited, wanted in pairs]
         return [unit for unit in units if self.empty == "right" or not unit.empty]
 
 
@@ -92,12 +92,12 @@ class AveragedAgainstGold(AgainstGold):
         counts = [self.counts(unit) for unit in units]
         return float(sum(count for count, _ in counts)), float(sum(of for _, of in counts))
 
-    def _alone(self, unit: Cited) -> float:
+    def _alone(self, unit: CitedAndGold) -> float:
         count, of = self.counts(unit)
         return count / of if of else float(unit.empty)
 
     @abstractmethod
-    def counts(self, unit: Cited) -> Counts:
+    def counts(self, unit: CitedAndGold) -> Counts:
         """What is counted, and out of what."""
 
 
@@ -110,7 +110,7 @@ class CitationF1(AveragedAgainstGold):
 
     name = "CitationF1"
 
-    def counts(self, unit: Cited) -> Counts:
+    def counts(self, unit: CitedAndGold) -> Counts:
         """Twice what is right, over all cited and all wanted."""
         return 2 * unit.right, unit.cited + unit.gold
 
@@ -124,7 +124,7 @@ class CitationPrecision(AveragedAgainstGold):
 
     name = "CitationPrecision"
 
-    def counts(self, unit: Cited) -> Counts:
+    def counts(self, unit: CitedAndGold) -> Counts:
         """What is right, over all cited."""
         return unit.right, unit.cited
 
@@ -138,7 +138,7 @@ class CitationRecall(AveragedAgainstGold):
 
     name = "CitationRecall"
 
-    def counts(self, unit: Cited) -> Counts:
+    def counts(self, unit: CitedAndGold) -> Counts:
         """What is right, over all wanted."""
         return unit.right, unit.gold
 

@@ -92,7 +92,7 @@ def matched(item: Item) -> NuggetPairs | None:
 
 
 @dataclass(frozen=True, repr=False)
-class Nuggets(Measure):
+class NuggetMeasure(Measure):
     """The mean over questions of a figure of each one's nuggets. A question without gold ones has nothing to count."""
 
     family: ClassVar[Family] = "nugget"
@@ -100,7 +100,7 @@ class Nuggets(Measure):
     pooled: ClassVar[bool] = False
 
 
-class NuggetPrecision(Nuggets):
+class NuggetPrecision(NuggetMeasure):
     """The answer's nuggets that say the same as a gold one, over all of the answer's.
 
     As in BioACE (Gupta et al. 2026, arXiv 2602.04982), each gold nugget is paired with at most one of the answer's; of
@@ -119,7 +119,7 @@ class NuggetPrecision(Nuggets):
 
 
 @dataclass(frozen=True, repr=False)
-class GoldNuggetShare(Nuggets):
+class GoldNuggetShare(NuggetMeasure):
     """The share of the gold nuggets, or of the vital ones, that an answer has."""
 
     vital: bool = False
@@ -151,7 +151,7 @@ class NuggetRecall(GoldNuggetShare):
 
 
 @dataclass(frozen=True, repr=False)
-class NuggetF(Nuggets):
+class NuggetF(NuggetMeasure):
     """Weighted harmonic mean of nugget precision and recall; recall weighs ``beta`` times as much.
 
     Paired as in ``NuggetPrecision``; with ``vital=True`` recall is that of vital nuggets. The mean over questions; 0
@@ -193,7 +193,7 @@ class NuggetCoverage(GoldNuggetShare):
         return found.stated
 
 
-class NuggetRedundancy(Nuggets):
+class NuggetRedundancy(NuggetMeasure):
     """The answer's nuggets that only repeat what another of its nuggets says, over all of the answer's.
 
     Those that say the same as a gold nugget, and are left over when each gold one is paired as in ``NuggetPrecision``.

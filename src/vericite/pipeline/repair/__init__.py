@@ -1,5 +1,5 @@
 """Repair: an answer whose citations the verifier rejects is mended before the user sees it."""
 
-from vericite.pipeline.repair.repairer import ROUNDS, Repairer, Rewriter
+from vericite.pipeline.repair.repairer import ROUNDS, Repairer, SentenceRewriter
 
-__all__ = ["ROUNDS", "Repairer", "Rewriter"]
+__all__ = ["ROUNDS", "Repairer", "SentenceRewriter"]

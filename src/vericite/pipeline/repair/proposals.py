@@ -28,7 +28,7 @@ from vericite.text.instructions import instructing
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.verify.checks import findings
-from vericite.verify.checks.direction import Mention, mentions
+from vericite.verify.checks.direction import DirectionMention, mentions
 from vericite.verify.checks.numbers import quantities
 from vericite.verify.checks.words import plain
 from vericite.verify.verifier import ClaimsToJudge, Verifier, weighted_overlap
@@ -420,7 +420,7 @@ def _denials(claim: str) -> Iterator[str]:
             yield claim[: found[0].start()] + instead + behind
 
 
-def _of_one_form(item: Mention, other: Mention) -> bool:
+def _of_one_form(item: DirectionMention, other: DirectionMention) -> bool:
     """Whether the one word can stand where the other does."""
     one, two = item.text.lower(), other.text.lower()
     if item.kind != other.kind or item.sign == other.sign or " " in one + two:

@@ -191,7 +191,7 @@ class _Rewritten(BaseModel):
     sources: list[int]
 
 
-class Rewriter:
+class SentenceRewriter:
     """Asks a language model for other words, one call a sentence.
 
     Args:
@@ -315,7 +315,7 @@ class Repairer:
         *,
         attributor: Attributor | None = None,
         search: Search | None = None,
-        rewriter: Rewriter | None = None,
+        rewriter: SentenceRewriter | None = None,
         rounds: int = ROUNDS,
         drop_uncited: bool = False,
     ) -> None:
@@ -426,7 +426,7 @@ class Repairer:
         return plan
 
 
-def _stages(attributor: Attributor, search: Search | None, rewriter: Rewriter | None) -> tuple[_Stage, ...]:
+def _stages(attributor: Attributor, search: Search | None, rewriter: SentenceRewriter | None) -> tuple[_Stage, ...]:
     """The ways to mend, in the order in which they are tried."""
 
     def broken(condition: Diagnosis) -> bool:

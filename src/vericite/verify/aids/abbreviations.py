@@ -39,7 +39,7 @@ class Meaning(NamedTuple):
     context: tuple[str, ...]
 
 
-class Mention(NamedTuple):
+class TermMention(NamedTuple):
     """Where a text has a term, and whether it is the abbreviation."""
 
     start: int
@@ -113,8 +113,8 @@ class Glossary:
     longs: Mapping[Key, str]
     words: frozenset[str]
     firsts: Mapping[str, tuple[Key, ...]]
-    _found: dict[tuple[str, frozenset[str]], dict[Key, Mention]] = field(
-        default_factory=dict[tuple[str, frozenset[str]], dict[Key, Mention]]
+    _found: dict[tuple[str, frozenset[str]], dict[Key, TermMention]] = field(
+        default_factory=dict[tuple[str, frozenset[str]], dict[Key, TermMention]]
     )
 
     @classmethod
@@ -152,20 +152,20 @@ class Glossary:
         others = near - words_of(meaning.long.lower())
         return any(word.startswith(meaning.context) for words in (self.words, others) for word in words)
 
-    def mentions(self, text: str, near: frozenset[str]) -> dict[Key, Mention]:
+    def mentions(self, text: str, near: frozenset[str]) -> dict[Key, TermMention]:
         """The first place of each term that a text abbreviates or spells out; looked for once a text."""
         if (text, near) not in self._found:
             self._found[text, near] = self._mentions(text, near)
         return self._found[text, near]
 
-    def _mentions(self, text: str, near: frozenset[str]) -> dict[Key, Mention]:
-        found: dict[Key, Mention] = {}
+    def _mentions(self, text: str, near: frozenset[str]) -> dict[Key, TermMention]:
+        found: dict[Key, TermMention] = {}
         for key, start, end in self._spelt_out(text):
-            found.setdefault(key, Mention(start, end, False))
+            found.setdefault(key, TermMention(start, end, False))
         for match in _SHORT.finditer(text):
             if match[0] in self.own or without_plural(match[0]) in self.own or _is_known(match[0]):
                 for key in self.meanings(match[0], near):
-                    found.setdefault(key, Mention(match.start(), match.end(), True))
+                    found.setdefault(key, TermMention(match.start(), match.end(), True))
         return found
 
     def _spelt_out(self, text: str) -> Iterator[tuple[Key, int, int]]:

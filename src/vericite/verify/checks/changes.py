@@ -56,7 +56,7 @@ _SHARED = 0.3
 _MOST = 24  # quantities of a source that are compared
 
 
-class Change(NamedTuple):
+class NamedFactor(NamedTuple):
     """A factor that a text names."""
 
     factor: float
@@ -83,28 +83,28 @@ class Need(NamedTuple):
     text: str
 
 
-def changes(text: str) -> list[Change]:
+def changes(text: str) -> list[NamedFactor]:
     """The factors that a plain text names: halved, doubled, threefold."""
     found = [
-        Change(_FACTORS[int((match.lastgroup or "f0")[1:])][1], match.start(), match.end(), match[0])
+        NamedFactor(_FACTORS[int((match.lastgroup or "f0")[1:])][1], match.start(), match.end(), match[0])
         for match in _FACTOR.finditer(text)
         if not _NOT_A_CHANGE.match(text, match.end())
     ]
     return found or [change for match in _PART.finditer(text) if (change := _part(text, match))]
 
 
-def _part(text: str, match: re.Match[str]) -> Change | None:
+def _part(text: str, match: re.Match[str]) -> NamedFactor | None:
     """A change to or by a part: "by a third", "to a quarter", "a fifth lower"."""
     if not (match["to"] or match["more"]) or re.match(r"\s(?:an?|of|the)\b", text[match.end() : match.end() + 5]):
         return None
     count = match["n"] or "a"
     part = _PARTS[match["part"].lower()] * (int(count) if count.isdigit() else 1)
     if (match["more"] or "").startswith(" as "):
-        return Change(part, match.start(), match.end(), match[0])
+        return NamedFactor(part, match.start(), match.end(), match[0])
     if (match["to"] or "").lower() == "to":
-        return Change(part, match.start(), match.end(), match[0]) if _DOWN.search(text) else None
+        return NamedFactor(part, match.start(), match.end(), match[0]) if _DOWN.search(text) else None
     way = bool(_UP.search(text)) - bool(_DOWN.search(text))
-    return Change(1 + way * part, match.start(), match.end(), match[0]) if way else None
+    return NamedFactor(1 + way * part, match.start(), match.end(), match[0]) if way else None
 
 
 def needs(text: str) -> list[Need]:
@@ -216,7 +216,7 @@ def change_findings(claim: str, source: str) -> Iterator[Finding]:
             yield Finding("direction", f"claim says {said.text.strip()} {words}, the source a ratio of {ratio:g}")
 
 
-def _factor_finding(change: Change, near: str, pairs: list[Compared]) -> Iterator[Finding]:
+def _factor_finding(change: NamedFactor, near: str, pairs: list[Compared]) -> Iterator[Finding]:
     factors = {pair.factor for pair in pairs}
     ratios = {item.low for item in quantities(near) if item.kind in ("ratio", "times")}
     percents = {

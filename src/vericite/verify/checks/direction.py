@@ -45,7 +45,7 @@ _UNDECIDED = word_list("undecided")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class DirectionMention:
     """One place where a text gives something a direction.
 
     Attributes:
@@ -78,7 +78,7 @@ def direction_findings(claim: str, source: str) -> Iterator[Finding]:
     near = [(shared(content, stems(sentence)), sentence) for sentence in sentences(source)]
     given = [mention for overlap, sentence in near if overlap >= _SHARED for mention in mentions(sentence)]
     everything = [mention for _, sentence in near for mention in mentions(sentence)]
-    against: list[tuple[Mention, Mention]] = []
+    against: list[tuple[DirectionMention, DirectionMention]] = []
     for item in mine:
         rivals = [other for other in given if conflict(item, other)]
         if rivals and not any(agree(item, other) for other in everything):
@@ -89,11 +89,11 @@ def direction_findings(claim: str, source: str) -> Iterator[Finding]:
         yield Finding(kind, f"claim says '{_shown(item)}', the source '{_shown(other)}'")
 
 
-def _shown(mention: Mention) -> str:
+def _shown(mention: DirectionMention) -> str:
     return f"no {mention.text}" if mention.denied and not mention.text.startswith("un") else mention.text
 
 
-def conflict(item: Mention, other: Mention) -> bool:
+def conflict(item: DirectionMention, other: DirectionMention) -> bool:
     """Whether two mentions of the same thing cannot both hold."""
     if item.inverted != other.inverted or not _alike(item, other):
         return False
@@ -106,7 +106,7 @@ def conflict(item: Mention, other: Mention) -> bool:
     return same if item.denied != other.denied else not same
 
 
-def _alike(item: Mention, other: Mention) -> bool:
+def _alike(item: DirectionMention, other: DirectionMention) -> bool:
     """Whether two mentions speak of the same thing, in ways that can be set against each other."""
     kinds = {item.kind, other.kind}
     if len(kinds) > 1 and kinds != {"size", "change"} and kinds != {"quality", "change"}:
@@ -117,14 +117,14 @@ def _alike(item: Mention, other: Mention) -> bool:
     return bool(one) and (one <= two or (bool(two) and two <= one <= two | other.rest))
 
 
-def agree(item: Mention, other: Mention) -> bool:
+def agree(item: DirectionMention, other: DirectionMention) -> bool:
     """Whether a mention of the source may be what the claim's says."""
     if item.kind != other.kind or shared(item.target, other.target) < 0.6:
         return False
     return not conflict(item, other)
 
 
-def _turned(item: Mention, other: Mention) -> int:
+def _turned(item: DirectionMention, other: DirectionMention) -> int:
     """-1 if the two compare the same things the other way round, 0 if that is unknown."""
     if not item.reference and not other.reference:
         return 1
@@ -135,13 +135,13 @@ def _turned(item: Mention, other: Mention) -> int:
     return int(straight > crossed)
 
 
-def mentions(text: str) -> list[Mention]:
+def mentions(text: str) -> list[DirectionMention]:
     """The mentions of a plain text in order."""
     split = sentences(_ASIDE.sub(" ", text))
     return [mention for sentence in split for clause in clauses(sentence) for mention in _of_clause(clause)]
 
 
-def _of_clause(clause: str) -> Iterator[Mention]:
+def _of_clause(clause: str) -> Iterator[DirectionMention]:
     found = words(clause)
     if any(word.lower in _UNDECIDED for word in found):
         return
@@ -154,7 +154,7 @@ def _of_clause(clause: str) -> Iterator[Mention]:
         target = apart | aside if kind == "link" else _target(found, index, last)
         text = clause[found[index].start : found[last].end]
         denied = _denied(found, index)
-        yield Mention(kind, sign, denied, target, aside - target, apart - target, inverted, text)
+        yield DirectionMention(kind, sign, denied, target, aside - target, apart - target, inverted, text)
 
 
 def _directions(clause: str, found: list[Word]) -> Iterator[tuple[int, int, str, int]]:

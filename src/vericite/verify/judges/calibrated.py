@@ -35,7 +35,7 @@ class Shift(Record):
     after: float
 
 
-class Figures(Record):
+class CalibrationFigures(Record):
     """What calibrating changed on the labels, each pair left out of the fit that is measured on it."""
 
     groups: int
@@ -73,7 +73,7 @@ class StoredCalibration(Record):
     abstain_below: Share
     n: int = Field(ge=1)
     date: datetime.date
-    figures: Figures
+    figures: CalibrationFigures
 
     @property
     def hash8(self) -> str:

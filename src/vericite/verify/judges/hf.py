@@ -16,7 +16,7 @@ from vericite.models.hf import (
     READING,
     Checkpoint,
     Reader,
-    Tokens,
+    TokenizedInput,
     as_text,
     find_checkpoint,
     in_batches,
@@ -150,14 +150,14 @@ class NliJudge:
         """Softmax over the model's outputs; a claim that leaves no room for its premise is a failure."""
         yield from in_batches(pairs, self._loaded, self._encode, self._score, too_large)
 
-    def _encode(self, pairs: list[Pair]) -> list[Tokens | Judgement]:
+    def _encode(self, pairs: list[Pair]) -> list[TokenizedInput | Judgement]:
         whole = self._reader.read([pair.premise for pair in pairs], [pair.claim for pair in pairs])
         return [
             tokens if len(tokens.ids) <= self._loaded.max_tokens else self._cut(pair)
             for tokens, pair in zip(whole, pairs, strict=True)
         ]
 
-    def _cut(self, pair: Pair) -> Tokens | Judgement:
+    def _cut(self, pair: Pair) -> TokenizedInput | Judgement:
         # Checked beforehand, since the tokenizers differ in what they do about a claim that cannot be kept whole.
         asked = self.length(pair.claim)
         if asked >= self.capacity:
@@ -169,7 +169,7 @@ class NliJudge:
         (cut,) = self._reader.read([pair.premise], [pair.claim], **limit)
         return cut._replace(cut=True)
 
-    def _score(self, batch: list[Tokens]) -> list[Judgement]:
+    def _score(self, batch: list[TokenizedInput]) -> list[Judgement]:
         with library("torch").inference_mode():
             logits = self._loaded.model(**self._reader.inputs(batch)).logits.float().cpu().numpy()
         return [self._judgement(row, item.cut) for row, item in zip(logits, batch, strict=True)]
@@ -278,14 +278,14 @@ class Seq2SeqJudge:
     def _prompt(self, premise: str, claim: str) -> list[int]:
         return self._ids(self._style.prompt.format(premise=premise, claim=claim))
 
-    def _encode(self, pairs: list[Pair]) -> list[Tokens | Judgement]:
+    def _encode(self, pairs: list[Pair]) -> list[TokenizedInput | Judgement]:
         return [self._read(storable(pair.premise), storable(pair.claim)) for pair in pairs]
 
-    def _read(self, premise: str, claim: str) -> Tokens | Judgement:
+    def _read(self, premise: str, claim: str) -> TokenizedInput | Judgement:
         ids = self._prompt(premise, claim)
         limit = self._loaded.max_tokens
         if len(ids) <= limit:
-            return Tokens(ids, [], False)
+            return TokenizedInput(ids, [], False)
         # Characters and not tokens are cut, by halves: a part of a prompt has other tokens than the whole.
         fits, too_long = 0, len(premise)
         while too_long - fits > 1:
@@ -299,9 +299,9 @@ class Seq2SeqJudge:
                 f"expected a claim of fewer than {self.capacity} tokens, so that some premise can be read with it; "
                 f"found {self.length(claim)}"
             )
-        return Tokens(self._prompt(premise[:fits], claim), [], True)
+        return TokenizedInput(self._prompt(premise[:fits], claim), [], True)
 
-    def _score(self, batch: list[Tokens]) -> list[Judgement]:
+    def _score(self, batch: list[TokenizedInput]) -> list[Judgement]:
         inputs = padded(batch, self._loaded)
         longest = max(map(len, self._tokens.values()))
         with library("torch").inference_mode():
