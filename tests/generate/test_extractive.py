@@ -68,7 +68,7 @@ QUESTION = "Does zelotrine prevent migraine attacks?"
 FOR = "Zelotrine 20 mg prevented migraine attacks in two thirds of the adults treated."
 AGAINST = "Zelotrine did not prevent migraine attacks any better than placebo in adults."
 OTHER = "Migraine attacks were recorded in a diary by all adults who took zelotrine."
-ALWAYS = ExtractiveSettings(answer_at=0, sure=0)
+ALWAYS = ExtractiveSettings(answer_at=0)
 
 
 @pytest.mark.parametrize("judge", [None, ByNot()], ids=["words", "judge"])
@@ -234,9 +234,16 @@ def test_the_signature_names_the_models_and_what_is_changed():
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
     asked = Question(id="q", text=QUESTION)
     found = evidence(document("a", FOR), document("b", AGAINST))
-    unsure = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(answer_at=0, sure=0.5)).generate(asked, found)
+    unsure = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(answer_at=1e-9, sure=0.5)).generate(asked, found)
     assert unsure.exact is None
     assert ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, found).exact is not None
+
+
+def test_whoever_wants_an_answer_in_any_case_gets_a_decision():
+    asked = Question(id="q", text=QUESTION)
+    found = evidence(document("a", FOR), document("b", AGAINST))
+    always = ExtractiveSettings(answer_at=0, sure=0.5)
+    assert ExtractiveGenerator(Embedder.shared(), always).generate(asked, found).exact is not None
 
 
 def test_an_abbreviation_is_written_out_once_in_brackets_that_are_ours():

@@ -26,7 +26,7 @@ from vericite.generate.rationale import stated
 from vericite.llm import LLM, Settings
 from vericite.models import Pair
 from vericite.pipeline.check import check
-from vericite.pipeline.rationale import UNDECIDED, RationaleChecker, Reasoned, check_rationale, rationale_verdicts
+from vericite.pipeline.rationale import CONTEXT, UNDECIDED, RationaleChecker, Reasoned
 from vericite.records import (
     CheckedRationale,
     Document,
@@ -57,6 +57,10 @@ def evidence(*texts: str, retracted: Sequence[int] = ()) -> list[Evidence]:
 
 
 FOUND = evidence(*TEXTS)
+
+
+def check_rationale(rationale, question, evidence, judge="bundled", context=CONTEXT) -> CheckedRationale:
+    return next(RationaleChecker(judge, (context,)).check([Reasoned(rationale, question, evidence)]))[0]
 
 
 def rationale(*steps: tuple[str, str | None]) -> Rationale:
@@ -282,7 +286,7 @@ def test_runs_get_their_rationale_judged_and_score_reads_its_faith(tmp_path: Pat
     assert Run.model_validate_json(to_json(runs[0])) == runs[0]
     path = tmp_path / "rationales.jsonl"
     with path.open("w", encoding="utf-8") as file:
-        write_jsonl(rationale_verdicts(runs), file)
+        write_jsonl((it.rationale.checked for it in runs if it.rationale is not None), file)
     (system,) = read_systems([path], problems := []).systems
     assert not problems
     assert [Faith()._of_verdicts(item) for item in system.items] == [(1, 3), (1, 1)]

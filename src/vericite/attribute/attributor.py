@@ -85,7 +85,7 @@ def _rewritten(
     position = moved = 0
     for index, (claim, piece) in enumerate(zip(answer.claims, pieces, strict=True)):
         if piece is None:
-            claims.append(_shifted(claim, moved))
+            claims.append(claim.shifted(moved))
             continue
         text, lead, mark = piece
         texts += [answer.text[position : claim.span.start], text]
@@ -107,13 +107,6 @@ def _citing(claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], st
         citations.append(Citation(marker=number, span=Span(start=start, end=end), document=document))
         start = end
     return Claim(text=claim.text, span=span, citations=tuple(citations))
-
-
-def _shifted(claim: Claim, by: int) -> Claim:
-    if not by:
-        return claim
-    citations = tuple(citation.model_copy(update={"span": citation.span.shifted(by)}) for citation in claim.citations)
-    return Claim(text=claim.text, span=claim.span.shifted(by), citations=citations)
 
 
 How = Literal["alone", "likeliest", "kept", "none", "failed"]

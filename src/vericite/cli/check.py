@@ -6,10 +6,10 @@ import json
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
     from vericite.evaluate.items import Item
-    from vericite.evaluate.rates import CitationRates
+    from vericite.evaluate.rates import CitationRates, Gate
     from vericite.pipeline.plan import Plan
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
@@ -118,6 +118,7 @@ def check(
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
+    from vericite.evaluate.rates import Gate
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
     refuse_both(as_json, as_csv)
@@ -145,7 +146,7 @@ def check(
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))
-    gate = None if fail_under is None else _Gate.of(rates, fail_under)
+    gate = None if fail_under is None else Gate.of(rates, fail_under)
     if as_json or as_csv:
         _print_figures(rates, gate, as_json)
     else:
@@ -307,7 +308,7 @@ class _Table:
 _UNREAD_SHOWN = 3
 
 
-def _print_figures(rates: CitationRates, gate: _Gate | None, as_json: bool) -> None:
+def _print_figures(rates: CitationRates, gate: Gate | None, as_json: bool) -> None:
     from vericite.cli.figures import print_csv
 
     if not as_json:
@@ -362,37 +363,6 @@ def _table_width(rows: Sequence[Row]) -> int:
 
 def _show_format(name: str) -> None:
     note(f"read as {name}; --format NAME reads it otherwise")
-
-
-@dataclass(frozen=True)
-class _Gate:
-    """Whether enough of all citations are supported."""
-
-    supported: int
-    citations: int
-    fail_under: float
-
-    @classmethod
-    def of(cls, rates: CitationRates, fail_under: float) -> _Gate:
-        return cls(rates.summary.supported, rates.summary.cases + rates.summary.dangling, fail_under)
-
-    @property
-    def share(self) -> float:
-        return self.supported / self.citations if self.citations else 0.0
-
-    @property
-    def passed(self) -> bool:
-        return bool(self.citations) and self.share >= self.fail_under
-
-    @property
-    def line(self) -> str:
-        found = f"{self.supported} of {self.citations} citations supported ({self.share:.3f})"
-        end = f"{found if self.citations else 'no citations'}, --fail-under {self.fail_under:g}"
-        return f"gate {'passed' if self.passed else 'failed'}: {end}"
-
-    @property
-    def record(self) -> dict[str, Any]:
-        return {**asdict(self), "share": self.share, "passed": self.passed}
 
 
 def _any_judged(rates: CitationRates) -> bool:

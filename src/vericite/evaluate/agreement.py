@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,26 +97,6 @@ class RatedItems:
     ratings: Ratings
     categories: Sequence[Label] | None = None
     groups: Sequence[Hashable] | None = None
-
-    @classmethod
-    def by_two(
-        cls,
-        reference: Sequence[Label | None],
-        other: Sequence[Label | None],
-        categories: Sequence[Label] | None = None,
-        groups: Sequence[Hashable] | None = None,
-    ) -> Self:
-        """Items that two raters labelled in the same order.
-
-        Raises:
-            InputError: The lengths differ.
-        """
-        if len(reference) != len(other):
-            raise InputError(
-                f"expected a label of both raters for each item, None where there is none; found {len(reference)} and "
-                f"{len(other)}. Match them by item first."
-            )
-        return cls(list(zip(reference, other, strict=True)), categories, groups)
 
     def coded(self) -> tuple[Integers, list[Label]]:
         """Each label's index among the categories [items, raters], -1 for none; and the categories.

@@ -39,7 +39,8 @@ class ExtractiveSettings:
     """How many sentences are taken, and when to refuse. Chosen on BioASQ 12B (``recipes/answers/LOG.md``).
 
     Attributes:
-        answer_at: Probability that the sources answer, below which the question is not answered.
+        answer_at: Probability that the sources answer, below which the question is not answered. With 0 it always is,
+            and a yes/no question is always decided.
         shortest: Sentences an answer has at least, where the evidence has as many to give.
         longest: Sentences it has at most.
         near: Share of the best sentence's probability that a sentence must reach.
@@ -216,7 +217,8 @@ class ExtractiveGenerator:
         stance: Stance | None,
         enough: float,
     ) -> Answer:
-        sure = stance is not None and abs(stance.yes - 0.5) >= self.settings.sure
+        least = self.settings.sure if self.settings.answer_at else 0.0
+        sure = stance is not None and abs(stance.yes - 0.5) >= least
         must = (
             []
             if stance is None

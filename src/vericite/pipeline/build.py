@@ -16,7 +16,17 @@ from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
 from vericite.pipeline.cells import OracleSearch, SavedCell
 from vericite.pipeline.check import verifier_for
-from vericite.pipeline.plan import ALL_GOLD, NOTHING, ORACLE, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.plan import (
+    ALL_GOLD,
+    NOTHING,
+    ORACLE,
+    AnswerPlan,
+    CheckPlan,
+    ModelPlan,
+    Plan,
+    RepairPlan,
+    SearchPlan,
+)
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import Rewrite, Search
 from vericite.records import Document, Question
@@ -93,7 +103,7 @@ def build(
         generator,
         verifier.protocol,
         rationales=_rationale_checker(plan, judge),
-        repairer=_repairer_within(verifier, search, model) if plan.repair.enabled else None,
+        repairer=_repairer_within(plan.repair, verifier, search, model) if plan.repair.enabled else None,
     )
 
 
@@ -272,13 +282,13 @@ def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | No
     return RationaleChecker(chosen, contexts, together=plan.answer.together)
 
 
-def _repairer_within(verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
+def _repairer_within(plan: RepairPlan, verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
     from vericite.pipeline.repair.repairer import Repairer, SentenceRewriter
 
     rewriter = None if model is None else SentenceRewriter(model)
     # An oracle knows no documents for a sentence: another source of the answer's own has to do.
     looked_in = None if isinstance(search, OracleSearch) else replace(search, rewrite=None)
-    return Repairer(verifier, search=looked_in, rewriter=rewriter)
+    return Repairer(verifier, search=looked_in, rewriter=rewriter, rounds=plan.rounds, drop_uncited=plan.drop_uncited)
 
 
 def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None = None) -> Repairer:

@@ -389,34 +389,6 @@ def _messages_together(
     )
 
 
-def check_rationale(
-    rationale: Rationale,
-    question: Question,
-    evidence: Sequence[Evidence],
-    *,
-    judge: Judge | LLM | str = "bundled",
-    context: int = CONTEXT,
-) -> CheckedRationale:
-    """Judge one rationale; see ``RationaleChecker``.
-
-    Args:
-        rationale: What a generator reasoned.
-        question: What was asked.
-        evidence: What it was made from, in that order. Retracted documents are none.
-        judge: Who judges.
-        context: The number of documents to judge statements against.
-    """
-    return next(RationaleChecker(judge, (context,)).check([Reasoned(rationale, question, evidence)]))[0]
-
-
-def rationale_verdicts(runs: Iterable[Run]) -> Iterator[CheckedAnswer]:
-    """The verdicts on the statements of runs, as ``evaluate`` reads verdicts: their measures are Faith and the like.
-
-    Runs without a judged rationale have none.
-    """
-    return (run.rationale.checked for run in runs if run.rationale is not None)
-
-
 def _as_answer(asked: Reasoned) -> Answer:
     return stated(asked.rationale, asked.question, [hit.document for hit in asked.evidence])
 

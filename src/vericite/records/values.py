@@ -242,6 +242,13 @@ class Claim(Record):
     span: Span
     citations: tuple[Citation, ...] = ()
 
+    def shifted(self, by: int) -> Claim:
+        """It in a text that has ``by`` characters more before it."""
+        if not by:
+            return self
+        moved = tuple(one.model_copy(update={"span": one.span.shifted(by)}) for one in self.citations)
+        return self.model_copy(update={"span": self.span.shifted(by), "citations": moved})
+
 
 class Trimmed(Record):
     """A document of the evidence of which a generator saw only some sentences, or none, because the prompt was full."""

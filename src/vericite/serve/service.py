@@ -24,6 +24,7 @@ from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.build import build, build_repairer, open_search, protocol_of, settings_of
 from vericite.pipeline.plan import CheckPlan, Plan
+from vericite.pipeline.repair.repairer import Repairer
 from vericite.pipeline.search import FoundEvidence
 from vericite.records import (
     Answer,
@@ -130,6 +131,7 @@ class Service:
         self._making = Lock()
         # By their JSON: a plan is no key.
         self._verifier = lru_cache(maxsize=32)(self._make_verifier)
+        self._repairer = lru_cache(maxsize=32)(self._make_repairer)
         self._pipeline = lru_cache(maxsize=32)(self._make_pipeline)
 
     def warm(self) -> None:
@@ -208,7 +210,8 @@ class Service:
         return self._repaired(self.runs.get(id).answer, self.offer.plan)
 
     def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
-        repairer = build_repairer(plan, [], judge=self.judge)
+        with self._making:
+            repairer = self._repairer(to_json(plan))
         before = next(iter(repairer.verifier.verify([answer])))
         found = repairer.repair(answer, before)
         made = RepairedBody(
@@ -274,6 +277,9 @@ class Service:
 
     def _make_pipeline(self, plan: str) -> Pipeline:
         return build(Plan.model_validate_json(plan), judge=self.judge)
+
+    def _make_repairer(self, plan: str) -> Repairer:
+        return build_repairer(Plan.model_validate_json(plan), [], judge=self.judge)
 
     def _make_verifier(self, plan: str) -> Verifier:
         return Verifier(protocol_of(CheckPlan.model_validate_json(plan), self.judge))

@@ -6,8 +6,13 @@ selector = PoolSelector(pool, Selection("similar", shots=2), prompt)
 shown = selector.choose(question, evidence_pmids)
 """
 
-from vericite.generate.demonstrations.building import Built, RationaleWriter, WritesRationales, build_pool
-from vericite.generate.demonstrations.evaluated import EvaluatedWriter
+from vericite.generate.demonstrations.building import (
+    Built,
+    EvaluatedWriter,
+    RationaleWriter,
+    WritesRationales,
+    build_pool,
+)
 from vericite.generate.demonstrations.pool import Exemplar, Pool, Removed
 from vericite.generate.demonstrations.selection import (
     MOST_SHOTS,

@@ -278,7 +278,7 @@ def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
     for index, claim in enumerate(answer.claims):
         text = texts.get(index, claim.text)
         if text == claim.text:
-            claims.append(_shifted(claim, moved))
+            claims.append(claim.shifted(moved))
             continue
         pieces += [answer.text[position : claim.span.start], text]
         start = claim.span.start + moved
@@ -293,7 +293,7 @@ def _without(answer: Answer, index: int) -> Answer:
     """The answer without a sentence, the space behind it or, at the end of its line, before it."""
     start, end = _region(answer.text, answer.claims[index].span)
     others = (*answer.claims[:index], *answer.claims[index + 1 :])
-    claims = tuple(_shifted(claim, start - end if claim.span.start >= end else 0) for claim in others)
+    claims = tuple(claim.shifted(start - end if claim.span.start >= end else 0) for claim in others)
     return answer.model_copy(update={"text": answer.text[:start] + answer.text[end:], "claims": claims})
 
 
@@ -308,13 +308,6 @@ def _region(text: str, span: Span) -> tuple[int, int]:
     if last:
         return len(text[: span.start].rstrip(" \t")), span.end
     return span.start, end
-
-
-def _shifted(claim: Claim, by: int) -> Claim:
-    if not by:
-        return claim
-    citations = tuple(citation.model_copy(update={"span": citation.span.shifted(by)}) for citation in claim.citations)
-    return Claim(text=claim.text, span=claim.span.shifted(by), citations=citations)
 
 
 QUOTATION = "quotation"
