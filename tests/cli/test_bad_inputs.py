@@ -52,7 +52,10 @@ class Target:
         for name, record in good.items():
             if record is not None:
                 (folder / name).write_text(json.dumps(record) + "\n", encoding="utf-8")
-        return [str(file) if word == "FILE" else str(folder / word) if word in good else word for word in self.words]
+        (folder / "SYSTEM").mkdir(exist_ok=True)
+        (folder / "SYSTEM" / "answers.jsonl").write_text(json.dumps(ANSWER) + "\n", encoding="utf-8")
+        places = {"FILE": file, **{name: folder / name for name in (*good, "SYSTEM")}}
+        return [str(places.get(word, word)) for word in self.words]
 
 
 TARGETS = {
@@ -76,6 +79,7 @@ TARGETS = {
     "gold": Target(
         ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--draws", "100"), GOLD, {"id": 3, "ideal": 3}
     ),
+    "compared": Target(("compute", "bertscore", "SYSTEM", "--gold", "FILE"), GOLD, {"id": 3, "ideal": 3}),
     "ratings": Target(("agree", "FILE", "--draws", "100"), RATING, {"item": [], "label": 3}),
     "figures": Target(("rankings", "FILE", "--draws", "100"), FIGURE, {"system": 3, "value": "much"}),
     "reported": Target(("report", "FILE", *LEXICAL, "--out", "OUT"), ANSWER, {"answer": 3, "documents.0.text": 3}),

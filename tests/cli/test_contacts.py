@@ -21,6 +21,8 @@ QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 DOCUMENTS, ANSWERS = EXAMPLES / "formats" / "documents.jsonl", EXAMPLES / "answers.jsonl"
 BIOACE = EXAMPLES / "bioace"
 FIRST, SECOND = EXAMPLES / "score" / "first", EXAMPLES / "score" / "second"
+FIRST_COPY = "first"
+"""Of what is read there, for a command that writes beside it."""
 
 COMMANDS: dict[str, list[list[object]]] = {
     "ask": [[QUESTION], [QUESTION, "--corpus", DOCUMENTS, "--by", "bm25", "--rerank", "none"]],
@@ -62,6 +64,10 @@ COMMANDS: dict[str, list[list[object]]] = {
     "bioace score": [[f"medaesqa:{BIOACE / 'answers.json'}", "--gold", BIOACE / "nuggets.json"]],
     "run": [["experiment.json", "--to", "grid"]],
     "table": [["grid", "--layout", "vericite-1"]],
+    "compute": [
+        [what, FIRST_COPY, "--gold", EXAMPLES / "score" / "gold.jsonl"]
+        for what in ("bertscore", "mauve-features", "claim-entailment")
+    ],
     "annotate sample": [[ANSWERS, "--n", "4", "--out", "sample.jsonl"]],
     "annotate page": [["sample.jsonl", "--out", "page.html"]],
     # They read labels, which tests/cli/test_annotate.py makes.
@@ -106,6 +112,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "axes": {"k": {"1": {"search": {"k": 1}}, "2": {"search": {"k": 2}}}},
     }
     (folder / "experiment.json").write_text(json.dumps(experiment))
+    shutil.copytree(FIRST, folder / FIRST_COPY)
     build_store(folder / "store", collect_sources([EXAMPLES / "corpus"]).sources)
     return folder
 

@@ -114,6 +114,8 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
     }
     experiments = lines(folder / "experiment.json", experiment)
     sample, store, grid = (str(folder / name) for name in ("sample.jsonl", "store", "grid"))
+    (folder / "computed").mkdir()
+    computed = str(Path(lines(folder / "computed" / "answers.jsonl", answer(evil))).parent)
     names = ("--name", f"one {evil}", "--name", f"two {evil}")
     lexical = ("--judge", "lexical")
     example = {"id": evil, "sentence": evil, "sources": [{"id": evil, "text": evil}], "group": evil}
@@ -165,6 +167,8 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
         "run": ["run", experiments, "--to", grid],
         "run dry": ["run", experiments, "--to", grid, "--dry-run"],
         "table": ["table", grid, "--layout", "vericite-1"],
+        "compute": ["compute", "bertscore", computed, "--gold", gold],
+        "compute by a model that is not there": ["compute", "bertscore", computed, "--with", evil],
         "serve what is not there": ["serve", "--corpus", f"{evil}={evil}", "--port", "0"],
         "mcp of what is not there": ["mcp", "--corpus", f"{evil}={evil}"],
     }
@@ -178,7 +182,7 @@ BEFORE = {
 """What makes the file or folder that a command reads."""
 WRONG = {
     "check what is broken", "check with an unknown name", "serve what is not there", "mcp of what is not there",
-    "train attribution",
+    "train attribution", "compute by a model that is not there",
 }  # fmt: skip
 
 
@@ -188,7 +192,7 @@ NAMES = [
     "convert to a table", "annotate sample", "annotate page", "annotate agreement", "annotate convert",
     "annotate convert to csv", "bioace score", "datasets stats", "datasets show", "corpus build", "corpus info",
     "corpus get", "corpus export", "corpus verify", "run", "run dry", "table", "serve what is not there",
-    "mcp of what is not there",
+    "compute", "compute by a model that is not there", "mcp of what is not there",
     "train attribution",
 ]  # fmt: skip
 

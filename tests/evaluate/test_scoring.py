@@ -76,7 +76,7 @@ def test_the_interval_of_a_difference_of_mauves_is_about_its_figure():
 
 def test_a_figure_says_what_made_it_and_which_way_is_better():
     labelled = Item("a", labels=Labels(id="a", citations=(), by="assessor 1"))
-    items = [replace(labelled, scores={"bertscore_f1": 0.9}, scored_by="roberta-large, rescaled")]
+    items = [replace(labelled, scores={"bertscore_f1": 0.9}, scored_by={"bertscore_f1": "roberta-large, rescaled"})]
     measures = [BERTScore(), CitationSupportRate(), UncitedRate(), CitationSupportRate(by="pair")]
     bert, support, uncited, pooled = (it.signature for it in score_systems([System("s", tuple(items))], measures, FEW))
     assert "scores-by=roberta-large, rescaled" in bert and "wilson at 0 and 1" in bert

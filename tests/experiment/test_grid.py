@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,13 @@ from server import ScriptedServer, body_of
 from vericite.corpus import demo_questions
 from vericite.disk.files import only_one
 from vericite.experiment.config import Experiment
-from vericite.experiment.estimate import estimate
 from vericite.experiment.grid import EXPERIMENT, Grid, Outcome
 from vericite.llm.chat import estimated_tokens
+from vericite.models.contracts import Judgement, Pair
 from vericite.pipeline.build import build
 from vericite.pipeline.runs import RUNS
 from vericite.records import Run, read_jsonl, to_json
+from vericite.verify.judges.bundled import LexicalJudge
 
 
 def said_of(question: str) -> str:
@@ -96,7 +97,18 @@ def test_cells_that_share_are_as_runs_alone(questions: Path, server: ScriptedSer
         assert runs_of(outcome.folder) == expected
 
 
-def test_what_cells_have_in_common_is_made_once(questions: Path, server: ScriptedServer, tmp_path: Path):
+def test_what_cells_have_in_common_is_made_once(
+    questions: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    judged: list[Pair] = []
+    judge = LexicalJudge.judge
+
+    def counting(self: LexicalJudge, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        asked = list(pairs)
+        judged.extend(asked)
+        return judge(self, asked)
+
+    monkeypatch.setattr(LexicalJudge, "judge", counting)
     grid = Grid(experiment(questions, server.spec), tmp_path / "runs")
     outcomes = finished(grid)
     total = outcomes[0].counts
@@ -107,6 +119,7 @@ def test_what_cells_have_in_common_is_made_once(questions: Path, server: Scripte
     assert (total.answered, total.answer_shared) == (3 * 8, 9 * 8)
     assert len(server.arrivals) == 3 * 8
     assert 0 < total.judged < total.pairs / 3
+    assert len(judged) == len(set(judged)) == total.judged
     record = json.loads((grid.folder / EXPERIMENT).read_text())
     assert record["finished"] and record["cells"]["k 4, judge alce"]["made"]["answer_shared"] == 8
     assert record["packages"]["numpy"] and len(record["cells"]) == 12
@@ -176,22 +189,26 @@ def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_pat
     assert printed.code == 2 and "expected" in printed.err and "questions.jsonl" in printed.err
 
 
-def test_a_dry_run_tells_what_the_run_then_takes(questions: Path, server: ScriptedServer, tmp_path: Path):
-    made = experiment(questions, server.spec, sample=30)
-    finished(Grid(made, tmp_path / "runs", first=3))
+def test_a_dry_run_tells_what_the_run_then_takes(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
+    file, folder = tmp_path / "e.json", tmp_path / "runs"
+    file.write_text(experiment(questions, server.spec, sample=30).model_dump_json(by_alias=True))
+    command = ("run", str(file), "--to", str(folder))
+    assert run_cli(*command, "--first", "3").code == 0
     assert len(server.arrivals) == 9
-    told = estimate(Grid(made, tmp_path / "runs")).total
-    assert len(server.arrivals) == 9
-    grid = Grid(made, tmp_path / "runs")
+    printed = run_cli(*command, "--dry-run")
+    total = next(line for line in printed.out.splitlines() if line.startswith("all cells"))
+    _, _, asked, there, calls, prompt, completion, _ = total.replace(",", "").split(maxsplit=7)
+    assert (asked, there, len(server.arrivals)) == ("360", "36", 9)
+    assert run_cli(*command).code == 0
     used = Counter[str]()
-    for outcome in finished(grid):
-        for run in list(read_jsonl(Run, outcome.folder / RUNS))[3:]:
+    for path in folder.glob(f"cells/*/{RUNS}"):
+        for run in list(read_jsonl(Run, path))[3:]:
             spent = run.answer.spent
             assert spent is not None
             used += Counter(calls=spent.calls, prompt=spent.prompt_tokens, completion=spent.completion_tokens)
-    assert told.calls == used["calls"] == 3 * 27
-    assert told.prompt_tokens == pytest.approx(used["prompt"], rel=0.1)
-    assert told.completion_tokens == pytest.approx(used["completion"], rel=0.1)
+    assert int(calls) == used["calls"] == 3 * 27 == len(server.arrivals) - 9
+    assert float(prompt) == pytest.approx(used["prompt"], rel=0.1)
+    assert float(completion) == pytest.approx(used["completion"], rel=0.1)
 
 
 def test_a_dry_run_of_the_command_asks_nobody(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):

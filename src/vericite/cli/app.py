@@ -15,6 +15,7 @@ from vericite.cli.attribute import attribute
 from vericite.cli.bioace import bioace
 from vericite.cli.calibrate import calibrate
 from vericite.cli.check import check
+from vericite.cli.compute import compute
 from vericite.cli.convert import convert
 from vericite.cli.corpus import corpus
 from vericite.cli.datasets import datasets
@@ -76,6 +77,7 @@ for command in (
     mcp,
     agree,
     rankings,
+    compute,
     judge,
     calibrate,
     convert,

@@ -141,8 +141,8 @@ ByOption = Annotated[
     str | None,
     typer.Option(
         "--by",
-        help="Rank by bm25, dense, hybrid (both; the default where there are vectors), or MedRAG's rrf-2 and rrf-4 "
-        "(files only; need the extra \\[hf]).",
+        help="Rank by bm25, dense, hybrid (both; the default where there are vectors), or MedRAG's medcpt, rrf-2 and "
+        "rrf-4 (files only; need the extra \\[hf]).",
         metavar="WAY",
         rich_help_panel=_SEARCH,
     ),

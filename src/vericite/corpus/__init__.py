@@ -31,21 +31,22 @@ def demo_vectors() -> NDArray[np.float32]:
     return np.load(FOLDER / "vectors.npy", allow_pickle=False).astype(np.float32)
 
 
-def load_documents(path: Path) -> tuple[tuple[Document, ...], tuple[RecordError, ...]]:
+def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document, ...], tuple[RecordError, ...]]:
     """The documents of a file in any form that is known, and what was wrong with the records that are none.
 
     A line of JSON Lines is a ``Document`` or has the fields id, text and perhaps title. A document whose id came
-    before is an error, for a citation of it would be ambiguous.
+    before is an error, for a citation of it would be ambiguous. With ``abstracts`` articles in full text are read
+    without their bodies.
 
     Raises:
-        InputError: The file cannot be read or holds no document at all.
+        InputError: The file cannot be read or holds no document at all, or it has no full texts to take abstracts of.
     """
     # Not loaded for the demonstration corpus, whose first question should not wait for the readers of other forms.
     from vericite.corpus.sources.registry import documents_in
 
     documents: list[Document] = []
     problems: list[RecordError] = []
-    for item in documents_in(path):
+    for item in documents_in(path, abstracts=abstracts):
         if isinstance(item, Document):
             documents.append(item)
         elif isinstance(item, RecordError):

@@ -132,6 +132,24 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
         raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that is there whole, or as it was before.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    partial = path.with_name(path.name + PARTIAL)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
+    sync_folder(path.parent)
+
+
 def _lock(descriptor: int) -> None:
     """Lock an open file, where the system can: some network folders and Windows know no such lock.
 

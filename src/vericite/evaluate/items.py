@@ -22,13 +22,15 @@ class ModelScores(Record):
     """Figures that a model computed of an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
 
     ``failed`` names those that could not be computed, ``made_by`` the model (with its version and settings) that made
-    the others: scores of theirs are signed with it.
+    the others: scores of theirs are signed with it. ``of`` is a hash of the texts that they were computed of, where
+    ``vericite compute`` made them.
     """
 
     id: str = Field(min_length=1)
     scores: FloatMap = FrozenDict()
     failed: tuple[str, ...] = ()
     made_by: str | None = None
+    of: str | None = None
 
 
 def _form(line: object) -> str:
@@ -53,7 +55,7 @@ class GoldLine(
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Vectors that a model made of an answer and of a reference to it, of one length.
+    """Vectors that a model made of an answer and of a reference to it, of one length; ``by`` says which model.
 
     Raises:
         InputError: They are no two rows of finite numbers of one length.
@@ -61,6 +63,7 @@ class Features:
 
     answer: Floats
     reference: Floats
+    by: str | None = None
 
     def __post_init__(self) -> None:
         import numpy as np
@@ -84,7 +87,7 @@ class Item:
         exact: The exact answer, the best first, each with its synonyms as in ``Gold.exact``: ``(("yes",),)``. Empty
             where the system states that it has none, None where it states nothing.
         scores: Figures that models computed beforehand, by name.
-        scored_by: What computed them, where that is known.
+        scored_by: What computed each of them, by the same names, where that is known.
         features: What a model made of the answer and of a reference beforehand.
         failed: Why there is no answer, where that is known.
         reasoned: The verdicts on the rationale behind the answer, where it has one of its own.
@@ -101,7 +104,7 @@ class Item:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     features: Features | None = None
     failed: str | None = None
-    scored_by: str | None = None
+    scored_by: Mapping[str, str] = field(default_factory=dict[str, str])
     reasoned: CheckedAnswer | None = None
     changes: tuple[Change, ...] = ()
     retrieval_scores: Mapping[str, float] = field(default_factory=dict[str, float])

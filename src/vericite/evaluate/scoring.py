@@ -170,6 +170,8 @@ def packages_of(measure: Measure) -> list[str]:
     return [f"{package}={_version(package)}" for package in measure.packages]
 
 
+_OF_MODELS = frozenset({"verdicts", "scores", "features"})
+"""Needs that another model meets otherwise."""
 _OF_TEXT = frozenset({"answer", "exact", "reply"})
 """Needs that may be met by the text of an answer."""
 
@@ -189,10 +191,17 @@ def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
         found.setdefault("citations", set()).add(CITATIONS)
     if "labels" in measure.needs:
         found["labels-by"] = {item.labels.by or "" for item in items if item.labels}
-    if "scores" in measure.needs:
-        found["scores-by"] = {item.scored_by or "" for item in items if item.scores}
+    if isinstance(measure, StoredScore):
+        found["scores-by"] = scored_by(measure, items)
+    if "features" in measure.needs:
+        found["features-by"] = {item.features.by or "" for item in items if item.features}
     named = {stage: sorted(filter(None, names)) for stage, names in found.items()}
     return [f"{stage}={'+'.join(names)}" for stage, names in sorted(named.items()) if names]
+
+
+def scored_by(measure: StoredScore, items: Iterable[Item]) -> set[str]:
+    """The models that computed the figures that a measure reads; an empty name where nobody says."""
+    return {item.scored_by.get(measure.key, "") for item in items if measure.key in item.scores}
 
 
 @cache
@@ -217,16 +226,17 @@ def comparison_signature(measure: Measure, first: System, second: System, bootst
 
 
 def different_judges_warning(measure: Measure, first: System, second: System) -> str | None:
-    """The warning that two systems' verdicts were not made alike; None where they were, or are not read."""
-    if "verdicts" not in measure.needs:
+    """The warning that two systems' verdicts or scores were not made alike; None where they were, or are not read."""
+    if _OF_MODELS.isdisjoint(measure.needs):
         return None
     one, other = (made_by(measure, system.items) for system in (first, second))
     apart = sorted({part.partition("=")[0] for part in set(one) ^ set(other)})
     if not one or not other or not apart:
         return None
+    what, do = ("verdicts", "Check") if "verdicts" in measure.needs else ("figures", "Compute")
     return (
-        f"The verdicts of {first.name} and {second.name} were made with another {', '.join(apart)}: what differs in "
-        f"{measure} may be that, and not the systems. Check both alike."
+        f"The {what} of {first.name} and {second.name} were made with another {', '.join(apart)}: what differs in "
+        f"{measure} may be that, and not the systems. {do} both alike."
     )
 
 
@@ -238,8 +248,10 @@ _GIVE: dict[Need, str] = {
     "answers.jsonl in the system's folder, or give it to `score` with --verdicts",
     "gold": "gold: give --gold FILE",
     "labels": "assessors' labels: lay labels.jsonl into the system's folder, or give `score` --labels FILE",
-    "scores": "figures of models: lay scores.jsonl into the system's folder, or give `score` --scores FILE",
-    "features": "vectors: lay features.npz into the system's folder, or give `score` --features FILE",
+    "scores": "figures of models: run `vericite compute` first, or lay scores.jsonl into the system's folder, or give "
+    "`score` --scores FILE",
+    "features": "vectors: run `vericite compute mauve-features` first, or lay features.npz into the system's folder, "
+    "or give `score` --features FILE",
     "evidence": "documents retrieved: name a TREC run, lay outputs.jsonl into the system's folder, or give `score` "
     "--outputs FILE",
 }

@@ -42,6 +42,8 @@ from vericite.text.sentences import SPLITTER
 
 BESIDE = ("verdicts", "labels", "scores", "outputs", "features")
 """What may lie beside the answers of a system: files of these names in its folder, or options of the command."""
+COMPUTED = ("scores-bertscore", "scores-claim-entailment")
+"""Scores that ``vericite compute`` wrote there, a file a measure."""
 _ENDINGS = {"features": "npz"}
 
 
@@ -52,7 +54,7 @@ def named_file(kind: str) -> str:
 
 def files_in(folder: Path) -> dict[str, Path]:
     """What lies in a system's folder; without answers of its own, the runs that were kept there."""
-    files = {name: folder / named_file(name) for name in ("answers", *BESIDE)}
+    files = {name: folder / named_file(name) for name in ("answers", *BESIDE, *COMPUTED)}
     if not files["answers"].is_file():
         # With it comes the whole pipeline, which few folders need.
         from vericite.pipeline.runs import RUNS
@@ -209,7 +211,8 @@ class SystemFiles:
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     verdicts: dict[str, CheckedAnswer] = field(default_factory=dict[str, CheckedAnswer])
     labels: dict[str, Labels] = field(default_factory=dict[str, Labels])
-    scores: dict[str, ModelScores] = field(default_factory=dict[str, ModelScores])
+    scores: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    scored_by: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     outputs: dict[str, SystemOutput] = field(default_factory=dict[str, SystemOutput])
     features: dict[str, Features] = field(default_factory=dict[str, Features])
     problems: list[RecordError] = field(default_factory=list[RecordError])
@@ -266,7 +269,7 @@ class SystemFiles:
         return bool(self.answers or self.runs or self.verdicts or self.outputs)
 
     def _item(self, id: str, gold: Gold | None, absent: str | None) -> Item:
-        output, computed = self.outputs.get(id, SystemOutput(id=id)), self.scores.get(id, ModelScores(id=id))
+        output = self.outputs.get(id, SystemOutput(id=id))
         answer, checked = self.answers.get(id), self.verdicts.get(id)
         silent = answer is None and checked is None and output.exact is None and id not in self.runs
         found = Item(
@@ -277,10 +280,10 @@ class SystemFiles:
             gold,
             self.labels.get(id),
             output.exact,
-            computed.scores,
+            self.scores.get(id, {}),
             self.features.get(id),
             output.failed or (absent if silent else None),
-            computed.made_by,
+            self.scored_by.get(id, {}),
             retrieval_scores=output.retrieval_scores,
         )
         return _with_run(found, self.runs[id]) if id in self.runs else found
@@ -498,7 +501,12 @@ def _read_labels(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
 
 def _read_scores(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
     where = given.where.setdefault("scores", {})
-    given.scores |= _keep(number_jsonl(ModelScores, path), path, lambda line: line.id, given.problems, where)
+    for id, line in _keep(number_jsonl(ModelScores, path), path, lambda line: line.id, given.problems, where).items():
+        there, by = given.scores.setdefault(id, {}), given.scored_by.setdefault(id, {})
+        # What the user laid there comes first, and stays.
+        new = {name: value for name, value in line.scores.items() if name not in there}
+        there.update(new)
+        by.update(dict.fromkeys(new, line.made_by) if line.made_by else {})
 
 
 def _read_outputs(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
@@ -506,12 +514,16 @@ def _read_outputs(path: Path, given: SystemFiles, _: Iterable[Document]) -> None
 
 
 def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
-    """Vectors by the ids of their questions: arrays ``ids``, ``answer`` and ``reference`` of as many rows."""
+    """Vectors by the ids of their questions: arrays ``ids``, ``answer`` and ``reference`` of as many rows.
+
+    A further one, ``made_by``, has the name of the model.
+    """
     import numpy as np
 
     try:
         with np.load(path, allow_pickle=False) as arrays:
             ids, answer, reference = (arrays[name] for name in ("ids", "answer", "reference"))
+            by = str(arrays["made_by"]) if "made_by" in arrays else None
         if not len(ids) == len(answer) == len(reference):
             raise ValueError(f"{len(ids)} ids, {len(answer)} and {len(reference)} vectors")
         rows = list(zip(map(str, ids.tolist()), answer.astype(np.float64), reference.astype(np.float64), strict=True))
@@ -520,17 +532,17 @@ def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> Non
             f"expected an .npz with the arrays ids, answer and reference, a row a question, none of objects; found "
             f"{path}: {error}"
         ) from None
-    lines = enumerate((_features(path, number, *row) for number, row in enumerate(rows, start=1)), start=1)
+    lines = enumerate((_features(path, number, by, *row) for number, row in enumerate(rows, start=1)), start=1)
     where = given.where.setdefault("features", {})
     kept = _keep(lines, path, lambda row: row[0], given.problems, where)
     given.features |= {id: found for id, found in kept.values()}
 
 
 def _features(
-    path: Path, number: int, id: str, answer: Floats, reference: Floats
+    path: Path, number: int, by: str | None, id: str, answer: Floats, reference: Floats
 ) -> tuple[str, Features] | RecordError:
     try:
-        return id, Features(answer, reference)
+        return id, Features(answer, reference, by)
     except InputError as error:
         return RecordError(path, number, id, str(error))
 
@@ -542,6 +554,7 @@ _READERS: dict[str, Callable[[Path, SystemFiles, Iterable[Document]], None]] = {
     "scores": _read_scores,
     "outputs": _read_outputs,
     "features": _read_features,
+    **dict.fromkeys(COMPUTED, _read_scores),
 }
 
 

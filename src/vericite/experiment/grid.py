@@ -147,6 +147,7 @@ class Grid:
         self._on_embedding = on_embedding
         self._first = first
         self._read: dict[str, list[Question]] = {}
+        self._digests: dict[str, str] = {}
         self._searches: dict[str, Search] = {}
         self._models: dict[str, LLM] = {}
         self._counts: dict[str, Counts] = {}
@@ -162,6 +163,13 @@ class Grid:
         if key not in self._read:
             self._read[key] = read_chosen(plan, self._problems)
         return self._read[key]
+
+    def _digest(self, cell: Cell) -> str:
+        """A hash of what a cell asks, made once for all that ask the same."""
+        key = self.experiment.questions_of(cell).model_dump_json()
+        if key not in self._digests:
+            self._digests[key] = digest_of(self.questions(cell))
+        return self._digests[key]
 
     def asked(self, cell: Cell) -> list[Question]:
         """Those of them that are asked this time."""
@@ -186,7 +194,7 @@ class Grid:
                 found.kept.append(cell.name)
             else:
                 found.touched[cell.name] = _differing(there["plan"], now)
-            found.questions = found.questions or there["questions_sha256"] != digest_of(self.questions(cell))
+            found.questions = found.questions or there["questions_sha256"] != self._digest(cell)
         names = {cell.name for cell in self.cells}
         found.dropped = [name for name in before if name not in names]
         return found if before else Changes()
@@ -334,7 +342,7 @@ class Grid:
             "folder": cell.folder,
             "plan": cell.plan.as_json(),
             "questions": len(asked),
-            "questions_sha256": digest_of(asked),
+            "questions_sha256": self._digest(cell),
             "ids": [question.id for question in asked],
         }
         # Counts of a process that was killed are lost with it; those of finished cells stay.

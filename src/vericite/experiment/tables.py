@@ -6,9 +6,10 @@ figures are data: no figure of a paper is computed with, or takes the place of o
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.answer_text import StoredScore
 from vericite.evaluate.measures.measure import Measure
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.resampling import Bootstrap, Estimate
-from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems
+from vericite.evaluate.scoring import Missing, System, compare_systems, score_systems, scored_by
 from vericite.evaluate.significance import Comparison, corrected
 from vericite.evaluate.systems import read_system
 from vericite.experiment.grid import EXPERIMENT, folders_of
-from vericite.records import Record, first_problem
+from vericite.records import Answer, Record, first_problem
 
 LAYOUTS = files("vericite.experiment") / "layouts"
 
@@ -36,12 +39,15 @@ class Column(Record):
         measure: As ``vericite measures`` spells it.
         scale: What figures are multiplied by, as 100 for percent.
         decimals: How many are printed.
+        by: Of a measure whose figures models compute beforehand, the model that the paper has, as a word of its name.
+            Figures of other models stand in columns of their own, beside which nothing is printed.
     """
 
     name: str
     measure: str
     scale: float = 1.0
     decimals: int = 3
+    by: str = ""
 
 
 class Printed(Record):
@@ -183,7 +189,30 @@ def read_made(folders: Sequence[Path], problems: list[RecordError]) -> list[Made
             found.append(Made(at, System(name, tuple(item for item in system.items if item.id in ids))))
     if not found:
         raise InputError(f"expected runs in {', '.join(map(str, folders))}; found none. Run the experiment first.")
-    return found
+    return _with_effort(found)
+
+
+def _with_effort(made: Sequence[Made]) -> list[Made]:
+    """Cells that took an answer from another have it with what it took there."""
+    spent = {
+        _answer_key(item.answer): item.answer.spent
+        for one in made
+        for item in one.system.items
+        if item.answer is not None and item.answer.spent is not None and item.answer.spent.calls
+    }
+
+    def known(item: Item) -> Item:
+        answer = item.answer
+        if answer is None or answer.spent is None or answer.spent.calls:
+            return item
+        there = spent.get(_answer_key(answer), answer.spent)
+        return replace(item, answer=answer.model_copy(update={"spent": there}))
+
+    return [Made(one.at, System(one.system.name, tuple(map(known, one.system.items)))) for one in made]
+
+
+def _answer_key(answer: Answer) -> tuple[object, ...]:
+    return answer.generator, answer.id, answer.text, tuple(document.id for document in answer.documents)
 
 
 def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None = None) -> Table:
@@ -194,6 +223,7 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
     """
     drawn = bootstrap or Bootstrap()
     cells = [Made(one.at, _searched(one)) if layout.searched else one for one in made]
+    layout = layout.model_copy(update={"columns": tuple(_by_model(layout.columns, cells))})
     measures = [measures_named([column.measure])[0] for column in layout.columns]
     across = _values(cells, layout.across)
     others = [axis for one in cells for axis in one.at if axis not in (*layout.rows, *layout.across)]
@@ -213,6 +243,44 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
     named = (*axes, *((layout.by,) if layout.by else ()))
     comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
     return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn)
+
+
+_UNNAMED = "a model that is not named"
+_NAME = re.compile(r"[^\s()@:/]+(?=@)")
+"""The model in what made a score: its name stands before its version."""
+
+
+def _by_model(columns: Iterable[Column], cells: Sequence[Made]) -> Iterator[Column]:
+    """The columns, and behind those of one model's figures a further one for each other model that has some."""
+    for column in columns:
+        yield column
+        (measure,) = measures_named([column.measure])
+        if not column.by or not isinstance(measure, StoredScore):
+            continue
+        makers = {maker or _UNNAMED for one in cells for maker in scored_by(measure, one.system.items)}
+        others = sorted(maker for maker in makers if not _is_by(column, maker))
+        names = [named[0] if (named := _NAME.findall(maker)) else maker for maker in others]
+        for maker, name in zip(others, names, strict=True):
+            shown = f"{column.name} ({name if names.count(name) == 1 else maker})"
+            yield column.model_copy(update={"name": shown, "by": maker})
+
+
+def _is_by(column: Column, maker: str) -> bool:
+    return maker == column.by or re.search(rf"(?<![\w-]){re.escape(column.by)}(?![\w-])", maker) is not None
+
+
+def _scored(system: System, column: Column, measure: Measure) -> System:
+    """The system with the figures of the column's model alone."""
+    if not column.by or not isinstance(measure, StoredScore):
+        return system
+    key = measure.key
+
+    def kept(item: Item) -> Item:
+        if key not in item.scores or _is_by(column, item.scored_by.get(key) or _UNNAMED):
+            return item
+        return replace(item, scores={name: value for name, value in item.scores.items() if name != key})
+
+    return System(system.name, tuple(map(kept, system.items)))
 
 
 def _searched(one: Made) -> System:
@@ -253,7 +321,8 @@ def _rows(
                     if group is not None and layout.by:
                         chosen = tuple(item for item in system.items if item.group(layout.by) == group)
                         system = System(system.name, chosen)
-                    estimate = score_systems([system], [measure], drawn, missing=layout.missing)[0].estimate
+                    asked = _scored(system, column, measure)
+                    estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
                     at = {**one.at, **({layout.by: group} if layout.by and group else {})}
                     figure = Figure(estimate, column, _printed(layout, at, column.name))
                     questions[group] = max(questions.get(group, 0), len(system.items))
@@ -333,9 +402,11 @@ def _comparisons(
             base = first.setdefault(rest, one)
             if base is one:
                 continue
-            for measure in measures:
-                names = (one.at.get(along, ""), base.at.get(along, ""))
-                pair = [System(f"{along} {name}", it.system.items) for name, it in zip(names, (one, base), strict=True)]
+            for column, measure in zip(layout.columns, measures, strict=True):
+                pair = [
+                    System(f"{along} {it.at.get(along, '')}", _scored(it.system, column, measure).items)
+                    for it in (one, base)
+                ]
                 compared = compare_systems(pair[0], pair[1], [measure], drawn, layout.missing)[0]
                 if compared.difference.value is not None:
                     found.append((", ".join(value for _, value in rest), compared))

@@ -156,9 +156,9 @@ class Engine:
         if bytes_overflow():
             # Exact products by a slower way (by 1.7 times where it is not needed).
             options.add_session_config_entry("session.x64quantprecision", "1")
-        path = str(self.folder.path / "model.onnx")
+        path = self.folder.path / "model.onnx"
         try:
-            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(self._graph(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None
         width = session.get_outputs()[0].shape[-1]
@@ -168,6 +168,10 @@ class Engine:
                 f"Correct the card. {MEND}"
             )
         return session
+
+    def _graph(self, path: Path) -> str | bytes:
+        """What the runtime loads: the file by its name, or its content."""
+        return str(path)
 
     def run(self, inputs: Iterable[str | Pair]) -> Iterator[ModelOutput]:
         """Score texts, or pairs of premise and claim; rows come out in the order the inputs go in."""
@@ -192,7 +196,7 @@ class Engine:
         for row, encoding in zip(values, encodings, strict=True):
             yield ModelOutput(row, encoding.truncated)
 
-    def _score(self, encodings: list[EncodedInput]) -> Any:
+    def _score(self, encodings: list[EncodedInput], output: int = 0) -> Any:
         length = max(len(encoding.ids) for encoding in encodings)
         ids = np.zeros((len(encodings), length), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -205,7 +209,7 @@ class Engine:
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         session = self._session
         try:
-            return session.run(None, feed)[0]
+            return session.run(None, feed)[output]
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(
                 f"expected {self.folder.path} to read {length} tokens, as its card says; it failed: {error}. "

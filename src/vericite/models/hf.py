@@ -195,7 +195,10 @@ def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | No
     )
     missing = [key for key in report["missing_keys"] if unused is None or key.split(".")[0] != unused]
     _check_weights(checkpoint, model, tokenizer, missing)
-    pad = next((x for x in (model.config.pad_token_id, tokenizer.pad_token_id) if x is not None), None)
+    # A decoder's states are read up to the end of a text alone, and what fills a batch behind it is any token.
+    any_token = tokenizer.eos_token_id if task == "AutoModel" else None
+    known = (model.config.pad_token_id, tokenizer.pad_token_id, any_token)
+    pad = next((token for token in known if token is not None), None)
     if pad is None:
         raise ModelCardError(
             f"expected a padding token in the configuration of {checkpoint.name}; found none. Set pad_token_id"

@@ -17,6 +17,7 @@ from vericite.pipeline.ask import Pipeline, extractive
 from vericite.pipeline.cells import OracleSearch, SavedCell
 from vericite.pipeline.check import verifier_for
 from vericite.pipeline.plan import (
+    ABSTRACTS,
     ALL_GOLD,
     NOTHING,
     ORACLE,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from vericite.retrieve.pubmed import Cleaning
 
 MEDRAG_CONSTANT = 100
-_MEDRAG = {"rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
+_MEDRAG = {"medcpt": ("medcpt",), "rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
 
 
 def build(
@@ -130,7 +131,7 @@ def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
 def _content_of(corpus: str) -> dict[str, str]:
     """Of a corpus that is a file, which may hold other documents the next time."""
     corpus = corpus.removeprefix(ORACLE)
-    path = Path(corpus)
+    path = Path(corpus.removeprefix(ABSTRACTS))
     if corpus in ("demo", "pubmed", NOTHING) or not path.is_file():
         return {}
     with path.open("rb") as file:
@@ -394,7 +395,7 @@ def _oracle_search(
 
 def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
     """What gives questions their gold documents, out of a corpus of any kind."""
-    from vericite.corpus import demo_documents, load_documents
+    from vericite.corpus import demo_documents
 
     if source == "pubmed":
         from vericite.corpus.entrez.client import Entrez
@@ -403,7 +404,7 @@ def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
     if source == "demo":
         return Oracle(documents=demo_documents()), ()
     if not _is_store(source):
-        documents, problems = load_documents(Path(source))
+        documents, problems = _read_file(source)
         return Oracle(documents=documents), problems
     from vericite.corpus.store import open_store
 
@@ -442,7 +443,7 @@ def load_reranker(name: str) -> Reranks | None:
 
 
 def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tuple[Retriever, Sequence[RecordError]]:
-    from vericite.corpus import demo_documents, demo_vectors, load_documents
+    from vericite.corpus import demo_documents, demo_vectors
 
     corpus = plan.corpus
     is_store = _is_store(corpus)
@@ -456,11 +457,18 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
         return _store(plan), ()
     if corpus == "demo":
         return _in_memory(demo_documents(), plan.by, demo_vectors()), ()
-    documents, problems = load_documents(Path(corpus))
+    documents, problems = _read_file(corpus)
     if plan.by in _MEDRAG or plan.by == "bm25":
         return _in_memory(documents, plan.by), problems
     vectors = vectors_of(documents, Embedder.shared(), cache_file("default", VECTORS), on_embedding)
     return _in_memory(documents, plan.by, vectors), problems
+
+
+def _read_file(corpus: str) -> tuple[Sequence[Document], Sequence[RecordError]]:
+    """The documents of a file; with ``abstracts:`` before its name the abstracts alone of articles in full text."""
+    from vericite.corpus import load_documents
+
+    return load_documents(Path(corpus.removeprefix(ABSTRACTS)), abstracts=corpus.startswith(ABSTRACTS))
 
 
 def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
@@ -489,6 +497,8 @@ def _in_memory(documents: Sequence[Document], by: str | None, vectors: NDArray[f
         from vericite.retrieve.hf import load_embedder
 
         meanings = [MemoryRetriever(documents, load_embedder(name), by="dense", name=name) for name in _MEDRAG[by]]
+        if by == "medcpt":
+            return meanings[0]
         return Fused([MemoryRetriever(documents, by="bm25"), *meanings], by, constant=MEDRAG_CONSTANT)
     way = _plain(by) or "hybrid"
     return MemoryRetriever(documents, None if way == "bm25" else Embedder.shared(), vectors, way)

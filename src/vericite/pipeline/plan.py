@@ -23,8 +23,9 @@ from vericite.records import Record, first_problem
 from vericite.retrieve.rerank import CANDIDATES
 from vericite.retrieve.rewrite import Trigger
 
-By = Literal["bm25", "dense", "hybrid", "rrf-2", "rrf-4"]
-"""Ways to rank; the last two are MedRAG's fusions, of BM25 with MedCPT, and of both with Contriever and SPECTER."""
+By = Literal["bm25", "dense", "hybrid", "medcpt", "rrf-2", "rrf-4"]
+"""Ways to rank. The last ones are MedRAG's: MedCPT, and fusions of BM25 with MedCPT, and of both with Contriever and
+SPECTER."""
 
 
 NOTHING = "none"
@@ -39,6 +40,9 @@ _CHOSEN = ("fewest", "near", "diversity")
 ORACLE = "oracle:"
 """Begins the name of a corpus that only gives gold documents."""
 
+ABSTRACTS = "abstracts:"
+"""Begins the name of a file of articles in full text of which only the abstracts are taken."""
+
 ALL_GOLD = 10_000
 """More gold documents than any question has."""
 
@@ -48,8 +52,8 @@ class SearchPlan(Record):
 
     Attributes:
         corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:``
-            before it, each question's gold documents are taken from there and nothing is searched for. ``none`` gives
-            no document: a closed book.
+            before it, each question's gold documents are taken from there and nothing is searched for. ``abstracts:``
+            before a file of articles in JATS takes their abstracts alone. ``none`` gives no document: a closed book.
         controlled: With an oracle: the standard cell, whose number of documents each question gets. A corpus to be
             searched, or a folder of runs.
         k: Documents to find; None for the usual number, and of an oracle for all gold documents.

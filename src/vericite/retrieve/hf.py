@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ MAX_TOKENS = 512
 
 Vector = NDArray[np.float32]
 
-Pooling = Literal["cls", "mean"]
-"""Which of a text's token vectors is its own: the first, or the mean of all."""
+Pooling = Literal["cls", "mean", "last"]
+"""Which of a text's token vectors is its own: the first, the mean of all, or the last, as of models that read on."""
 
 Titles = Literal["joined", "pair", "separated"]
 """How a document's title is read before its text: as part of it, as the first of two texts (``MedCPT``), or as part of
@@ -70,9 +70,9 @@ class HFEmbedder:
     ) -> None:
         if max_tokens < 8:
             raise InputError(f"expected max_tokens of at least 8; found {max_tokens}. Raise it.")
-        if pooling not in ("cls", "mean") or titles not in ("joined", "pair", "separated"):
+        if pooling not in get_args(Pooling) or titles not in get_args(Titles):
             raise InputError(
-                "expected pooling to be cls or mean, and titles joined, pair or separated; "
+                "expected pooling to be cls, mean or last, and titles joined, pair or separated; "
                 f"found {pooling!r} and {titles!r}. Correct them."
             )
         library("torch")
@@ -118,6 +118,18 @@ class HFEmbedder:
             ModelError: The model breaks, gives no numbers, or has not enough memory.
         """
         return self._questions.rows([(text,)], separated=False)[0]
+
+
+def is_decoder(checkpoint: str) -> bool:
+    """Whether a checkpoint is of a kind that only reads on, so that its last token alone has seen all of a text.
+
+    Raises:
+        ModelMissingError: There is no such checkpoint.
+        ModelCardError: It has no configuration that transformers knows.
+    """
+    kinds = library("transformers.models.auto.modeling_auto")
+    kind: str = read_config(find_checkpoint(checkpoint, offline_by_environment())).model_type
+    return kind in kinds.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in kinds.MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 
 class _Encoder:
@@ -168,6 +180,9 @@ class _Encoder:
 def _pooled(states: Any, mask: Any, pooling: Pooling) -> Any:
     if pooling == "cls":
         return states[:, 0]
+    if pooling == "last":
+        rows = library("torch").arange(len(states), device=states.device)
+        return states[rows, mask.sum(dim=1) - 1]
     weights = mask.unsqueeze(-1).float()
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 

@@ -257,6 +257,7 @@ class SourceForm:
         matches: Whether a file is of this form, told by its beginning, else by its name.
         updates: Whether a document whose id came before replaces that one. Elsewhere it is an error.
         may_be_empty: Whether a sound file may hold nothing, as a day without updates does.
+        read_abstracts: The same items with their abstracts alone, of a form whose documents have more.
     """
 
     summary: str
@@ -264,6 +265,7 @@ class SourceForm:
     matches: Callable[[SourceFile], bool]
     updates: bool = False
     may_be_empty: bool = False
+    read_abstracts: Callable[[SourceFile], Iterator[Numbered]] | None = None
 
 
 # What may stand before the first element. A declaration may bring a subset of its own, in brackets.

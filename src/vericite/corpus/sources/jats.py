@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from vericite.corpus.pubmed import Retraction
@@ -23,7 +24,7 @@ _ARTICLES = ("{*}article", "{*}book-part-wrapper")
 _ROOTS = frozenset(("article", "pmc-articleset", "articles", "OAI-PMH", "book-part-wrapper"))
 
 
-def _read(file: SourceFile) -> Iterator[Numbered]:
+def _read(file: SourceFile, whole: bool = True) -> Iterator[Numbered]:
     from lxml import etree
 
     line = 1
@@ -31,7 +32,7 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     try:
         for _, article in articles:
             line = article.sourceline or line
-            yield from ((line, item) for item in _items(file, article, line))
+            yield from ((line, item) for item in _items(file, article, line, whole))
             _forget(article)
     except etree.XMLSyntaxError as error:
         # The error itself may be no more than that there was no end.
@@ -41,16 +42,19 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         raise RecordError(file.path, max(line, 1), None, problem) from None
 
 
-def _items(file: SourceFile, article: _Element, line: int) -> Iterator[Document | Retraction | RecordError]:
+def _items(
+    file: SourceFile, article: _Element, line: int, whole: bool
+) -> Iterator[Document | Retraction | RecordError]:
     try:
-        document = document_of(article, file.name)
+        document = document_of(article, file.name, whole)
     except UndefinedEntityError as error:
         yield RecordError(file.path, line, None, f"{error}. The article is lost: write the character itself")
         return
     if document.sections:
         yield document
     else:
-        problem = f"expected an abstract or a body; found {document.id!r} without either"
+        expected, found = ("an abstract or a body", "either") if whole else ("an abstract", "one")
+        problem = f"expected {expected}; found {document.id!r} without {found}"
         yield RecordError(file.path, line, None, problem)
     # What a notice retracts is retracted, though the notice itself may have no text.
     if retraction := Retraction.by_notice(document.pmid, retracted_by(article)):
@@ -69,7 +73,12 @@ def _matches(file: SourceFile) -> bool:
     return root_of(file.opening) in _ROOTS or file.suffix == ".nxml"
 
 
-JATS = SourceForm("articles in JATS XML, as PubMed Central has them (.nxml, .xml)", _read, _matches)
+JATS = SourceForm(
+    "articles in JATS XML, as PubMed Central has them (.nxml, .xml)",
+    _read,
+    _matches,
+    read_abstracts=partial(_read, whole=False),
+)
 
 
 _MATHML = "http://www.w3.org/1998/Math/MathML"
@@ -265,10 +274,10 @@ _RETRACTED_BY = frozenset(("retraction-forward", "retraction-in", "retracted-by"
 _FIRST_DATES = ("epub", "electronic", "epub-ppub", "ppub", "print", "pub", "collection")
 
 
-def document_of(article: _Element, fallback: str) -> Document:
+def document_of(article: _Element, fallback: str, whole: bool = True) -> Document:
     """The article as a document, named by its PMC id: its abstract alone may be there as a record of PubMed.
 
-    The element is changed on the way.
+    Where it is not to be ``whole``, its body is left out. The element is changed on the way.
     """
     prepare(article)
     meta = _first(article, ".//article-meta", ".//book-part-meta")
@@ -277,7 +286,7 @@ def document_of(article: _Element, fallback: str) -> Document:
     return document.model_copy(
         update={
             "id": document.pmcid or entry.id or document.pmid or document.id,
-            "sections": sections_of(_blocks(article, meta)),
+            "sections": sections_of(_blocks(article, meta, whole)),
         }
     )
 
@@ -367,12 +376,12 @@ def _subtypes(meta: _Element) -> Iterator[str]:
         yield text_of(subject)
 
 
-def _blocks(article: _Element, meta: _Element | None) -> Iterator[Block]:
+def _blocks(article: _Element, meta: _Element | None, whole: bool) -> Iterator[Block]:
     for abstract in () if meta is None else meta.iterfind("abstract"):
         if (abstract.get("abstract-type") or "").lower() not in _NO_ABSTRACTS:
             yield Heading(1, _words(abstract, "title") or "Abstract")
             yield from _abstract(abstract)
-    for body in article.iterfind(".//body"):
+    for body in article.iterfind(".//body") if whole else ():
         if not any(parent.tag in ("sub-article", "response") for parent in body.iterancestors()):
             yield Heading(1, "")
             yield from blocks_of(body, 1)

@@ -76,6 +76,7 @@ def documents_in(
     format: str = AUTO,
     on_format: Callable[[str], None] | None = None,
     name: str | None = None,
+    abstracts: bool = False,
 ) -> Iterator[Item]:
     """Stream what a file holds; a record that cannot be used comes out as its error.
 
@@ -87,13 +88,15 @@ def documents_in(
         format: A name of ``SOURCES``; ``auto`` goes by the file's beginning, then by its name.
         on_format: Told which form ``auto`` took, once it is known.
         name: What a document is named by that has no id of its own; the file's name without its ending otherwise.
+        abstracts: Take of articles in full text their abstracts alone.
 
     Raises:
-        InputError: The file cannot be read, is empty, is of no form known, or holds nothing that could be read.
+        InputError: The file cannot be read, is empty, is of no form known, or holds nothing that could be read; or
+            ``abstracts`` is asked of a form that has no full texts.
     """
     if format != AUTO and format not in SOURCES:
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
-    return _documents(path, format, on_format, name)
+    return _documents(path, format, on_format, name, abstracts)
 
 
 def form_of(path: Path) -> str:
@@ -126,7 +129,9 @@ def form_in_folder(path: Path) -> tuple[str | None, str]:
         return form, ""
 
 
-def _documents(path: Path, format: str, on_format: Callable[[str], None] | None, name: str | None) -> Iterator[Item]:
+def _documents(
+    path: Path, format: str, on_format: Callable[[str], None] | None, name: str | None, abstracts: bool
+) -> Iterator[Item]:
     with opened(path, name) as file:
         chosen = _recognised(file) if format == AUTO else format
         if file.is_empty:
@@ -139,7 +144,10 @@ def _documents(path: Path, format: str, on_format: Callable[[str], None] | None,
                 f"vericite corpus build pmids:{path} --to STORE"
             )
         form = SOURCES[chosen]
-        items = _to_the_end(path, form.read(file))
+        read = form.read_abstracts if abstracts else form.read
+        if read is None:
+            raise InputError(f"expected {JATS.summary} to take the abstracts of; found {path}, {form.summary}")
+        items = _to_the_end(path, read(file))
         empty = True
         for item in items if form.updates else _each_id_once(path, items):
             empty = False

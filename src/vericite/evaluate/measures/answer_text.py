@@ -279,9 +279,9 @@ class StoredScore(Measure):
 class BERTScore(StoredScore):
     """Likeness of answer and reference answer, word by word, by a language model's vectors.
 
-    BERTScore (Zhang et al. 2020), computed beforehand and stored as ``bertscore_f1``, ``bertscore_precision`` or
-    ``bertscore_recall``; say in ``made_by`` which model made it (roberta-large is usual) and whether it was rescaled,
-    since figures of two models are not comparable.
+    BERTScore (Zhang et al. 2020), computed beforehand by ``vericite compute bertscore`` or elsewhere and stored as
+    ``bertscore_f1``, ``bertscore_precision`` or ``bertscore_recall``; ``made_by`` says which model made it
+    (roberta-large is usual) and whether it was rescaled, since figures of two models are not comparable.
     """
 
     name = "BERTScore"
@@ -298,8 +298,9 @@ class BERTScore(StoredScore):
 class ClaimEntailment(StoredScore):
     """How far an answer entails the claims that a good answer makes, by an entailment model.
 
-    Computed beforehand and stored as ``claim_entailment``: of each answer, the mean over the gold's claims of the
-    model's probability (or its yes or no) that the answer entails it.
+    Computed beforehand by ``vericite compute claim-entailment`` or elsewhere and stored as ``claim_entailment``: of
+    each answer, the mean over the gold's claims of the model's probability (or its yes or no) that the answer entails
+    it.
     """
 
     name = "ClaimEntailment"
@@ -361,10 +362,10 @@ _SEED = 0
 class MAUVE(Measure):
     """How alike answers and reference answers are as two crowds of texts, by a language model's vectors.
 
-    MAUVE (Pillutla et al. 2021) of vectors made beforehand, one of the answer and one of a reference for each question:
-    scaled to length 1, reduced to the dimensions with 90 % of the variance, put into cells by k-means (5 starts), and
-    from both shares of the cells the area under the curve of exp(-5 KL) over their mixtures. 1 where both fill the
-    cells alike. A question without both vectors is missing on both sides.
+    MAUVE (Pillutla et al. 2021) of vectors made beforehand (``vericite compute mauve-features``), one of the answer and
+    one of a reference for each question: scaled to length 1, reduced to the dimensions with 90 % of the variance, put
+    into cells by k-means (5 starts), and from both shares of the cells the area under the curve of exp(-5 KL) over
+    their mixtures. 1 where both fill the cells alike. A question without both vectors is missing on both sides.
 
     It is a figure of a run, of use from some hundred questions on; below it mostly says how few there are, and it
     is comparable only between runs of as many. Runs that are scored or compared together have their cells in
