@@ -72,16 +72,16 @@ def _computed(
 ) -> Computed:
     from contextlib import closing
 
-    from vericite.cli.terminal import Progress
+    from vericite.cli.terminal import ProgressLine
     from vericite.evaluate.encoders import load_text_encoder
     from vericite.experiment.compute import answer_folders, compute_features, compute_scores, load_scores
 
     folders = answer_folders(runs)
     if what is Computable.MAUVE_FEATURES:
         encoder = load_text_encoder(model)
-        with Progress("embedding", "texts").running() as shown:
+        with ProgressLine("embedding", "texts").running() as shown:
             return compute_features(folders, encoder, problems, gold, shown.of)
-    with closing(load_scores(what.value, model)) as scores, Progress("computing", "answers").running() as shown:
+    with closing(load_scores(what.value, model)) as scores, ProgressLine("computing", "answers").running() as shown:
         return compute_scores(folders, scores, problems, gold, shown.of)
 
 
