@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vericite.assess.mixture import PRESETS, fit_mixture, read_mixture, write_mixture
+from vericite.assess.mixture import PRESETS, fit_mixture, read_mixture
 from vericite.assess.nuggets import NuggetScore, align, read_nuggets, score_nuggets, split_nuggets
+from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
 
 sklearn = pytest.importorskip("sklearn.mixture", reason="the extra [eval] is not installed")
@@ -28,7 +29,7 @@ def test_a_stored_mixture_gives_scikit_learns_probabilities(seed: int, tmp_path:
     plain = sklearn.BayesianGaussianMixture(n_components=2, random_state=seed, max_iter=1000).fit(values[:, None])
     grid = np.linspace(-1, 1, 101)
     expected = plain.predict_proba(grid[:, None])[:, plain.means_[:, 0].argmax()]
-    write_mixture(fit_mixture(values, "e", seed), tmp_path / "mixture.json")
+    write_fitted(fit_mixture(values, "e", seed), tmp_path / "mixture.json")
     stored = read_mixture(tmp_path / "mixture.json")
     assert stored.probabilities(grid) == pytest.approx(expected, abs=1e-9)
     assert stored.n == len(values)

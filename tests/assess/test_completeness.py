@@ -20,9 +20,9 @@ from vericite.assess.completeness import (
     labeller_of,
     read_classifier,
     train_classifier,
-    write_classifier,
 )
 from vericite.assess.tables import SystemAnswer, compared_sentences, label_sentences, sentence_rankings
+from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
@@ -74,7 +74,7 @@ def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tm
         AnswerSentence(QUESTION, "Berlin is the capital of Germany."),
     ]
     assert [one.label for one in classifier.label(new, embedder)] == ["required", "unnecessary"]
-    write_classifier(classifier, tmp_path / "c.json")
+    write_fitted(classifier, tmp_path / "c.json")
     again = read_classifier(tmp_path / "c.json")
     assert again == classifier
     np.testing.assert_array_equal(again.probabilities(new, embedder), classifier.probabilities(new, embedder))

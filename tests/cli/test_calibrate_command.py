@@ -226,7 +226,7 @@ def test_a_damaged_judge_is_listed_as_such(run_cli, own):
     (own / "broken.json").write_text("{}")
     printed = run_cli("judges")
     assert printed.code == 0
-    assert "broken\n    expected a file that `vericite calibrate` wrote" in printed.out
+    assert "broken\n    expected a calibrated judge's file, as `vericite calibrate` writes it" in printed.out
 
 
 def test_never_to_abstain_is_no_threshold_that_leaves_some(run_cli):

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import vericite
+from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
 from vericite.models.contracts import Inquiring, Limited, Slow
@@ -28,7 +29,6 @@ from vericite.verify.judges.calibrated import (
     read_stored,
     stored_names,
     stored_path,
-    write_stored,
 )
 from vericite.verify.judges.registry import usual_bar
 
@@ -175,15 +175,15 @@ def test_the_signature_is_the_bases_and_what_was_fitted():
 def test_a_file_comes_back_as_it_was(tmp_path_factory, temperature, bias, bar, n, day, judge):
     path = tmp_path_factory.mktemp("own") / "mine.json"
     before = stored(temperature=temperature, bias=bias, abstain_below=bar, n=n, date=day, judge=judge)
-    write_stored(before, path)
+    write_fitted(before, path)
     assert read_stored(path) == before
     assert json.loads(path.read_text(encoding="utf-8"))["schema"] == "vericite.calibrated-judge.v1"
 
 
 def test_the_folder_is_its_owners_alone_and_a_file_is_written_whole(own: Path):
     path = stored_path("mine")
-    write_stored(stored(), path)
-    write_stored(stored(n=300), path)
+    write_fitted(stored(), path)
+    write_fitted(stored(n=300), path)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [file.name for file in path.parent.iterdir()] == ["mine.json"]
     assert read_stored(path).n == 300
@@ -209,7 +209,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str | bytes, to
 
 
 def test_it_is_found_by_name_and_by_file(own: Path):
-    write_stored(stored(), stored_path("mine"))
+    write_fitted(stored(), stored_path("mine"))
     named, by_file = load_judge("mine"), load_judge(f"calibrated:{stored_path('mine')}")
     assert named.signature == by_file.signature
     for before, after in zip(LexicalJudge().judge(PAIRS), named.judge(PAIRS), strict=True):
@@ -226,7 +226,7 @@ def test_it_is_found_by_name_and_by_file(own: Path):
 
 def test_it_is_no_part_of_a_mean(own: Path):
     """It would be calibrated twice, or reach itself."""
-    write_stored(stored(judge="mean:mine+lexical"), stored_path("mine"))
+    write_fitted(stored(judge="mean:mine+lexical"), stored_path("mine"))
     with pytest.raises(InputError, match="not calibrated themselves"):
         load_judge("mean:mine+lexical")
     with pytest.raises(InputError, match="not calibrated themselves"):
@@ -234,36 +234,36 @@ def test_it_is_no_part_of_a_mean(own: Path):
 
 
 def test_what_is_calibrated_again_is_read_again(own: Path):
-    write_stored(stored(), stored_path("mine"))
+    write_fitted(stored(), stored_path("mine"))
     before = load_judge("mine").signature
-    write_stored(stored(temperature=3.0), stored_path("mine"))
+    write_fitted(stored(temperature=3.0), stored_path("mine"))
     assert load_judge("mine").signature != before
 
 
 def test_ours_cannot_be_replaced_by_a_file_of_their_name(own: Path):
-    write_stored(stored(), stored_path("bundled"))
+    write_fitted(stored(), stored_path("bundled"))
     assert isinstance(load_judge("bundled"), BundledJudge)
     assert usual_bar("bundled") == 0
 
 
 def test_a_circle_of_calibrated_judges_is_refused(own: Path):
-    write_stored(stored(judge="mine"), stored_path("mine"))
+    write_fitted(stored(judge="mine"), stored_path("mine"))
     with pytest.raises(InputError, match="not calibrated itself"):
         load_judge("mine")
 
 
 def test_a_judge_that_has_changed_since_is_warned_of(own: Path):
-    write_stored(stored(signature="lexical.v0"), stored_path("mine"))
+    write_fitted(stored(signature="lexical.v0"), stored_path("mine"))
     with pytest.warns(StaleCalibrationWarning, match=r"lexical.v0.*found lexical.v1. Calibrate again"):
         load_judge("mine")
-    write_stored(stored(), stored_path("mine"))
+    write_fitted(stored(), stored_path("mine"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_judge("mine")
 
 
 def test_its_threshold_is_used_where_nothing_else_is_said(own: Path):
-    write_stored(stored(abstain_below=1.0), stored_path("mine"))
+    write_fitted(stored(abstain_below=1.0), stored_path("mine"))
 
     def abstained(**asked: object) -> bool:
         source = {"id": "a", "text": "Aspirin lowers fever in some adults."}

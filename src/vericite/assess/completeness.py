@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from vericite.disk.files import write_whole
+from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.llm import LLM, CallFailure, ChatRequest
@@ -24,7 +24,7 @@ from vericite.llm.chat import FrozenSchema, as_block
 from vericite.llm.prompts import Prompt, read_prompt, slots
 from vericite.llm.replies import parse
 from vericite.models.contracts import Embeds
-from vericite.records import SentenceLabel, first_problem
+from vericite.records import SentenceLabel
 
 Floats = NDArray[np.float64]
 
@@ -33,8 +33,6 @@ LABELS: tuple[SentenceLabel, ...] = get_args(SentenceLabel)
 PROMPT = read_prompt(Path(__file__).parent / "prompts" / "completeness.toml", Prompt)
 """Ours."""
 
-LARGEST = 8 << 20
-"""Bytes of a classifier's file that are read."""
 
 LEAST = 2
 """Sentences of a label that a classifier is trained on at least."""
@@ -270,23 +268,4 @@ def read_classifier(path: Path) -> Classifier:
     Raises:
         InputError: It cannot be read, or is none.
     """
-    try:
-        with path.open("rb") as file:
-            return Classifier.model_validate_json(file.read(LARGEST))
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        found = f"{field}: {problem}" if field else problem
-        raise InputError(f"expected a classifier of completeness in {path}; found {found}. Train one again.") from None
-    except OSError as error:
-        raise InputError(
-            f"expected a classifier of completeness in {path}; found: {error.strerror}. Check the path."
-        ) from None
-
-
-def write_classifier(classifier: Classifier, path: Path) -> None:
-    """Write it whole or not at all.
-
-    Raises:
-        InputError: It cannot be written there.
-    """
-    write_whole(path, [classifier.model_dump_json() + "\n"])
+    return read_fitted(Classifier, path, "a classifier of completeness", "Train one again.")

@@ -13,19 +13,18 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
-from vericite.disk.files import write_whole
+from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError
 from vericite.evaluate.measures.measure import eval_package
-from vericite.records import Record, first_problem
+from vericite.records import Record
 
 Floats = NDArray[np.float64]
 
 LEAST = 20
 """Similarities, without which there is nothing to fit two components to."""
 
-LARGEST = 1 << 20
 
 PRESETS: Mapping[str, float] = {
     "all-MiniLM-L6-v2": 0.6267,
@@ -141,23 +140,4 @@ def read_mixture(path: Path) -> StoredMixture:
     Raises:
         InputError: It cannot be read, or is none.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-        return StoredMixture.model_validate_json(content[:LARGEST])
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        found = f"{field}: {problem}" if field else problem
-        raise InputError(f"expected a mixture of nuggets in {path}; found {found}. Fit one again.") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"expected a mixture of nuggets in {path}; found: {reason}. Check the path.") from None
-
-
-def write_mixture(mixture: StoredMixture, path: Path) -> None:
-    """Write it whole or not at all.
-
-    Raises:
-        InputError: It cannot be written there.
-    """
-    write_whole(path, [mixture.model_dump_json(by_alias=True, indent=2) + "\n"])
+    return read_fitted(StoredMixture, path, "a mixture of nuggets", "Fit one again.")

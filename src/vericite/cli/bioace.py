@@ -80,9 +80,10 @@ def score(
     """Print every table of BioACE that the labels of answers allow, and what each missing row needs."""
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
     from vericite.assess.completeness import labeller_of
-    from vericite.assess.mixture import read_mixture, write_mixture
+    from vericite.assess.mixture import read_mixture
     from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment
+    from vericite.disk.fitted import write_fitted
     from vericite.evaluate.systems import read_systems
     from vericite.llm import LLM
     from vericite.models import Embedder
@@ -111,7 +112,7 @@ def score(
     for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
         remark(line)
     if save_mixture is not None and found.mixture is not None:
-        write_mixture(found.mixture, save_mixture)
+        write_fitted(found.mixture, save_mixture)
 
 
 @bioace.command("train-completeness")
@@ -125,9 +126,10 @@ def train_completeness(
 ) -> None:
     """Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers."""
     from vericite.assess.bioace import answered
-    from vericite.assess.completeness import train_classifier, write_classifier
+    from vericite.assess.completeness import train_classifier
     from vericite.assess.tables import labelled_sentences
     from vericite.cli.figures import reported
+    from vericite.disk.fitted import write_fitted
     from vericite.evaluate.systems import read_systems
     from vericite.models import Embedder
 
@@ -138,6 +140,6 @@ def train_completeness(
         refuse_unwritable(out, "--out")
         examples = labelled_sentences(answered(read.systems))
         classifier = train_classifier(examples, Embedder.shared(), strength, seed)
-    write_classifier(classifier, out)
+    write_fitted(classifier, out)
     counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
     typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
+from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
 from vericite.evaluate.crossfit import (
     ENOUGH,
@@ -26,7 +27,6 @@ from vericite.verify.judges.calibrated import (
     StoredCalibration,
     make_folder,
     stored_path,
-    write_stored,
 )
 from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
 
@@ -168,5 +168,5 @@ def place_of(name: str) -> Path:
 
 def keep(found: JudgeCalibration, path: Path, name: str | None) -> str:
     """Write it; gives what ``--judge`` takes."""
-    write_stored(found.stored, path)
+    write_fitted(found.stored, path)
     return name or f"calibrated:{path}"

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
-from vericite.disk.files import expanded, own_folder, write_whole
+from vericite.disk.files import expanded, own_folder
+from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError
 from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
-from vericite.records import Record, first_problem
+from vericite.records import Record
 from vericite.verify.judging import temperature_scaled
 
 NAME = re.compile(r"[a-z0-9-]{1,40}")
 SUFFIX = ".json"
-LARGEST = 1 << 20
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Bias = Annotated[float, Field(ge=-100, le=100)]
@@ -151,32 +151,9 @@ def read_stored(path: Path) -> StoredCalibration:
     Raises:
         InputError: It cannot be read, or is none.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise _no_calibration(path, f"more than {LARGEST} bytes")
-        return StoredCalibration.model_validate_json(content)
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise _no_calibration(path, f"{field}: {problem}" if field else problem) from None
-    except (OSError, ValueError) as error:
-        # ValueError: a path with a zero byte in it.
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"expected a calibrated judge's file; found {path}: {reason}") from None
-
-
-def _no_calibration(path: Path, found: str) -> InputError:
-    return InputError(f"expected a file that `vericite calibrate` wrote; found {path}: {found}. Calibrate again.")
-
-
-def write_stored(stored: StoredCalibration, path: Path) -> None:
-    """Write it whole or not at all.
-
-    Raises:
-        InputError: It cannot be written there.
-    """
-    write_whole(path, [stored.model_dump_json(by_alias=True, indent=2) + "\n"])
+    return read_fitted(
+        StoredCalibration, path, "a calibrated judge's file, as `vericite calibrate` writes it", "Calibrate again."
+    )
 
 
 def make_folder(path: Path) -> None:
