@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vericite.attribute.registry import load_attributor
+from vericite.disk.bucket import Objects
 from vericite.errors import ClusterError, InputError
 from vericite.formats import answers_in
 from vericite.pipeline import check_many
@@ -69,7 +70,9 @@ def as_the_command() -> Protocol:
     return protocol_of(WORK.check, judge_of(WORK.check, settings_of(WORK.llm)))
 
 
-def made(folder: Path, given: Sequence[Answer], here: Here, work: Work = WORK, at_once: int = 3) -> list[Made]:
+def made(
+    folder: Path | Objects, given: Sequence[Answer], here: Here, work: Work = WORK, at_once: int = 3
+) -> list[Made]:
     with Parts(folder, work.settings()).open() as parts:
         return list(in_parts(given, work, parts, here, at_once))  # pyright: ignore[reportArgumentType]
 

@@ -34,6 +34,7 @@ from vericite.cli.workers import (
     Shared,
     WorkerPriceOption,
     WorkersOption,
+    local_copy,
     made_by,
     shared_of,
 )
@@ -55,7 +56,9 @@ def attribute(
     ctx: typer.Context,
     file: Annotated[
         Path,
-        typer.Argument(help="An answer as text (.txt, .md), or JSONL of answers in the forms that check reads."),
+        typer.Argument(
+            help="An answer as text (.txt, .md), or JSONL of answers in the forms that check reads; or s3://bucket/file."
+        ),
     ],
     documents: Annotated[
         Path | None,
@@ -103,8 +106,9 @@ def attribute(
     from vericite.scale.work import AttributeWork
 
     refuse_same(out, file, documents)
-    refuse_unwritable(out)
-    shared = shared_of(ray, workers, worker_gpus, worker_price, out)
+    refuse_unwritable(out, is_shared=ray is not None)
+    shared = shared_of(ctx, ray, workers, worker_gpus, worker_price, out)
+    file = local_copy(ctx, file)
     problems: list[RecordError] = []
     chosen = plan_of(ctx, "attribute", plan, plan_out)
     settings = settings_of(chosen.llm)

@@ -41,6 +41,7 @@ from vericite.cli.workers import (
     Shared,
     WorkerPriceOption,
     WorkersOption,
+    local_copy,
     made_by,
     shared_of,
 )
@@ -62,7 +63,8 @@ def check(
         Path,
         typer.Argument(
             help='JSONL: {"id"?, "question"?, "answer": "text with [1]", "documents": [{"id"?, "title"?, "text"}]}; '
-            "another format, a CSV, TSV, Excel or Parquet file, a .gz of one, or - for the standard input"
+            "another format, a CSV, TSV, Excel or Parquet file, a .gz of one, s3://bucket/file, or - for the standard "
+            "input"
         ),
     ],
     format: Annotated[
@@ -123,11 +125,12 @@ def check(
 
     refuse_both(as_json, as_csv)
     refuse_same(out, file, documents)
-    refuse_unwritable(out)
+    refuse_unwritable(out, is_shared=ray is not None)
     refuse_same(page, file, documents, what="--report")
     _refuse_one_file(out, page)
-    shared = shared_of(ray, workers, worker_gpus, worker_price, out)
+    shared = shared_of(ctx, ray, workers, worker_gpus, worker_price, out)
     refuse_unwritable(page, "--report")
+    file = local_copy(ctx, file)
     problems: list[RecordError] = []
     answers = read_answers(file, format, documents, problems, _show_format, columns)
     chosen = plan_of(ctx, "check", plan, plan_out)

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from vericite.cli.io import remark
+from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError, RecordError, VeriCiteError
 
 
@@ -55,14 +56,22 @@ def refuse_two_inputs(*names: str) -> None:
 
 
 def _is_same(one: Path, other: Path) -> bool:
+    address = bucket_address(one)
+    if address is not None and address == bucket_address(other):
+        return True
     try:
         return one.samefile(other)
     except OSError:
         return False
 
 
-def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
+def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = False) -> None:
     """Before anything is judged or paid for.
+
+    Args:
+        path: The file asked for.
+        what: The option that asks for it.
+        is_shared: Whether workers share the work: what they make may go into a bucket.
 
     Raises:
         InputError: A file is asked for that is a folder, in none, or in one that may not be written to.
@@ -73,6 +82,10 @@ def refuse_unwritable(path: Path | None, what: str = "--out") -> None:
     if path is None:
         return
     found = None
+    if address := bucket_address(path):
+        if is_shared:
+            return
+        raise InputError(f"expected {what} to be a file of this machine without --ray; found {address}")
     if isdir(path):
         found = "Is a directory"
     elif not isdir(path.parent):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
 
 import typer
@@ -87,21 +88,52 @@ def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None
 
 
 class Shared(NamedTuple):
-    """Who shares the work, where its lines go, and what a worker costs an hour."""
+    """Who shares the work, where its lines go, and what a worker costs an hour.
+
+    Where they go into a bucket, ``out`` is written first, and then put where ``address`` says.
+    """
 
     workers: Workers
     out: Path
     price: float | None
+    address: str | None = None
+
+
+def local_copy(ctx: typer.Context, file: Path) -> Path:
+    """The file; of an object in a bucket a copy of the same name, which goes away with the command.
+
+    Raises:
+        InputError: There is no such object, or the bucket cannot be reached.
+    """
+    from vericite.disk.bucket import bucket_address, split_address
+
+    address = bucket_address(file)
+    if address is None:
+        return file
+    objects, name = split_address(address)
+    copy = _folder_for(ctx) / name
+    objects.fetch(name, copy)
+    return copy
+
+
+def _folder_for(ctx: typer.Context) -> Path:
+    return Path(ctx.with_resource(TemporaryDirectory(prefix="vericite-")))
 
 
 def shared_of(
-    ray: str | None, workers: int | None, gpus: float | None, price: float | None, out: Path | None
+    ctx: typer.Context,
+    ray: str | None,
+    workers: int | None,
+    gpus: float | None,
+    price: float | None,
+    out: Path | None,
 ) -> Shared | None:
     """The options as a value; None without ``--ray``.
 
     Raises:
         InputError: One is there without the one that it needs.
     """
+    from vericite.disk.bucket import bucket_address, split_address
     from vericite.errors import InputError
 
     beside = {"--workers": workers, "--worker-gpus": gpus, "--worker-price": price}
@@ -115,7 +147,10 @@ def shared_of(
 
     if price is not None and workers is None:
         raise InputError("expected --workers beside --worker-price; found none")
-    return Shared(Workers(ray, workers, gpus=gpus or 0), out, price)
+    able = Workers(ray, workers, gpus=gpus or 0)
+    if address := bucket_address(out):
+        return Shared(able, _folder_for(ctx) / split_address(address)[1], price, address)
+    return Shared(able, out, price)
 
 
 @dataclass(frozen=True)
@@ -142,13 +177,17 @@ def made_by(
 ) -> Generator[tuple[Made, _Made]]:
     """What the workers make of the answers, in order; it is written to ``--out`` as it comes."""
     from vericite.cli.io import output
+    from vericite.disk.bucket import Objects, split_address
     from vericite.scale import Parts, in_parts
 
-    parts = Parts(shared.out.with_name(f"{shared.out.name}.parts"), work.settings())
+    address = shared.address
+    beside = Objects(f"{address}.parts") if address else shared.out.with_name(f"{shared.out.name}.parts")
+    parts = Parts(beside, work.settings())
     began, new, kept = time.monotonic(), 0, 0
     with parts.open():
         try:
-            with output(shared.out, making.stopped) as written:
+            # What is beside a bucket's object goes away; its parts stay.
+            with output(shared.out, "" if address else making.stopped) as written:
                 for one in in_parts(answers, work, parts, shared.workers):
                     record = making.kind.model_validate_json(one.line)
                     if written is not None:
@@ -156,9 +195,12 @@ def made_by(
                     new += making.count(record) if one.is_new else 0
                     kept += not one.is_new
                     yield one, record
+            if address:
+                objects, name = split_address(address)
+                objects.put(shared.out, name)
         except BaseException:
             if parts.any:
-                remark(f"what is done is kept in {parts.folder}; run the same command again to go on")
+                remark(f"what is done is kept in {parts}; run the same command again to go on")
             raise
         # Held until now, so that no other run finds half of them.
         parts.remove()

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vericite.disk.bucket import bucket_address
 from vericite.formats import answers_in
 from vericite.network.access import offline_by_environment
 from vericite.records import STANDARD_INPUT, STDIN, Document
@@ -186,8 +187,7 @@ def _has_another_doi(name: str, document: Document | None) -> bool:
 def _of_store(place: str, names: list[str]) -> list[Document]:
     from vericite.corpus.store import open_store
 
-    # What was a path has lost a slash.
-    store = open_store(place.replace("s3:/", "s3://") if place.startswith("s3:/") and "://" not in place else place)
+    store = open_store(bucket_address(place) or place)
     keys = [reference_key(name) for name in names]
     pmids = [key[5:] for key in keys if key.startswith("pmid:")]
     named = store.get(dict.fromkeys([*names, *pmids, *keys, *map(_name_of, keys)])).documents

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import boto3
 import lancedb
 import pytest
 from made_documents import WORDS, answers, content, document, many, source
-from moto.server import ThreadedMotoServer
 
+from bucket_server import counting_server, empty_bucket
 from vericite.corpus.store import Source, build_store, open_store
 from vericite.corpus.store.lance import LanceStore
 from vericite.corpus.store.place import place_of
@@ -22,24 +22,15 @@ UNFIT = RecordError("b.jsonl", 1, None, "expected a document; found none")
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+def server() -> Iterator[Any]:
+    with counting_server().running() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)
-def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "an-access-key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-key")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    client = boto3.resource("s3", endpoint_url=endpoint)
-    made = client.create_bucket(Bucket="made-bucket")
-    yield
-    made.objects.all().delete()
+def bucket(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    with empty_bucket(server, monkeypatch) as made:
+        yield made
 
 
 def test_a_store_in_a_bucket_is_what_it_would_be_in_a_folder(tmp_path: Path):
@@ -129,26 +120,25 @@ def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.M
         open_store(PLACE)
 
 
-def test_flipped_bytes_in_a_bucket_are_told_and_an_index_is_made_anew_by_the_next_build(endpoint: str):
+def test_flipped_bytes_in_a_bucket_are_told_and_an_index_is_made_anew_by_the_next_build(bucket: Any):
     build_store(PLACE, [source("a", map(document, range(30)))])
     assert open_store(PLACE).verify() == ()
-    made = boto3.resource("s3", endpoint_url=endpoint).Bucket("made-bucket")
     within = PLACE.removeprefix("s3://made-bucket/") + "/documents.lance/"
-    names = [one.key for one in made.objects.filter(Prefix=within)]
+    names = [one.key for one in bucket.objects.filter(Prefix=within)]
     data = next(name for name in names if name.startswith(f"{within}data/"))
     index = next(name for name in names if name.endswith("tokens.lance"))
 
     def flip(name: str) -> bytes:
-        whole = made.Object(name).get()["Body"].read()
+        whole = bucket.Object(name).get()["Body"].read()
         third = len(whole) // 3
-        made.Object(name).put(
+        bucket.Object(name).put(
             Body=whole[:third] + bytes(byte ^ 0xFF for byte in whole[third : third + 20]) + whole[third + 20 :]
         )
         return whole
 
     before = flip(data)
     assert any(f"expected the documents in {data.removeprefix(within)} as" in one for one in open_store(PLACE).verify())
-    made.Object(data).put(Body=before)
+    bucket.Object(data).put(Body=before)
     flip(index)
     (problem,) = open_store(PLACE).verify()
     assert "expected an index of body that can be read; found: other bytes in _indices/" in problem

@@ -219,7 +219,8 @@ def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
     Args:
         place: A folder, or an address such as ``s3://bucket/prefix``: credentials, region and endpoint are those of
             the usual variables (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``,
-            ``AWS_ENDPOINT_URL``).
+            ``AWS_ENDPOINT_URL``). Where ``VERICITE_STORE_COPY`` names a folder, a bucket's documents are copied there,
+            and read from there.
         embedder: Makes the vectors of what is put, where the store has vectors; the bundled one if None.
 
     Raises:
@@ -228,7 +229,7 @@ def open_store(place: str | Path, embedder: Embeds | None = None) -> Store:
     """
     require_extra()
     where = place_of(place)
-    found = existing_store(where, embedder)
+    found = existing_store(where, embedder, copied=True)
     if found is None:
         raise InputError(
             f"expected a store in {where.name}; found none. Build one: vericite corpus build FILES --to {where.name}"
@@ -249,13 +250,14 @@ def require_extra() -> None:
         raise MissingExtraError("store", "The document store") from None
 
 
-def existing_store(place: Place, embedder: Embeds | None) -> LanceStore | None:
-    """The store at a place, or None where there is nothing.
+def existing_store(place: Place, embedder: Embeds | None, copied: bool = False) -> LanceStore | None:
+    """The store at a place, or None where there is nothing; read from a copy of it where one is asked for and allowed.
 
     Raises:
         InputError: There is something else, or the place cannot be reached.
     """
     from vericite.corpus.store import tables
+    from vericite.corpus.store.copying import Copy
     from vericite.corpus.store.lance import LanceStore
 
     if place.folder is not None:
@@ -271,7 +273,7 @@ def existing_store(place: Place, embedder: Embeds | None) -> LanceStore | None:
         names = set(database.list_tables().tables)
         if tables.DOCUMENTS not in names or not _is_whole(database, tables.DOCUMENTS):
             return None
-    return LanceStore(place, database, embedder)
+    return LanceStore(place, database, embedder, Copy.of(place) if copied else None)
 
 
 def _is_whole(database: object, table: str) -> bool:

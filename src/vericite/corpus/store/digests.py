@@ -18,6 +18,7 @@ from typing import Any, cast
 from pyarrow import fs
 
 from vericite.corpus.store.place import Place, store_errors
+from vericite.disk.bucket import file_system
 from vericite.disk.files import write_whole
 
 FILE = ".digests.json"
@@ -93,18 +94,10 @@ class Digests:
     def _files(self) -> Any:
         """The files of the place, by their names in it."""
         if self._opened is None:
-            self._opened = fs.SubTreeFileSystem(*self._root())
+            folder = self._place.folder
+            local = None if folder is None else fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+            self._opened = local or file_system(self._place.name)
         return self._opened
-
-    def _root(self) -> tuple[str, Any]:
-        if self._place.folder is not None:
-            return str(self._place.folder), fs.LocalFileSystem()
-        options = self._place.options
-        scheme, _, address = options.get("endpoint", "").rpartition("://")
-        bucket = fs.S3FileSystem(
-            region=options.get("region"), endpoint_override=address or None, scheme=scheme or "https"
-        )
-        return self._place.name.removeprefix("s3://"), bucket
 
     def _write(self, text: str) -> None:
         if self._place.folder is not None:

@@ -42,6 +42,7 @@ from vericite.corpus.store.contract import (
     is_in,
     names_one,
 )
+from vericite.corpus.store.copying import Copy
 from vericite.corpus.store.digests import Digests, without_panics
 from vericite.corpus.store.place import Place, store_errors
 from vericite.corpus.store.tables import PMIDS, PmidFacts
@@ -174,11 +175,13 @@ class LanceStore:
         place: Where it lies.
         database: LanceDB's, at that place.
         embedder: Makes the vectors of what is put; None for the bundled one, which is loaded when it is needed.
+        copy: What is read of a store in a bucket; None for the bucket itself.
     """
 
-    def __init__(self, place: Place, database: Any, embedder: Embeds | None = None) -> None:
+    def __init__(self, place: Place, database: Any, embedder: Embeds | None = None, copy: Copy | None = None) -> None:
         self.place = place
         self.database = database
+        self._copy = copy
         self.facts = PmidFacts(place, database)
         self._given = embedder
         self._lock = Lock()
@@ -228,14 +231,18 @@ class LanceStore:
             if now - self._opened >= FRESH:
                 with store_errors("read", self.place):
                     # Another handle, because one that is brought up to date changes under those who read from it.
-                    self._table = self.database.open_table(tables.DOCUMENTS)
+                    self._table = self._copy.table() if self._copy else self.database.open_table(tables.DOCUMENTS)
                 self._opened = now
             return self._table
 
     def _latest(self) -> Any:
+        """The table as it is now where it lies; readers see it from their next look on."""
         with self._lock:
             self._opened = -FRESH
-        return self.snapshot()
+        if self._copy is None:
+            return self.snapshot()
+        with store_errors("read", self.place):
+            return self.database.open_table(tables.DOCUMENTS)
 
     def put(self, documents: Iterable[Document]) -> None:
         """See ``Store.put``; all of them are held in memory for a moment.

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from vericite.disk.bucket import HINT, bucket_options, checked_address
 from vericite.disk.files import expanded, only_one
 from vericite.errors import InputError
-from vericite.network.access import is_loopback
-
-if TYPE_CHECKING:
-    pass
-
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
-_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
 
 LOCK = ".building"
 _DOCUMENTS, _JOURNAL = "documents.lance", "journal.lance"
@@ -41,7 +33,7 @@ class Place:
     @property
     def options(self) -> dict[str, str]:
         """What LanceDB needs to know to reach it beside the usual ``AWS_*`` variables, which it reads itself."""
-        return _bucket_options() if self.folder is None else {}
+        return bucket_options() if self.folder is None else {}
 
 
 def place_of(place: str | Path) -> Place:
@@ -54,9 +46,7 @@ def place_of(place: str | Path) -> Place:
     scheme = _SCHEME.match(name) if isinstance(place, str) else None
     # A letter before a colon is a drive.
     if scheme and scheme[1].lower() == "s3":
-        if not _BUCKET.fullmatch(name) or ".." in name.split("/"):
-            raise InputError(f"expected an address such as s3://bucket/prefix; found {name!r}")
-        return Place(name.rstrip("/"))
+        return Place(checked_address(name))
     if scheme and "://" in name:
         raise InputError(f"expected a folder or an address such as s3://bucket/prefix; found {name!r}")
     folder = expanded(name) if name and "\0" not in name else None
@@ -81,18 +71,6 @@ def foreign_entries(folder: Path) -> list[str]:
         return []
     # Hidden files are left by file managers; the lock and the journal by a build that died at once.
     return sorted(name for name in names if name != _JOURNAL and not name.startswith("."))
-
-
-def _bucket_options() -> dict[str, str]:
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    options = {"region": region or "us-east-1"} if endpoint or region else {}
-    if endpoint:
-        options["endpoint"] = endpoint
-        # Keys and documents cross no network in the clear, unless the user's AWS_ALLOW_HTTP says so.
-        if is_loopback(urlsplit(endpoint).hostname or ""):
-            options["allow_http"] = "true"
-    return options
 
 
 _WRITING = ("write to", "index")
@@ -133,7 +111,7 @@ def _next_step(doing: str, place: Place, error: Exception) -> str:
     if any(sign in text for sign in ("no space left", "os error 28", "disk full", "quota", "file too large")):
         return " Free space on the disk and run the same again: what was written stays, and it goes on from there."
     if is_out_of_reach(error, place):
-        return " Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
+        return f" {HINT}"
     # To read again is no help; to write again is.
     return " Run the same again: what was written stays, and it goes on from there." if doing in _WRITING else ""
 

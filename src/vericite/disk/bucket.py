@@ -1,0 +1,167 @@
+"""Objects in a bucket that speaks S3, by their names: read, written whole, listed. Loads pyarrow when one is opened.
+
+objects = Objects("s3://bucket/prefix")
+objects.write("one.jsonl", b"...")      # there whole, or not at all
+objects.read("one.jsonl")               # None where there is none
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from errno import ENOSPC
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from vericite.disk.files import PARTIAL
+from vericite.errors import InputError, MissingExtraError
+from vericite.network.access import is_loopback
+
+SCHEME = "s3://"
+HINT = "Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
+"""What to do where a bucket cannot be reached."""
+
+_ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
+_AT_ONCE = 1 << 20
+
+
+def bucket_address(path: Path | str) -> str | None:
+    """The address that was typed, of a path too, which has lost a slash of it; None of what is no bucket's."""
+    name = str(path)
+    if not name.lower().startswith("s3:/"):
+        return None
+    return SCHEME + name[len("s3:") :].lstrip("/")
+
+
+def checked_address(name: str) -> str:
+    """The address without a slash at its end.
+
+    Raises:
+        InputError: It is none.
+    """
+    if not _ADDRESS.fullmatch(name) or ".." in name.split("/"):
+        raise InputError(f"expected an address such as s3://bucket/prefix; found {name!r}")
+    return name.rstrip("/")
+
+
+def bucket_options() -> dict[str, str]:
+    """Region and endpoint by the usual ``AWS_*`` variables; keys are read by whoever connects."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    options = {"region": region or "us-east-1"} if endpoint or region else {}
+    if endpoint:
+        options["endpoint"] = endpoint
+        # Keys and documents cross no network in the clear, unless the user's AWS_ALLOW_HTTP says so.
+        if is_loopback(urlsplit(endpoint).hostname or ""):
+            options["allow_http"] = "true"
+    return options
+
+
+def file_system(address: str) -> Any:
+    """The files under an address, as pyarrow has them.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    try:
+        from pyarrow import fs
+    except ImportError:
+        raise MissingExtraError("store", "Reading and writing s3://") from None
+    options = bucket_options()
+    scheme, _, endpoint = options.get("endpoint", "").rpartition("://")
+    bucket = fs.S3FileSystem(region=options.get("region"), endpoint_override=endpoint or None, scheme=scheme or "https")
+    return fs.SubTreeFileSystem(address.removeprefix(SCHEME), bucket)
+
+
+class Objects:
+    """The objects under an address. What fails is an ``InputError`` that names the address and the next step.
+
+    Args:
+        address: ``s3://bucket/prefix``; checked.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = checked_address(address)
+        self._opened: Any = None
+
+    @property
+    def _files(self) -> Any:
+        if self._opened is None:
+            self._opened = file_system(self.address)
+        return self._opened
+
+    def read(self, name: str) -> bytes | None:
+        """What an object holds; None where there is none."""
+        with self._errors("read", name):
+            try:
+                with self._files.open_input_stream(name) as file:
+                    return file.read()
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Have an object of this name; it is there whole when this returns."""
+        with self._errors("write", name), self._files.open_output_stream(name) as file:
+            file.write(content)
+
+    def fetch(self, name: str, to: Path) -> None:
+        """Copy an object into a file, which is there whole or not at all."""
+        # Others may fetch the same, in this process too.
+        part = to.with_name(f"{to.name}.{uuid4().hex}{PARTIAL}")
+        with self._errors("read", name):
+            to.parent.mkdir(parents=True, exist_ok=True)
+            with self._files.open_input_stream(name) as file, part.open("wb") as copy:
+                while block := file.read(_AT_ONCE):
+                    copy.write(block)
+            part.replace(to)
+
+    def put(self, file: Path, name: str) -> None:
+        """Copy a file into an object, which is there whole when this returns."""
+        with self._errors("write", name), file.open("rb") as copy:
+            with self._files.open_output_stream(name) as stream:
+                while block := copy.read(_AT_ONCE):
+                    stream.write(block)
+
+    def sizes(self, within: str = "") -> dict[str, int]:
+        """The objects whose names begin with a folder's, with their bytes; all below it."""
+        from pyarrow import fs
+
+        with self._errors("list", within):
+            found = self._files.get_file_info(fs.FileSelector(within, recursive=True, allow_not_found=True))
+            return {file.path: file.size for file in found if file.is_file}
+
+    def remove(self, name: str) -> None:
+        """Take an object away."""
+        with self._errors("write", name):
+            self._files.delete_file(name)
+
+    @contextmanager
+    def _errors(self, doing: str, name: str) -> Generator[None]:
+        where = f"{self.address}/{name}".rstrip("/")
+        try:
+            yield
+        except FileNotFoundError:
+            raise InputError(f"expected an object, {where}; found none. Look at its name, and at the bucket") from None
+        except OSError as error:
+            reason = " ".join(str(error).split())[:300].rstrip(". ")
+            step = "Free space on the disk" if error.errno == ENOSPC else HINT
+            raise InputError(f"expected to {doing} {where}; found: {reason}. {step}") from None
+
+
+def split_address(address: str) -> tuple[Objects, str]:
+    """Where an object lies, and its name there.
+
+    Raises:
+        InputError: The address is of a bucket, and of no object in it.
+    """
+    folder, _, name = checked_address(address).rpartition("/")
+    if not folder.removeprefix(SCHEME) or folder == "s3:/":
+        raise InputError(f"expected the address of an object, such as s3://bucket/answers.jsonl; found {address!r}")
+    return Objects(folder), name

@@ -1,0 +1,135 @@
+"""Answers in a bucket, and verdicts into one: what is there is what one process makes of files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_stream import Here, answers, made
+
+from bucket_server import counting_server, empty_bucket
+from vericite.disk.bucket import Objects, bucket_address, split_address
+from vericite.errors import ClusterError, InputError
+from vericite.scale import CheckWork, Parts
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+PLACE = "s3://made-bucket/runs/verdicts.jsonl.parts"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    with counting_server().running() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def bucket(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    with empty_bucket(server, monkeypatch) as made:
+        yield made
+
+
+def keys(bucket: Any) -> list[str]:
+    # pyarrow leaves an empty object that stands for a folder.
+    return sorted(one.key for one in bucket.objects.all() if not one.key.endswith("/"))
+
+
+def test_a_run_that_died_goes_on_from_the_parts_in_the_bucket(bucket, tmp_path):
+    given = answers(30)
+    with pytest.raises(ClusterError):
+        made(Objects(PLACE), given, Here(dies_at=4))
+    assert sum(key.endswith(".jsonl") for key in keys(bucket)) == 4
+    again = Here()
+    found = made(Objects(PLACE), given, again)
+    assert len(again.done) == 10 - 4
+    assert [one.line for one in found] == [one.line for one in made(tmp_path / "folder", given, Here())]
+
+
+def test_a_part_that_is_torn_off_or_of_another_answer_is_done_again(bucket):
+    given = answers(9)
+    whole = [one.line for one in made(Objects(PLACE), given, Here())]
+    name = next(key for key in keys(bucket) if key.endswith(".jsonl"))
+    bucket.Object(name).put(Body=bucket.Object(name).get()["Body"].read()[:-1])
+    given[4] = given[4].model_copy(update={"id": "another"})
+    again = Here()
+    found = [one.line for one in made(Objects(PLACE), given, again)]
+    assert sorted(again.done) == [0, 1]
+    assert found[:3] + found[6:] == whole[:3] + whole[6:]
+
+
+def test_parts_of_other_settings_are_refused_and_what_is_removed_is_ours(bucket):
+    made(Objects(PLACE), answers(3), Here())
+    with pytest.raises(InputError, match="same settings"):
+        made(Objects(PLACE), answers(3), Here(), CheckWork())
+    bucket.Object("runs/verdicts.jsonl.parts/mine.txt").put(Body=b"kept")
+    Parts(Objects(PLACE), {}).remove()
+    assert keys(bucket) == ["runs/verdicts.jsonl.parts/mine.txt"]
+
+
+def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
+    bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
+    here = run_cli("check", str(EXAMPLES), "--judge", "lexical", "--json")
+    there = run_cli("check", "s3://made-bucket/given/answers.jsonl", "--judge", "lexical", "--json")
+    assert here.code == there.code and here.out == there.out and '"citations"' in there.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["s3://made-bucket/none.jsonl"], "expected an object, s3://made-bucket/none.jsonl; found none"),
+        (["s3://no-such-bucket/a.jsonl"], "s3://no-such-bucket/a.jsonl"),
+        (["s3://made-bucket"], "expected the address of an object"),
+        ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without --ray; found s3://made-bucket/x.jsonl"),
+        (
+            ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--ray", "local"],
+            "expected --out to be another file than the input",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "attribute"])
+def test_what_a_bucket_cannot_give_or_take_is_told(run_cli, command, line, told):
+    printed = run_cli(command, *line)
+    assert printed.code == 2
+    assert told in " ".join(printed.err.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["check", "attribute"])
+def test_what_a_cluster_puts_into_a_bucket_is_what_one_process_makes_byte_for_byte(bucket, tmp_path, command):
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
+
+    def run(file: str, out: str, *more: str) -> bytes:
+        line = [sys.executable, "-m", "vericite", command, file, "--out", out, "--no-cache", *more]
+        return subprocess.run(line, check=True, capture_output=True, env=os.environ, timeout=600).stdout
+
+    one = run(str(EXAMPLES), str(tmp_path / "one.jsonl"))
+    many = run("s3://made-bucket/given/answers.jsonl", "s3://made-bucket/out/many.jsonl", "--ray", "local")
+    assert one == many
+    assert bucket.Object("out/many.jsonl").get()["Body"].read() == (tmp_path / "one.jsonl").read_bytes()
+    assert keys(bucket) == ["given/answers.jsonl", "out/many.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (Path("s3://bucket/a/b.jsonl"), "s3://bucket/a/b.jsonl"),
+        ("s3://bucket/a", "s3://bucket/a"),
+        (Path("s3.jsonl"), None),
+        (Path("/s3:/bucket"), None),
+    ],
+)
+def test_an_address_is_known_though_a_path_has_taken_a_slash_of_it(given, found):
+    assert bucket_address(given) == found
+
+
+def test_an_address_is_split_at_the_name_of_its_object():
+    objects, name = split_address("s3://bucket/a/b.jsonl")
+    assert (objects.address, name) == ("s3://bucket/a", "b.jsonl")
+    for wrong in ("s3://bucket", "s3://b", "s3://bucket/../x", "s3://UPPER/x"):
+        with pytest.raises(InputError, match="expected"):
+            split_address(wrong)
