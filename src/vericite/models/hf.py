@@ -454,8 +454,9 @@ class Reader:
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
         takes_kinds = "token_type_ids" in inspect.signature(loaded.model.forward).parameters
-        # Some tokenizers number the two texts for models that have one number only.
-        self._kinds = takes_kinds and getattr(loaded.model.config, "type_vocab_size", 2) > 1
+        # Some tokenizers number the two texts for models that have one number only, and GPT-2 takes numbers for words.
+        numbers = 2 if "token_type_ids" in loaded.tokenizer.model_input_names else 1
+        self._kinds = takes_kinds and getattr(loaded.model.config, "type_vocab_size", numbers) > 1
         # A tokenizer of transformers keeps the settings of a call in itself.
         self._tokenizing = Lock()
 

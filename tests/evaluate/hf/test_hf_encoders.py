@@ -38,10 +38,20 @@ def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("decoder") / "gpt2"
     tokenizer = tiny_models._bytes()
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer.backend_tokenizer, eos_token="</s>", unk_token="<unk>"
+        tokenizer_object=tokenizer.backend_tokenizer,
+        eos_token="</s>",
+        unk_token="<unk>",
+        model_input_names=["input_ids", "attention_mask"],
     )
     config = transformers.GPT2Config(
-        vocab_size=len(tokenizer), n_positions=64, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5
+        vocab_size=len(tokenizer),
+        n_positions=64,
+        n_embd=16,
+        n_layer=2,
+        n_head=2,
+        initializer_range=0.5,
+        bos_token_id=0,
+        eos_token_id=2,
     )
     torch.manual_seed(0)
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)

@@ -22,7 +22,7 @@ class Effort(Measure):
     needs: ClassVar[tuple[Need, ...]] = ("answer",)
     pooled: ClassVar[bool] = False
     share: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool | None] = False
+    higher_is_better: ClassVar[bool | None] = None
 
     def parts(self, item: Item) -> Parts | None:
         """What it took; also for an answer that says that there is none."""
