@@ -120,7 +120,7 @@ def test_a_separated_title_has_one_separator_behind_it_and_is_one_text(checkpoin
     embedder = HFEmbedder(str(checkpoints[kind]), titles="separated")
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoints[kind])
     short, long, _ = embedder._documents._one([(document.title, document.text) for document in DOCUMENTS])
-    assert isinstance(short, batching.Tokens) and isinstance(long, batching.Tokens)
+    assert isinstance(short, batching.TokenizedInput) and isinstance(long, batching.TokenizedInput)
     end = tokenizer.sep_token_id
     assert (short.ids.count(end), short.kinds, short.ids[-1]) == (2, [], end)
     assert (len(long.ids), long.ids[-1], long.cut) == (POSITIONS, end, True)

@@ -128,7 +128,7 @@ def test_memory_that_does_not_hold_a_batch_halves_it_and_one_text_too_large_is_a
     expected = reranker.relevance(QUESTION, TEXTS)
     score, bar = reranker._score, [40]
 
-    def starved(batch: list[batching.Tokens]) -> Any:
+    def starved(batch: list[batching.TokenizedInput]) -> Any:
         if len(batch) > 1 or len(batch[0].ids) > bar[0]:
             raise torch.OutOfMemoryError("no memory")
         return score(batch)

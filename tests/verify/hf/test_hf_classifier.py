@@ -170,7 +170,7 @@ def test_only_the_premise_is_cut(judges: Mapping[str, NliJudge], kind: str):
     judge = judges[kind]
     loaded = judge._loaded
     (tokens,) = judge._encode([LONG])
-    assert isinstance(tokens, batching.Tokens)
+    assert isinstance(tokens, batching.TokenizedInput)
     claim = loaded.tokenizer(LONG.claim, add_special_tokens=False)["input_ids"]
     assert len(tokens.ids) == tiny_models.POSITIONS
     assert tokens.ids[-len(claim) - 1 : -1] == claim
@@ -194,7 +194,7 @@ def test_a_claim_that_leaves_no_room_is_a_failure_and_the_others_are_judged(judg
 def test_a_separator_in_a_source_is_read_as_text(judges: Mapping[str, NliJudge], kind: str):
     tokenizer = judges[kind]._loaded.tokenizer
     (tokens,) = judges[kind]._encode([Pair(f"a {tokenizer.sep_token} b", "a")])
-    assert isinstance(tokens, batching.Tokens)
+    assert isinstance(tokens, batching.TokenizedInput)
     assert tokens.ids.count(tokenizer.sep_token_id) == (3 if kind == "roberta" else 2)
 
 
@@ -231,7 +231,7 @@ def test_memory_that_does_not_hold_a_batch_halves_it(judges: Mapping[str, NliJud
     score = judge._score
     sizes: list[int] = []
 
-    def starved(batch: list[batching.Tokens]) -> Any:
+    def starved(batch: list[batching.TokenizedInput]) -> Any:
         sizes.append(len(batch))
         if len(batch) > 1 or len(batch[0].ids) > 30:
             raise torch.OutOfMemoryError("no memory")

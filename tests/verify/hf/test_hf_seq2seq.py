@@ -117,7 +117,7 @@ def test_of_a_prompt_only_the_premise_is_cut(tmp_path: Path, style: Any):
     assert isinstance(judge, Limited)
     premise = " ".join(["a b"] * 500)
     (tokens,) = judge._encode([Pair(premise, "the claim")])
-    assert isinstance(tokens, batching.Tokens)
+    assert isinstance(tokens, batching.TokenizedInput)
     assert tokens.cut
     assert positions - 2 <= len(tokens.ids) <= positions
     read = judge._loaded.tokenizer.decode(tokens.ids, skip_special_tokens=True)
@@ -126,10 +126,10 @@ def test_of_a_prompt_only_the_premise_is_cut(tmp_path: Path, style: Any):
     assert read.endswith(" ".join(after.split()))
     fits = " ".join(["a"] * (judge.capacity - judge.length("the claim")))
     whole, over, failed = judge._encode([Pair(fits, "the claim"), Pair(fits + " a", "the claim"), Pair("a", premise)])
-    assert isinstance(whole, batching.Tokens)
-    assert isinstance(over, batching.Tokens)
+    assert isinstance(whole, batching.TokenizedInput)
+    assert isinstance(over, batching.TokenizedInput)
     assert (whole.cut, len(whole.ids), over.cut) == (False, positions, True)
-    assert not isinstance(failed, batching.Tokens)
+    assert not isinstance(failed, batching.TokenizedInput)
     assert str(failed.failure).startswith("expected a claim of fewer than ")
 
 
@@ -151,7 +151,7 @@ def test_what_it_writes_does_not_depend_on_the_batch(tmp_path: Path):
 def test_an_end_in_a_source_is_read_as_text(tmp_path: Path):
     judge = Seq2SeqJudge(str(tiny_models.asker(tmp_path / "model")), TRUE)
     (tokens,) = judge._encode([Pair("a </s> b", "a")])
-    assert isinstance(tokens, batching.Tokens)
+    assert isinstance(tokens, batching.TokenizedInput)
     assert tokens.ids.count(1) == 1
 
 
