@@ -6,8 +6,8 @@ So many clients on loopback check answers of five sentences that each cite one o
 corpus; none waits between its requests, and no two sentences are the same. Before and after, the batch engine checks
 such answers for a third of the time each, in a process of its own: a machine that others use gets slower and faster.
 Printed are citations a second of both and their ratio (bar 0.8), the median and the 95th percentile of a request's
-seconds, requests that were refused or answered otherwise than the batch engine would (bar 0), and the memory of the
-service in the first and the last quarter of the time. Ten minutes, as the issue has it: ``--seconds 600``.
+seconds, requests that were refused or cut short (bar 0), labels that differ from the batch engine's (bar 0), and the
+memory of the service in its second and its last quarter. Ten minutes, as the issue has it: ``--seconds 600``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -34,6 +34,8 @@ import httpx2
 from vericite.corpus import demo_documents
 
 SENTENCES = 5
+COMPARED = 200
+"""Answers whose labels are compared with the batch engine's."""
 
 
 def answer(number: int) -> dict[str, Any]:
@@ -43,6 +45,20 @@ def answer(number: int) -> dict[str, Any]:
     said = " ".join(f"In cohort {number}, {it.title.lower()} [{n}]." for n, it in enumerate(chosen, start=1))
     given = [{"id": it.id, "title": it.title, "text": it.text} for it in chosen]
     return {"id": f"a{number}", "answer": said, "documents": given}
+
+
+def expected(numbers: Sequence[int]) -> list[list[str | None]]:
+    """The labels that the batch engine gives the citations of answers."""
+    from vericite.pipeline.check import check_many
+    from vericite.records import Answer, Document, Verdict
+    from vericite.text.citations import parse_answer
+
+    def made() -> Iterator[Answer]:
+        for it in map(answer, numbers):
+            documents = [Document.from_text(one["id"], one["text"], one["title"]) for one in it["documents"]]
+            yield parse_answer(it["id"], it["answer"], documents)
+
+    return [[it.label if isinstance(it, Verdict) else None for it in one.verdicts] for one in check_many(made())]
 
 
 def batch(seconds: float, first: int) -> float:
@@ -72,6 +88,7 @@ class Load:
     seconds: list[float] = field(default_factory=list[float])
     wrong: list[str] = field(default_factory=list[str])
     citations: int = 0
+    labels: dict[int, list[str | None]] = field(default_factory=dict[int, list[str | None]])
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def client(self, address: str, numbers: Iterator[int], end: float) -> None:
@@ -87,6 +104,7 @@ class Load:
                 with self.lock:
                     self.seconds.append(took)
                     self.citations += len(verdicts)
+                    self.labels[number] = [verdict.get("label") for verdict in verdicts]
                     if len(verdicts) != SENTENCES:
                         self.wrong.append(f"{reply.status_code}: {reply.text[:100]}")
 
@@ -128,7 +146,11 @@ def service(seconds: float, clients: int) -> float:
     middle, high = statistics.median(load.seconds), load.seconds[int(len(load.seconds) * 0.95)]
     print(f"{clients} clients, {took:.0f} s: {len(load.seconds)} requests, {load.citations} citations")
     print(f"seconds of a request: median {middle:.2f}, p95 {high:.2f}")
-    print(f"refused or otherwise answered: {len(load.wrong)} {load.wrong[:3] or ''}")
+    print(f"refused or cut short: {len(load.wrong)} {load.wrong[:3] or ''}")
+    # Spread over the whole time; all of them would take as long again.
+    compared = sorted(load.labels)[:: max(1, len(load.labels) // COMPARED)]
+    unlike = sum(load.labels[number] != labels for number, labels in zip(compared, expected(compared), strict=True))
+    print(f"labelled otherwise than by the batch engine: {unlike} of {len(compared)} answers compared")
     print(
         f"memory: {statistics.mean(held[quarter : 2 * quarter]):.0f} MB in the second quarter, "
         f"{statistics.mean(held[-quarter:]):.0f} MB in the last, peak {max(held):.0f} MB"
