@@ -256,6 +256,12 @@ def test_an_abbreviation_is_written_out_once_in_brackets_that_are_ours():
     assert with_long_forms("LA hurt less.", explained, known) == "LA hurt less."
 
 
+def test_an_abbreviation_that_a_sentence_explains_itself_gets_no_other_long_form():
+    explained = acronym_pairs("The practice nurse (PN) asked. Peripheral neuroepithelioma (PN) is rare.")
+    said = "Peripheral neuroepithelioma (PN) is rare."
+    assert with_long_forms(said, explained, set()) == said
+
+
 def test_the_form_of_a_question_says_whether_it_is_closed_and_what_it_asks_for():
     assert is_closed(Question(id="q", text="Does zinc shorten colds?"))
     assert not is_closed(Question(id="q", text="Is aspirin an acid or a base?"))

@@ -139,9 +139,11 @@ def with_long_forms(text: str, explained: Sequence[Acronym], known: set[str]) ->
     """
     for pair in explained:
         short = pair.singular
-        if short in known or short in _GENERAL or pair.long.lower() in text.lower():
-            if pair.long.lower() in text.lower():
-                known.add(short)
+        # Written out beside it, or in brackets behind words that may be another long form of the same letters.
+        explains = pair.long.lower() in text.lower() or re.search(rf"[(\[]{re.escape(short)}s?[)\];,]", text)
+        if explains:
+            known.add(short)
+        if explains or short in known or short in _GENERAL:
             continue
         match = re.search(rf"(?<![\w-]){re.escape(short)}(?![\w-])", text)
         if match is None:
