@@ -124,8 +124,9 @@ class Collector:
         gold = {id for id, _ in asked.snippets}
         hits = self._search.retrieve(asked.question, READ_AGAIN + (60 if self._take_away else 0))
         left = [hit for hit in hits if not (self._take_away and hit.document.id in gold)][:READ_AGAIN]
-        found = Rerank(self._reranker)(asked.question.text, left)[:K]
-        return [hit.model_copy(update={"document": lengthened(hit.document, asked, self._around)}) for hit in found]
+        # Lengthened before they are read: a reranker finds a snippet more relevant than an abstract that has it.
+        whole = [hit.model_copy(update={"document": lengthened(hit.document, asked, self._around)}) for hit in left]
+        return Rerank(self._reranker)(asked.question.text, whole)[:K]
 
 
 def _hits(candidate: Candidate, asked: Asked, evidence: list[Evidence]) -> list[int]:

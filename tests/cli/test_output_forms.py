@@ -173,10 +173,19 @@ def test_an_empty_project_sets_nothing(tmp_path: Path):
     assert project_settings(tmp_path / "vericite.toml") == {}
 
 
-def test_the_shell_completes_commands():
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("vericite che", ["check"]),
+        ("vericite check --protocol ea", ["early"]),
+        ("vericite check --judge bund", ["bundled"]),
+    ],
+)
+def test_the_shell_completes_commands_and_names(typed: str, completed: list[str]):
     code = "import sys; sys.argv = ['vericite']; from vericite.cli import main; main()"
-    asked = {"_VERICITE_COMPLETE": "complete_bash", "COMP_WORDS": "vericite che", "COMP_CWORD": "1"}
+    at = str(len(typed.split()) - 1)
+    asked = {"_VERICITE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": at}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True, timeout=60
     )
-    assert done.stdout.split() == ["check"]
+    assert done.stdout.split() == completed

@@ -7,12 +7,34 @@ from typing import Annotated, Literal
 
 import typer
 
+
+def _protocols(incomplete: str) -> list[str]:
+    from vericite.verify.protocol import protocol_names
+
+    return [name for name in protocol_names() if name.startswith(incomplete)]
+
+
+def _judges(incomplete: str) -> list[str]:
+    from vericite.verify.judges.registry import JUDGES, own_names
+
+    return [name for name in (*JUDGES, *own_names()) if name.startswith(incomplete)]
+
+
 ProtocolOption = Annotated[
-    str, typer.Option(help="How citations are judged; `vericite protocols` lists the names.", metavar="NAME")
+    str,
+    typer.Option(
+        help="How citations are judged; `vericite protocols` lists the names.",
+        metavar="NAME",
+        autocompletion=_protocols,
+    ),
 ]
 JudgeOption = Annotated[
     str | None,
-    typer.Option(help="Who judges, in place of the protocol's own; `vericite judges` lists them.", metavar="NAME"),
+    typer.Option(
+        help="Who judges, in place of the protocol's own; `vericite judges` lists them.",
+        metavar="NAME",
+        autocompletion=_judges,
+    ),
 ]
 AbstainOption = Annotated[
     float | None,
