@@ -87,7 +87,8 @@ def _computed(
 
 def _show(done: Computed, what: Computable) -> None:
     before = f", {done.answers - done.made} of them before" if done.made < done.answers else ""
-    say(f"{what.value}: {done.answers} answers{before}; {len(done.files)} files, such as {done.files[0]}")
+    files = f"{len(done.files)} files, the first " if len(done.files) > 1 else ""
+    say(f"{what.value}: {done.answers} answers{before}; {files}{done.files[0]}")
     say(f"by {done.signature}")
     if done.without:
         note(f"{done.without} questions are left out: they have no answer in words, or nothing to compare it with")
