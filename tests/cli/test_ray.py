@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_without_ray_the_line_that_installs_it_is_told(run_cli, tmp_path, comman
     assert printed.code == 1
     assert "pip install 'vericite[ray]'" in printed.err
     assert not out.exists()
+
+
+def test_a_ray_that_does_not_start_is_told_in_a_sentence(run_cli, tmp_path, monkeypatch):
+    def init(**_: object) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    for name in ("ray", "ray.exceptions"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(init=init))
+    printed = run_cli("check", str(EXAMPLES), "--ray", "local", "--out", str(tmp_path / "out.jsonl"))
+    assert printed.code == 1
+    assert "expected Ray to start on this machine; found: The current node timed out" in printed.err
+    assert "Traceback" not in printed.err
 
 
 def test_offline_no_cluster_elsewhere_is_asked(run_cli, tmp_path, monkeypatch):

@@ -69,6 +69,8 @@ class Workers:
         if self.address == LOCAL:
             # On loopback, as Ray does on other systems: who reaches a cluster can run what they like on it.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+            # Workers do what the command was started for: by default they give way to all else on the machine.
+            os.environ.setdefault("RAY_worker_niceness", "0")
         ray = _package()
         self._connect(ray)
         try:
@@ -81,7 +83,14 @@ class Workers:
         if self.address == LOCAL:
             count = self.count or max(1, available_cores() // self.cpus)
             here = {"num_cpus": count * self.cpus, "_node_ip_address": "127.0.0.1", "include_dashboard": False}
-            ray.init(address=LOCAL, object_store_memory=_STORE, **here, **quiet)
+            try:
+                ray.init(address=LOCAL, object_store_memory=_STORE, **here, **quiet)
+            except Exception as error:
+                # Of no class of its own; it waits for itself for thirty seconds, whatever else runs.
+                raise ClusterError(
+                    f"expected Ray to start on this machine; found: {str(error)[:200]} Run the same command again when "
+                    "the machine has less to do: what is done is kept."
+                ) from None
             return
         if offline_by_environment():
             raise InputError(f"expected --ray local, because this is offline; found {self.address!r}")

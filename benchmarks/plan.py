@@ -1,0 +1,166 @@
+"""All of PubMed and millions of citations, reckoned from what was measured: where adding workers stops helping.
+
+    python benchmarks/plan.py [--documents 38000000] [--citations 10000000] [--price 0.05]
+
+What one process must do alone, while others work for it, is measured here: the driver of ``check --ray`` (parts hashed,
+committed, read again, parsed and written) with workers that give ready lines at once, and the writer of ``corpus
+build --ray`` taking rows that others made. The other rates are arguments, with what ``docs/results`` has as defaults.
+Then queues are simulated: files or parts are done by so many workers, each after the last; the one process takes them
+in order, and no worker is more than some parts ahead. ``--price`` is a core's hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
+PART = 64
+
+
+class Job(NamedTuple):
+    """Work in equal pieces, with what one worker and what the one process take for a piece, in seconds."""
+
+    pieces: int
+    work: float
+    alone: float
+    ahead: int
+    after: float = 0.0
+
+
+class Ready:
+    """Workers that have done all before they are asked."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self._lines, self._queue = lines, list[tuple[int, int]]()
+
+    @contextmanager
+    def running(self, work: object) -> Iterator[Ready]:
+        """At once."""
+        yield self
+
+    def __len__(self) -> int:
+        return 2
+
+    @property
+    def is_full(self) -> bool:
+        """As a pool of two."""
+        return len(self._queue) >= 4
+
+    @property
+    def is_idle(self) -> bool:
+        """As a pool."""
+        return not self._queue
+
+    def put(self, number: int, answers: Sequence[bytes]) -> None:
+        """Take a part."""
+        self._queue.append((number, len(answers)))
+
+    def take(self) -> tuple[int, list[bytes]]:
+        """Give it back."""
+        number, count = self._queue.pop(0)
+        return number, list(self._lines[:count])
+
+
+def driver_seconds(parts: int = 20) -> tuple[float, float]:
+    """Processor seconds of the driver for an answer, and citations of one."""
+    from vericite.formats import answers_in
+    from vericite.pipeline import check_many
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
+    from vericite.pipeline.plan import CheckPlan, ModelPlan
+    from vericite.records import Answer, CheckedAnswer, to_json
+    from vericite.scale import CheckWork, Parts, in_parts
+
+    work = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
+    given = [item for item in answers_in(EXAMPLES) if isinstance(item, Answer)]
+    answers = (given * PART)[:PART]
+    lexical = protocol_of(work.check, judge_of(work.check, settings_of(work.llm)))
+    checked = list(check_many(answers, lexical, quote=True))
+    lines = [one.model_dump_json().encode() for one in checked]
+    with tempfile.TemporaryDirectory() as folder, Parts(Path(folder, "parts"), work.settings()).open() as kept:
+        start = time.process_time()
+        made = in_parts(answers * parts, work, kept, Ready(lines))  # pyright: ignore[reportArgumentType]
+        for one in made:
+            to_json(CheckedAnswer.model_validate_json(one.line))
+        spent = time.process_time() - start
+    return spent / PART / parts, sum(one.summary.citations for one in checked) / PART
+
+
+def writer_seconds(count: int = 20_000) -> float:
+    """Processor seconds of the writer for a document that others have read, without indexes."""
+    from vericite.corpus.store.ahead import item_of, line_of
+    from vericite.corpus.store.building import new_store
+    from vericite.corpus.store.place import Place
+    from vericite.records import Document
+
+    text = "The trial of one drug against another found no difference in the outcome of most patients. " * 16
+    lines = [line_of(Document.from_text(str(number), text, "A trial")) for number in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        store = new_store(Place(folder, Path(folder)), None, False)
+        start = time.process_time()
+        store.merge(store.table_of([item_of(line).row for line in lines], None))  # pyright: ignore
+        return (time.process_time() - start) / count
+
+
+def simulated(job: Job, workers: int) -> float:
+    """Seconds until the one process has taken the last piece."""
+    free = [0.0] * workers
+    taken: list[float] = []
+    now = 0.0
+    for number in range(job.pieces):
+        # A piece is begun when a worker is free, and not more than so many pieces before the one that is taken.
+        window = number - workers * job.ahead
+        begun = max(heapq.heappop(free), taken[window] if window >= 0 else 0.0)
+        heapq.heappush(free, begun + job.work)
+        now = max(now, begun + job.work) + job.alone
+        taken.append(now)
+    return now + job.after
+
+
+def table(name: str, job: Job, price: float) -> None:
+    """Hours and price by the number of workers, up to where twice as many gain less than a tenth."""
+    print(f"\n{name}\n\n| workers | hours | busy of the one process | price |\n|---|---|---|---|")
+    workers, before = 1, float("inf")
+    while True:
+        seconds = simulated(job, workers)
+        busy = (job.pieces * job.alone + job.after) / seconds
+        print(f"| {workers} | {seconds / 3600:.2f} | {busy:.0%} | {(workers + 1) * seconds / 3600 * price:.2f} |")
+        if seconds > 0.9 * before:
+            return
+        workers, before = workers * 2, seconds
+
+
+def main() -> None:
+    """Measure, simulate, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=38_000_000)
+    parser.add_argument("--files", type=int, default=1_270)
+    parser.add_argument("--citations", type=int, default=10_000_000)
+    parser.add_argument("--read-rate", type=float, default=3_000, help="records of XML a second and core")
+    parser.add_argument("--embed-rate", type=float, default=21, help="abstracts a second and core")
+    parser.add_argument("--check-rate", type=float, default=12, help="citations a second and core")
+    parser.add_argument("--index-rate", type=float, default=23_000, help="documents a second that two cores index")
+    parser.add_argument("--price", type=float, default=0.05, help="of a core's hour")
+    given = parser.parse_args()
+    each, citations = driver_seconds()
+    writing = writer_seconds()
+    print(f"driver of check --ray: {each * 1000:.2f} ms an answer with {citations:.1f} citations")
+    print(f"writer of corpus build: {writing * 1e6:.0f} us a document that others have read")
+    parts = round(given.citations / citations / PART)
+    checking = Job(parts, PART * citations / given.check_rate, PART * each, 16)
+    table(f"{given.citations:,} citations, parts of {PART} answers", checking, given.price)
+    a_file, after = given.documents / given.files, given.documents / given.index_rate
+    reading = Job(given.files, a_file / given.read_rate, a_file * writing, 2, after)
+    table(f"{given.documents:,} documents in {given.files} files, without vectors", reading, given.price)
+    vectors = reading._replace(work=a_file / given.read_rate + a_file / given.embed_rate)
+    table("the same with vectors", vectors, given.price)
+
+
+if __name__ == "__main__":
+    main()
