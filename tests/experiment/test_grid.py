@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -268,3 +270,23 @@ def test_cells_over_other_documents_share_no_evidence(questions: Path, tmp_path:
         found = [hit.document.id for run in runs_of(outcome.folder).values() for hit in run.evidence]
         assert found and all(id.startswith(name) for id in found)
         assert not outcome.counts.search_shared
+
+
+def test_a_table_tells_tokens_also_of_answers_that_came_from_another_cell(
+    run_cli, questions: Path, server: ScriptedServer, tmp_path: Path
+):
+    judges = {name: {"check": {"protocol": name, "judge": "lexical"}} for name in ("vericite", "default")}
+    axes = {"shots": {str(k): {"search": {"k": k}} for k in (2, 4)}, "judge": judges}
+    finished(Grid(experiment(questions, server.spec, sample=4, axes=axes), tmp_path / "runs"))
+    assert len(server.arrivals) == 2 * 4
+    printed = run_cli("table", str(tmp_path / "runs"), "--layout", "reason-verify-3", "--as", "csv", "--draws", "100")
+    assert printed.code == 0, printed.err
+    rows = [row for row in csv.DictReader(StringIO(printed.out)) if row["by"] == "ours"]
+    tokens = {(row["shots"], row["judge"]): row for row in rows if row["column"] == "tokens in"}
+    assert len(tokens) == 4 and {row["n"] for row in tokens.values()} == {"4"}
+    few, same, more = (float(tokens[at]["value"]) for at in (("2", "vericite"), ("2", "default"), ("4", "default")))
+    assert few == same < more
+    used = [
+        sum(len(message["content"]) for message in arrival.body["messages"]) // 3 for arrival in server.arrivals[:4]
+    ]
+    assert few == pytest.approx(sum(used) / 4)

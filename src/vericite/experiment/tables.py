@@ -239,7 +239,7 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
         rows += _rows(names, axes, line, across, measures, layout, drawn)
     if layout.listed:
         rows += _listed(lines, axes, across, layout)
-    heads = tuple(", ".join((*values, column.name)) for values in across for column in layout.columns)
+    heads = tuple(", ".join(filter(None, (*values, column.name))) for values in across for column in layout.columns)
     named = (*axes, *((layout.by,) if layout.by else ()))
     comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
     return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn)

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from vericite.corpus import load_documents
 from vericite.corpus.pubmed import Retraction
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
@@ -81,6 +82,25 @@ def test_sections_are_labelled_by_their_titles_and_those_above(read):
         ("Discussion", "We think so."),
     ]
     assert "Methods" not in document.text
+
+
+def test_the_abstract_alone_is_the_same_document_without_its_body(tmp_path):
+    path = tmp_path / "articles.xml"
+    path.write_text(
+        "<articles><article><front><article-meta><article-id pub-id-type='pmc'>7</article-id><abstract><p>It fell.</p>"
+        "</abstract></article-meta></front><body><p>By a third.</p></body></article><article><front><article-meta>"
+        "<article-id pub-id-type='pmc'>8</article-id></article-meta></front><body><p>Alone.</p></body></article>"
+        "</articles>"
+    )
+    (whole, bare), problems = load_documents(path)
+    assert (whole.text, bare.text, problems) == ("It fell.\nBy a third.", "Alone.", ())
+    (abstract,), problems = load_documents(path, abstracts=True)
+    assert (abstract.id, abstract.text) == (whole.id, "It fell.")
+    assert [problem.problem for problem in problems] == ["expected an abstract; found 'PMC8' without one"]
+    lines = tmp_path / "documents.jsonl"
+    lines.write_text('{"id": "a", "text": "It fell."}\n')
+    with pytest.raises(InputError, match="expected articles in JATS"):
+        load_documents(lines, abstracts=True)
 
 
 def test_an_abstract_whose_labels_are_only_printed_has_sections_too(read):
