@@ -192,7 +192,8 @@ def _until_killed(line: list[str], environment: dict[str, str], enough: int) -> 
         while driver.poll() is None and _committed() < enough:
             time.sleep(2)
         if driver.poll() is not None:
-            yield "it had ended before it could be killed"
+            yield f"it ended by itself, with exit code {driver.returncode}, and was not killed"
+            return
         driver.send_signal(signal.SIGKILL)
     yield f"killed after {time.perf_counter() - start:.1f} s with {_committed()} documents committed"
 
