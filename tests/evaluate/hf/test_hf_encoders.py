@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,12 @@ from tiny_models import KINDS, POSITIONS
 
 from vericite.errors import InputError
 from vericite.evaluate.encoders import CheckpointTokens, load_text_encoder, load_token_encoder, overlap
+from vericite.evaluate.systems import read_system
 
 pytestmark = pytest.mark.hf
 
 TEXTS = ["Aspirin lowers fever in adults .", "The trial enrolled 400 adults in Norway .", "lower mortality"]
+SCORED = Path(__file__).parents[3] / "examples" / "score"
 LONG = "Statins lowered LDL cholesterol . " * 20
 
 
@@ -132,3 +135,19 @@ def test_of_a_decoder_the_last_token_stands_for_a_text(decoder: Path):
 
 def test_of_an_encoder_it_is_the_mean_of_all(checkpoints: Mapping[str, Path]):
     assert "(mean, " in load_text_encoder(f"hf:{checkpoints['bert']}").signature
+
+
+def test_the_command_computes_by_checkpoints(run_cli, checkpoints: Mapping[str, Path], decoder: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(SCORED / "first", tmp_path / "first"))
+    judge = tiny_models.writer(tmp_path / "true", ["▁1"])
+    for what, model, signed in (
+        ("bertscore", f"hf:{checkpoints['roberta']}#1", "by bertscore(hf:roberta@"),
+        ("mauve-features", f"hf:{decoder}", "by mauve-features(hf:gpt2@"),
+        ("claim-entailment", f"hf-seq2seq:{judge}", "by claim-entailment(hf-seq2seq:true@"),
+    ):
+        printed = run_cli("compute", what, str(folder), "--gold", str(SCORED / "gold.jsonl"), "--with", model)
+        assert printed.code == 0 and signed in printed.out, printed
+        again = run_cli("compute", what, str(folder), "--gold", str(SCORED / "gold.jsonl"))
+        assert again.code == 2 and "move that file away" in again.err
+    items = read_system(folder, {}).system("first").items
+    assert {item.scores["claims_entailed"] for item in items if item.scores} == {1.0}
