@@ -26,12 +26,12 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from vericite.attribute import Attribution, Attributor, load_attributor
-from vericite.disk.files import write_whole
+from vericite.disk.files import cache_file, write_whole
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.rates import RateTally
@@ -40,6 +40,8 @@ from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.records import Answer, Claim, Document, Gold, GoldSentence, Span, read_jsonl, to_json
 from vericite.text.citations import parse_answer
 from vericite.train.examples import AttributionExample, read_examples
+from vericite.verify.judges.bundled import BundledJudge
+from vericite.verify.judges.cached import FILE, CachedJudge
 from vericite.verify.protocol import get_protocol
 
 
@@ -55,7 +57,13 @@ class Row:
     @property
     def attributor(self) -> Attributor:
         """It, made."""
-        return load_attributor(self.by, get_protocol(self.protocol))
+        return remembering(self.by, self.protocol)
+
+
+def remembering(by: str, protocol: str = "default") -> Attributor:
+    """An attributor whose judgements are kept on disk: another head over the same sentences need not wait for them."""
+    judge = CachedJudge(BundledJudge(), cache_file("default", FILE))
+    return load_attributor(by, replace(get_protocol(protocol), judge=judge))
 
 
 ROWS = (
@@ -173,7 +181,7 @@ def together(args: argparse.Namespace) -> None:
     ]
     kinds: list[str] = list(dict.fromkeys(case["kind"] for case in cases))
     print(f"| by | both cited | and nothing else | {' | '.join(kinds)} |\n|{'---|' * (len(kinds) + 3)}")
-    for name, attributor in ((name, load_attributor(name)) for name in args.by):
+    for name, attributor in ((name, remembering(name)) for name in args.by):
         kind_of = {kind: RateTally() for kind in kinds}
         both, alone = RateTally(), RateTally()
         for case, found in zip(cases, attributor.attributions(answers), strict=True):

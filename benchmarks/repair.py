@@ -1,6 +1,6 @@
 """Repair: citations broken on purpose, found and mended; and answers of a language model before and after.
 
-    python benchmarks/repair.py broken [--answers 300] [--seed 0] [--protocol NAME] [--out FILE] [--llm NAME]
+    python benchmarks/repair.py broken [--answers 300] [--seed 0] [--by NAME] [--out FILE] [--llm NAME]
     python benchmarks/repair.py written --answers FILE --judge NAME [--format NAME] [--llm NAME] [--out FILE]
 
 ``broken`` makes answers from the demonstration corpus: the extractive answers to its questions, and answers of
@@ -30,6 +30,7 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
+from vericite.attribute import load_attributor
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.errors import RecordError
 from vericite.evaluate.rates import Rate, RateTally
@@ -337,7 +338,8 @@ def repairer_of(options: argparse.Namespace) -> Repairer:
     """As the options have it."""
     patient = Settings(timeout=1200.0, deadline=3600.0, concurrency=1)
     rewriter = SentenceRewriter(LLM(options.llm, patient)) if options.llm else None
-    return Repairer(options.protocol, rewriter=rewriter)
+    attributor = load_attributor(options.by) if options.by else None
+    return Repairer(options.protocol, attributor=attributor, rewriter=rewriter)
 
 
 def main() -> int:
@@ -348,6 +350,9 @@ def main() -> int:
     for own in (first, second):
         own.add_argument("--protocol", default="default")
         own.add_argument("--llm", help="who rewrites, such as gguf:/model.gguf")
+        own.add_argument(
+            "--by", help="who finds sources, as --by of attribute; the verifier as long as nobody is named"
+        )
         own.add_argument("--out", type=Path)
     first.add_argument("--answers", dest="count", type=int, default=300)
     first.add_argument("--seed", type=int, default=0)

@@ -3,12 +3,16 @@
 python recipes/attribution sample --data DIR --part test|dev --sentences N --out TASK.jsonl
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
 python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
+python recipes/attribution inline --data DIR --out FOLDER [--most N]
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
 examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
 is the folder of data sets. Then:
 
     vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out O
+
+``inline`` writes whole answers for ``vericite train inline``: ``train.jsonl``, ``dev.jsonl``, and sixty questions to be
+asked that are held out.
 """
 
 from __future__ import annotations
@@ -112,24 +116,35 @@ def make(args: argparse.Namespace) -> None:
         print(f"left out: {count} of {source}, {reason} of {test}")
 
 
+def inline(args: argparse.Namespace) -> None:
+    """Answers with citations, by part."""
+    pools = Pools(args.data)
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, part, most in (("train", "train", args.most), ("dev", "dev", 20), ("ask", "test", 60)):
+        found = list(made.whole_answers(pools, part, most, 0))
+        write_whole(args.out / f"{name}.jsonl", (as_line(it) + "\n" for it in found))
+        print(f"{name}: {len({it.group for it in found})} questions, {len(found)} sentences")
+
+
 def main() -> None:
     """Run a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(required=True)
-    for name, do in (("sample", sample), ("examples", examples), ("make", make)):
+    for name, do in (("sample", sample), ("examples", examples), ("make", make), ("inline", inline)):
         step = steps.add_parser(name)
         step.add_argument("--data", type=Path, required=True)
         step.add_argument("--out", type=Path, required=True)
         step.add_argument("--seed", type=int, default=0)
-        if name != "make":
+        if name in ("sample", "examples"):
             step.add_argument("--part", choices=("test", "dev", "train"), required=True)
         step.set_defaults(do=do)
         if name == "sample":
             step.add_argument("--sentences", type=int, default=150)
         if name == "examples":
             step.add_argument("--labels", type=Path, required=True)
-        if name == "make":
+        if name in ("make", "inline"):
             step.add_argument("--most", type=int, default=400)
+        if name == "make":
             step.add_argument("--used", type=Path, help="a file of ids: leave out what is not among them")
     args = parser.parse_args()
     args.do(args)

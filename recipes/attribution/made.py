@@ -13,6 +13,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from mix.passages import Rarity, clean, joined, sentences, text_hash
 from mix.recipe import MixConfig, Shelf
@@ -62,6 +63,36 @@ def bioasq(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
                 question=asked.question,
                 sentence=text,
                 sources=sources,
+                supports=tuple(supports),
+                unknown=tuple(unknown),
+                kind="weak",
+                made_from="bioasq",
+                group=f"bioasq:{asked.id}",
+            )
+
+
+def whole_answers(
+    pools: Pools, part: Literal["train", "dev", "test"], most: int, seed: int
+) -> Iterator[AttributionExample]:
+    """All sentences of ideal answers, of which one at least has a source: what in-line models learn to write."""
+    rarity = Rarity(document.titled_text for document in pools.documents[::4])
+    left = most
+    for asked in pools.asked(part, seed):
+        if left <= 0:
+            return
+        labels = [
+            (number, text, *_weak(text, asked.sources, asked.snippets, rarity)) for number, text in asked.sentences
+        ]
+        refused = part != "test" and any(pools.guard.refuses_claim(text, "attribution") for _, text, *_ in labels)
+        if refused or not any(supports for _, _, supports, _ in labels):
+            continue
+        left -= 1
+        for number, text, supports, unknown in labels:
+            yield AttributionExample(
+                id=f"{asked.id}:{number}",
+                question=asked.question,
+                sentence=text,
+                sources=asked.sources,
                 supports=tuple(supports),
                 unknown=tuple(unknown),
                 kind="weak",

@@ -50,6 +50,7 @@ def test_attribute_repair_and_search(server):
         "/v1/attribute", {"answer": "Zelotrine reduced pain in 40 of 80 adults.", "documents": [SOURCE]}
     )
     assert found.json()["answer"]["text"] == "Zelotrine reduced pain in 40 of 80 adults [1]."
+    assert found.json()["by"].startswith("learned.")  # as `vericite attribute` does it
     found = server.post("/v1/repair", {"answer": "Zelotrine cured baldness in all men [1].", "documents": [SOURCE]})
     assert found.json()["changes"]
     found = server.post("/v1/search", {"query": "aspirin", "k": 2}).json()

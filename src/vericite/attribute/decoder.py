@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from vericite.attribute.attributor import Attributor, Found
 from vericite.errors import InputError, ModelCardError, ModelMissingError
-from vericite.models.hf import find_checkpoint
+from vericite.models.hf import find_checkpoint, quiet
 from vericite.network.access import offline_by_environment
 from vericite.records import Answer, Record, first_problem
 
@@ -94,13 +94,14 @@ def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
     kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
     path = Path(base).expanduser()
     try:
-        if path.suffix == ".gguf":
-            given = {"gguf_file": path.name}
-            model = kind.from_pretrained(str(path.parent), dtype=torch.float32, **given)
-            return model, transformers.AutoTokenizer.from_pretrained(str(path.parent), **given)
-        folder = str(find_checkpoint(base, offline_by_environment()).folder)
-        model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-        return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        with quiet():
+            if path.suffix == ".gguf":
+                given = {"gguf_file": path.name}
+                model = kind.from_pretrained(str(path.parent), dtype=torch.float32, **given)
+                return model, transformers.AutoTokenizer.from_pretrained(str(path.parent), **given)
+            folder = str(find_checkpoint(base, offline_by_environment()).folder)
+            model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+            return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None
 

@@ -217,7 +217,7 @@ def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | No
 def _from_pretrained(auto: Any, checkpoint: Checkpoint, what: str, **choices: Any) -> Any:
     load: Callable[..., Any] = auto.from_pretrained
     try:
-        with _quiet():
+        with quiet():
             return load(str(checkpoint.folder), local_files_only=True, trust_remote_code=False, **choices)
     except Exception as error:  # transformers, safetensors and tokenizers share no base
         own = "trust_remote_code" in str(error)
@@ -283,7 +283,7 @@ def _first_position(model: Any) -> int:
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """Without transformers' progress bars and its report on the weights, which is read and judged here."""
     logs = library("transformers").utils.logging
     level, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()

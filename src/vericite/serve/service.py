@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from vericite.attribute.attributor import Attribution
-from vericite.attribute.verified import VerifierAttributor
+from vericite.attribute.registry import load_attributor, usual
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import default_cache_folder
 from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
@@ -194,7 +194,8 @@ class Service:
     def attribute(self, body: AnswerBody) -> Attribution:
         """Find the sources of the sentences of an answer."""
         plan = body.plan.over(self.offer.plan)
-        attributor = VerifierAttributor(protocol_of(plan.check, self.judge))
+        by = usual(plan.check.protocol, plan.check.judge)
+        attributor = load_attributor(by, protocol_of(plan.check, self.judge))
         return attributor.attribution(self._answer(body), keep=False)
 
     def repair(self, body: AnswerBody) -> RepairedBody:
