@@ -8,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from vericite.errors import InputError
@@ -53,9 +54,18 @@ def test_errors_have_one_form(server):
         (server.get("/v1/nothing"), 404),
         (server.post("/v1/check?view=perhaps", {}), 422),
         (server.post("/v1/check", {}), 422),
+        (server.post("/v1/check", {"answer": "  ", "documents": []}), 422),
+        (httpx2.post(f"{server.address}/v1/check", content=b'{"answer":'), 422),
+        (server.post("/v1/ask", {"question": "Does it work?", "plan": {"answer": {"rationale": True}}}), 422),
     ):
         assert reply.status_code == status
+        assert "object a line" not in reply.text and "--" not in reply.text
         assert reply.json()["error"]["status"] == status and reply.json()["error"]["message"].startswith("expected ")
+
+
+def test_what_only_wants_to_know_whether_a_page_is_there_is_told(server):
+    reply = httpx2.head(f"{server.address}/")
+    assert (reply.status_code, reply.text) == (200, "")
 
 
 def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

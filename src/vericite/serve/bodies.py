@@ -99,6 +99,8 @@ class AnswerBody(Record):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
+        if not self.answer.strip():
+            raise ValueError("expected an answer; found no text")
         if self.documents and self.pmids:
             raise ValueError("expected documents or pmids; found both")
         return self
@@ -148,6 +150,8 @@ def parsed(kind: type[_Body], raw: bytes | str) -> _Body:
     try:
         return kind.model_validate_json(raw)
     except ValidationError as error:
+        if (broken := error.errors()[0])["type"] == "json_invalid":
+            raise InputError(f"expected a body in JSON; found none ({broken['msg'][:100]})") from None
         field, problem = first_problem(error)
         where = f"field {field}: " if field else ""
         raise InputError(f"expected a body as /openapi.json has it; {where}{problem}") from None

@@ -104,6 +104,9 @@ class Gate:
         try:
             is_for_app = self._let_in(scope, headers)
             receive = await self._read(scope, headers, receive)
+            if scope["method"] == "HEAD":
+                # As GET; the server leaves the body out.
+                scope = {**scope, "method": "GET"}
             await (self._app(scope, receive, counted) if is_for_app else self._ask_token(receive, counted))
         except Refused as refused:
             if refused.status == 401 and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):

@@ -107,7 +107,7 @@ def title_of(run: Keepable) -> str:
     """What a run is called."""
     if isinstance(run, Run):
         return run.question.text
-    return run.answer.question or run.answer.text or "A checked answer"
+    return (run.answer.question or run.answer.text).strip() or "A checked answer"
 
 
 def _counts(summary: Summary) -> dict[str, int]:

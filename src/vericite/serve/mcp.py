@@ -12,18 +12,19 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent, ToolAnnotations
+from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vericite.attribute.attributor import Attribution
 from vericite.errors import VeriCiteError
-from vericite.records import Document, Record, Run, to_json
+from vericite.records import Document, Record, Run, first_problem, to_json
 from vericite.serve.bodies import AnswerBody, AskBody, Checked, SearchBody, SearchFound, parsed
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
@@ -212,9 +213,25 @@ class _Quiet(GenerateJsonSchema):
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
+class _Told(Tool):
+    """A tool that says of arguments what was expected and what was found, and takes none that it does not know."""
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        known = self.parameters["properties"]
+        if unknown := [name for name in arguments if name not in known]:
+            raise ToolError(f"expected arguments out of {', '.join(known)}; found {unknown[0][:60]!r}")
+        try:
+            return await super().run(arguments, context, convert_result)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            field, problem = first_problem(error.__cause__)
+            raise ToolError(f"{field}: {problem}" if field else problem) from None
+
+
 def _tool(call: Callable[..., CallToolResult], gives: type[Record]) -> Tool:
     """A tool whose results have the form of a record."""
-    tool = Tool.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+    tool = _Told.from_function(call, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
     # Told, and not checked once more: records have been, and are refused lists where they have tuples.
     tool.fn_metadata.output_schema = gives.model_json_schema(mode="serialization", schema_generator=_Quiet)
     return tool

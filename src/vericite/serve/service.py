@@ -242,17 +242,18 @@ class Service:
         Raises:
             InputError: It holds none, or is of no form known.
         """
-        from vericite.corpus.sources.registry import documents_in
+        from vericite.corpus.sources.registry import NAME_THE_FORM, documents_in
 
         # The name is a text, and no path: only its ending is looked at.
         shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
         folder = Path(tempfile.mkdtemp(prefix="vericite-upload-"))
+        path = folder / f"upload{Path(shown).suffix[:10]}"
         try:
-            path = folder / f"upload{Path(shown).suffix[:10]}"
             path.write_bytes(content)
             items = list(documents_in(path, name=Path(shown).stem or shown))
         except InputError as error:
-            raise InputError(str(error).replace(str(path), shown)) from None  # pyright: ignore
+            told = str(error).replace(str(path), shown)
+            raise InputError(told.replace(NAME_THE_FORM, "Name the file so that its ending tells.")) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         documents = [item for item in items if isinstance(item, Document)]
@@ -290,6 +291,8 @@ class Service:
         if body.documents:
             # The service's own conditions are on its corpora.
             base = base.model_copy(update={"search": base.search.unfiltered})
+        if isinstance(body, AskBody) and body.plan.answer.get("rationale") and not (body.model or base.answer.llm):
+            raise InputError("expected model beside plan.answer.rationale; found none. Name a model of the service")
         plan = body.plan.over(base)
         name = body.corpus or next(iter(self.offer.corpora))
         if name not in self.offer.corpora:

@@ -178,6 +178,9 @@
     check: () => {
       const pmids = by("pmids") ? by("pmids").value.split(/[^0-9]+/).filter(Boolean) : [];
       if (!pmids.length && !sent().length) throw new Error("Give the text of a source.");
+      // Its marker would count another source's.
+      const empty = own.findIndex((it, place) => !it.text.trim() && own.slice(place + 1).some((one) => one.text.trim()));
+      if (!pmids.length && empty >= 0) throw new Error(`Source ${empty + 1} has no text. Give it one, or remove it.`);
       return ["/v1/check?view=true", { answer: by("answer").value, question: by("question").value.trim() || null, ...(pmids.length ? { pmids } : { documents: sent() }) }];
     },
   };
