@@ -250,17 +250,24 @@ class Service:
         path = folder / f"upload{Path(shown).suffix[:10]}"
         try:
             path.write_bytes(content)
-            items = list(documents_in(path, name=Path(shown).stem or shown))
+            documents: list[Document] = []
+            problems: list[str] = []
+            left = self.offer.limits.characters
+            for item in documents_in(path, name=Path(shown).stem or shown, look=go_on):
+                go_on()
+                if isinstance(item, Document):
+                    documents.append(item)
+                    left -= len(item.text)
+                elif isinstance(item, RecordError):
+                    problems.append(str(item).replace(str(path), shown))
+                if left < 0:
+                    most = self.offer.limits.characters
+                    raise InputError(f"expected at most {most:,} characters of documents; found more in {shown}")
         except InputError as error:
             told = str(error).replace(str(path), shown)
             raise InputError(told.replace(NAME_THE_FORM, "Name the file so that its ending tells.")) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        documents = [item for item in items if isinstance(item, Document)]
-        characters, most = sum(len(document.text) for document in documents), self.offer.limits.characters
-        if characters > most:
-            raise InputError(f"expected at most {most:,} characters of documents; found {characters:,} in {shown}")
-        problems = [str(item).replace(str(path), shown) for item in items if isinstance(item, RecordError)]
         if not documents:
             raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
         return documents, problems

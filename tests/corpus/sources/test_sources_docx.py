@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from vericite.corpus.sources import docx as docx_source
 from vericite.corpus.sources.registry import documents_in, form_of
 from vericite.errors import InputError
 from vericite.records import Document
@@ -69,6 +70,44 @@ def test_changes_numbers_and_tables_are_as_they_are_read(tmp_path: Path):
     table = f"<w:tbl><w:tr>{cell.format('Pain')}{cell.format('40 of 80')}</w:tr></w:tbl>"
     document = read(tmp_path, docx(p("There were 10", runs=raised + deleted) + table))
     assert document.text == "There were 10^3 cells.\nPain, 40 of 80."
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    """A table whose cells hold these elements."""
+    made = ("".join(f"<w:tc>{cell}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>"
+
+
+def test_a_table_within_a_table_is_read_once_row_by_row(tmp_path: Path):
+    inner = table((p("Pain"), p("40 of 80")), (p("Nausea"), p("9")))
+    document = read(tmp_path, docx(table((p("Outer") + inner, p("beside")), (p("Last"),))))
+    assert document.text == "Outer, beside.\nPain, 40 of 80.\nNausea, 9.\nLast."
+
+
+def test_a_row_is_read_once_however_deep_it_stands(tmp_path: Path):
+    deep = p("Words stand here.")
+    for _ in range(60):
+        deep = table((deep,))
+    assert read(tmp_path, docx(deep)).text == "Words stand here."
+
+
+def test_a_text_box_is_read_once_and_behind_its_paragraph(tmp_path: Path):
+    boxed = f"<w:txbxContent>{p('Boxed words.')}{table((p('Cell'),))}</w:txbxContent>"
+    spaces = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:v="urn:v"'
+    runs = (
+        f"<w:r><mc:AlternateContent {spaces}><mc:Choice><v:a>{boxed}</v:a></mc:Choice>"
+        f"<mc:Fallback><v:b>{boxed}</v:b></mc:Fallback></mc:AlternateContent></w:r><w:r><w:t> the box.</w:t></w:r>"
+    )
+    assert read(tmp_path, docx(p("Before", runs=runs) + p("After."))).text == "Before the box.\nBoxed words.\nCell.\nAfter."
+
+
+def test_reading_ends_at_the_most_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(docx_source, "MOST_CHARACTERS", 100)
+    (tmp_path / "a.docx").write_bytes(docx(p("Ten words.") * 1000))
+    looks: list[int] = []
+    with pytest.raises(InputError, match="at most 100 characters"):
+        list(documents_in(tmp_path / "a.docx", look=lambda: looks.append(1)))
+    assert len(looks) < 30
 
 
 def test_a_document_is_told_by_its_content_whatever_it_is_called(tmp_path: Path):

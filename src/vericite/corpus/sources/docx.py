@@ -6,12 +6,12 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from vericite.corpus.pubmed.read import SAFE
 from vericite.corpus.sources.entry import plain, without_controls
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceForm
 from vericite.corpus.sources.texts import Block, Heading, sections_of
 from vericite.errors import InputError
 from vericite.records import Document
@@ -29,12 +29,24 @@ _LEFT_OUT = frozenset(
     f"{_W}{name}"
     for name in "del moveFrom instrText delText footnoteReference endnoteReference commentReference".split()
 )
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+# What stands in a paragraph or a cell, and is no part of its sentences.
+_APART = (f"{_W}tbl", f"{_W}txbxContent")
 
 
 def _read(file: SourceFile) -> Iterator[Numbered]:
     body, styles = _parts(file)
     levels = _levels(styles)
-    blocks = list(_blocks(body, levels))
+    blocks: list[Block] = []
+    left = MOST_CHARACTERS
+    for block in _blocks(body, levels):
+        file.look()
+        left -= len(block.title if isinstance(block, Heading) else block)
+        if left < 0:
+            raise InputError(
+                f"expected a Word document of at most {MOST_CHARACTERS:,} characters; found more in {file.path}. Split it"
+            )
+        blocks.append(block)
     title = ""
     if blocks and isinstance(first := blocks[0], Heading) and _is_title(blocks):
         title, blocks = first.title, blocks[1:]
@@ -94,25 +106,38 @@ def _levels(styles: _Element | None) -> dict[str, int]:
     return found
 
 
-def _blocks(element: _Element, levels: dict[str, int]) -> Iterator[Block]:
-    for child in element:
+def _blocks(elements: Iterable[_Element], levels: dict[str, int]) -> Iterator[Block]:
+    for child in elements:
         if child.tag == f"{_W}p":
-            text = plain(without_controls(_text(child)).replace("<", "&lt;"))
-            level = _level(child, levels)
-            if not text:
-                continue
-            if level is not None and len(text) < 300:
-                yield Heading(level, text.replace("\n", " "))
-            else:
-                yield text
+            if text := plain(without_controls(_text(child)).replace("<", "&lt;")):
+                level = _level(child, levels)
+                yield text if level is None or len(text) >= 300 else Heading(level, text.replace("\n", " "))
+            yield from _blocks(_found(child, _APART), levels)
         elif child.tag == f"{_W}tbl":
-            for row in child.iter(f"{_W}tr"):
-                cells = (" ".join(_text(cell).split()) for cell in row.iterchildren(f"{_W}tc"))
+            for row in _found(child, (f"{_W}tr",)):
+                cells = (" ".join(_text(cell).split()) for cell in _found(row, (f"{_W}tc",)))
                 if words := ", ".join(without_controls(cell) for cell in cells if cell):
                     yield words if words.endswith((".", "!", "?")) else f"{words}."
-        elif child.tag not in _LEFT_OUT:
+                yield from _blocks(_found(row, _APART), levels)
+        else:
             # Parts that wrap paragraphs: the body itself, content controls, inserted passages.
-            yield from _blocks(child, levels)
+            yield from _blocks(_read_of(child), levels)
+
+
+def _read_of(element: _Element) -> Iterable[_Element]:
+    """What of an element is read: of alternatives the first, for they say the same."""
+    if element.tag == _ALTERNATIVES:
+        return element[:1]
+    return (child for child in element if child.tag not in _LEFT_OUT)
+
+
+def _found(element: _Element, tags: tuple[str, ...]) -> Iterator[_Element]:
+    """The elements of these kinds within one, but for those within such a one, or within a table of its own."""
+    for child in _read_of(element):
+        if child.tag in tags:
+            yield child
+        elif child.tag not in _APART:
+            yield from _found(child, tags)
 
 
 def _level(paragraph: _Element, levels: dict[str, int]) -> int | None:
@@ -136,8 +161,8 @@ def _text(element: _Element) -> str:
 
 def _runs(element: _Element, raised: str) -> Iterator[tuple[str, str]]:
     """The words within an element, each with ``^`` or ``_`` where they are raised or lowered."""
-    for child in element:
-        if child.tag in _LEFT_OUT:
+    for child in _read_of(element):
+        if child.tag in _APART:
             continue
         if child.tag == f"{_W}t":
             yield child.text or "", raised

@@ -18,6 +18,9 @@ from vericite.corpus.pubmed.read import ByteStream
 from vericite.errors import InputError, RecordError
 from vericite.records import STANDARD_INPUT, STDIN, Document
 
+MOST_CHARACTERS = 10_000_000
+"""What one document may have that is made of something else than its text."""
+
 _LOOKED_AT = 65_536
 _LONGEST_LINE = 1 << 26  # characters; a packed file of nothing but spaces must not fill the memory
 _LONGEST_TEXT = 1 << 26  # bytes of a file that is one document
@@ -43,13 +46,15 @@ class SourceFile:
         name: What a document is named by that has no id of its own.
         head: Its first bytes, unpacked.
         stream: All its bytes, unpacked. Reading it raises ``OSError`` where the file breaks off, and not before all
-            that came until there was handed out.
+            that came until there was handed out. It looks as well, so that who reads it bit by bit need not.
+        look: To be called now and then by who works long on it; raises where nobody waits for the file any more.
     """
 
     path: Path
     name: str
     head: bytes
     stream: BinaryIO
+    look: Callable[[], None]
 
     @property
     def suffix(self) -> str:
@@ -168,12 +173,15 @@ def name_of(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path, name: str | None = None) -> Generator[SourceFile]:
+def opened(
+    path: Path, name: str | None = None, look: Callable[[], None] = lambda: None
+) -> Generator[SourceFile]:
     """A file, unpacked if it is packed with gzip.
 
     Args:
         path: The file; ``-`` is the standard input.
         name: What a document is named by that has no id of its own, if not by the file's name.
+        look: Called again and again while it is read; what it raises ends that.
 
     Raises:
         InputError: It cannot be read.
@@ -186,12 +194,12 @@ def opened(path: Path, name: str | None = None) -> Generator[SourceFile]:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
     with file:
-        stream = _Stream(file)
+        stream = _Stream(file, look)
         try:
             head = stream.opening(_LOOKED_AT)
         except OSError as error:
             raise InputError(f"expected a readable file; found {path}: {error}") from None
-        yield SourceFile(path, name or stem_of(path) or path.name, head, cast(BinaryIO, stream))
+        yield SourceFile(path, name or stem_of(path) or path.name, head, cast(BinaryIO, stream), look)
 
 
 def _unpacked(name: str) -> str:
@@ -201,7 +209,8 @@ def _unpacked(name: str) -> str:
 class _Stream(io.RawIOBase):
     """The bytes of a file, unpacked; where it breaks off, an ``OSError`` after the last of them."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, look: Callable[[], None]) -> None:
+        self._look = look
         self._bytes = ByteStream(file)
         self._chunks = iter(self._bytes)
         self._buffer = memoryview(b"")
@@ -225,6 +234,7 @@ class _Stream(io.RawIOBase):
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         while not self._buffer:
+            self._look()
             chunk = next(self._chunks, None)
             if chunk is None:
                 self._check()

@@ -64,7 +64,7 @@ SOURCES: dict[str, SourceForm] = {
 }
 """The forms in the order in which ``auto`` tries them."""
 
-READERS = 2
+READERS = 3
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
 _ANY_TEXT = ("markdown", "text")
@@ -77,6 +77,7 @@ def documents_in(
     on_format: Callable[[str], None] | None = None,
     name: str | None = None,
     abstracts: bool = False,
+    look: Callable[[], None] = lambda: None,
 ) -> Iterator[Item]:
     """Stream what a file holds; a record that cannot be used comes out as its error.
 
@@ -89,6 +90,7 @@ def documents_in(
         on_format: Told which form ``auto`` took, once it is known.
         name: What a document is named by that has no id of its own; the file's name without its ending otherwise.
         abstracts: Take of articles in full text their abstracts alone.
+        look: Called again and again while the file is read, also within a document; what it raises ends the reading.
 
     Raises:
         InputError: The file cannot be read, is empty, is of no form known, or holds nothing that could be read; or
@@ -96,7 +98,7 @@ def documents_in(
     """
     if format != AUTO and format not in SOURCES:
         raise UnknownNameError("format", format, [AUTO, *SOURCES])
-    return _documents(path, format, on_format, name, abstracts)
+    return _documents(path, format, on_format, name, abstracts, look)
 
 
 def form_of(path: Path) -> str:
@@ -130,9 +132,14 @@ def form_in_folder(path: Path) -> tuple[str | None, str]:
 
 
 def _documents(
-    path: Path, format: str, on_format: Callable[[str], None] | None, name: str | None, abstracts: bool
+    path: Path,
+    format: str,
+    on_format: Callable[[str], None] | None,
+    name: str | None,
+    abstracts: bool,
+    look: Callable[[], None],
 ) -> Iterator[Item]:
-    with opened(path, name) as file:
+    with opened(path, name, look) as file:
         chosen = _recognised(file) if format == AUTO else format
         if file.is_empty:
             raise InputError(f"expected {SOURCES[chosen].summary}; found {path}, which is empty")
