@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
-from vericite.errors import InputError  # noqa: E402
-from vericite.serve.engine import Stopped, Work, at_work  # noqa: E402
-from vericite.serve.service import Limits, Offer, Service, state_folder  # noqa: E402
+from vericite.errors import InputError
+from vericite.serve.engine import Stopped, Work, at_work
+from vericite.serve.service import Limits, Offer, Service, state_folder
 
 ENTRIES = 3_000
 MANY = "\n".join(json.dumps({"id": f"d{n}", "text": "Words of it."}) for n in range(ENTRIES)).encode()

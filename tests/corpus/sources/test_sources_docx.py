@@ -98,7 +98,10 @@ def test_a_text_box_is_read_once_and_behind_its_paragraph(tmp_path: Path):
         f"<w:r><mc:AlternateContent {spaces}><mc:Choice><v:a>{boxed}</v:a></mc:Choice>"
         f"<mc:Fallback><v:b>{boxed}</v:b></mc:Fallback></mc:AlternateContent></w:r><w:r><w:t> the box.</w:t></w:r>"
     )
-    assert read(tmp_path, docx(p("Before", runs=runs) + p("After."))).text == "Before the box.\nBoxed words.\nCell.\nAfter."
+    assert (
+        read(tmp_path, docx(p("Before", runs=runs) + p("After."))).text
+        == "Before the box.\nBoxed words.\nCell.\nAfter."
+    )
 
 
 def test_reading_ends_at_the_most_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

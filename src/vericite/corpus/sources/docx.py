@@ -43,9 +43,8 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
         file.look()
         left -= len(block.title if isinstance(block, Heading) else block)
         if left < 0:
-            raise InputError(
-                f"expected a Word document of at most {MOST_CHARACTERS:,} characters; found more in {file.path}. Split it"
-            )
+            limit = f"at most {MOST_CHARACTERS:,} characters"
+            raise InputError(f"expected a Word document of {limit}; found more in {file.path}. Split it")
         blocks.append(block)
     title = ""
     if blocks and isinstance(first := blocks[0], Heading) and _is_title(blocks):

@@ -173,9 +173,7 @@ def name_of(path: Path) -> str:
 
 
 @contextmanager
-def opened(
-    path: Path, name: str | None = None, look: Callable[[], None] = lambda: None
-) -> Generator[SourceFile]:
+def opened(path: Path, name: str | None = None, look: Callable[[], None] = lambda: None) -> Generator[SourceFile]:
     """A file, unpacked if it is packed with gzip.
 
     Args:
