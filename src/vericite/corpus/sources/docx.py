@@ -126,7 +126,7 @@ def _blocks(elements: Iterable[_Element], levels: dict[str, int]) -> Iterator[Bl
 def _read_of(element: _Element) -> Iterable[_Element]:
     """What of an element is read: of alternatives the first, for they say the same."""
     if element.tag == _ALTERNATIVES:
-        return element[:1]
+        return list(element)[:1]
     return (child for child in element if child.tag not in _LEFT_OUT)
 
 
