@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +20,7 @@ from vericite import check
 from vericite.corpus import load_documents
 from vericite.corpus.sources import pdf as pdf_source
 from vericite.corpus.sources.registry import documents_in
+from vericite.corpus.sources.texts import joined_lines
 from vericite.errors import InputError, RecordError
 from vericite.records import Document
 from vericite.text.sentences import split_sentences
@@ -397,3 +402,102 @@ def test_texts_in_a_file_are_texts_whatever_they_say(tmp_path: Path):
     [document] = read(tmp_path, pdf([page], title="../../etc/passwd"))
     assert isinstance(document, Document)
     assert document.id == "a" and "<script>alert(1)</script>" in document.text
+
+
+def steps(call: Callable[..., object], *given: object) -> int:
+    """How many lines of Python a call runs, turns of loops and calls counted."""
+    counted = 0
+
+    def count(*_: object) -> Any:
+        nonlocal counted
+        counted += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        call(*given)
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+def scattered(count: int) -> list[tuple[object, ...]]:
+    """Pieces all over a page, as a file made to harm has them; the page grows with them."""
+    chance = random.Random(1)
+    places = [(chance.uniform(0, 3 * count), chance.uniform(0, 3 * count)) for _ in range(count)]
+    return [("word", x, x + 22, y, 10, False) for x, y in places]
+
+
+def test_twice_the_pieces_of_a_page_are_twice_the_work():
+    few, many = (steps(pdf_source._lines, scattered(count), 1) for count in (500, 2_000))
+    assert many < 7 * few
+
+
+def test_twice_the_pages_of_a_sentence_without_end_are_twice_the_work():
+    def endless(count: int) -> list[list[pdf_source.Line]]:
+        piece = pdf_source.PdfPiece("and on we went,", 60, 200, 800, 10, False)
+        return [[pdf_source.Line([piece], number)] for number in range(count)]
+
+    few, many = (steps(pdf_source._paragraphs, endless(count)) for count in (100, 400))
+    assert many < 7 * few
+
+
+def test_a_page_of_too_many_pieces_is_named_and_the_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pdf_source, "MOST_PIECES", 100)
+    full = Page()
+    for number in range(101):
+        full.at(60 + 100 * (number % 4), 800 - 7 * number, "word")
+    page = Page()
+    page.flow(60, 700, 400, " ".join(sentences(0, 5)))
+    document, error = read(tmp_path, pdf([page, full]))
+    assert isinstance(document, Document) and sentences(0, 1)[0] in document.text
+    assert re.search("page 2.*more than 100 pieces.*Save its text", str(error))
+    with pytest.raises(InputError, match="more than 100 pieces"):
+        read(tmp_path, pdf([full]))
+
+
+def test_reading_ends_where_nobody_waits(tmp_path: Path):
+    class LeftError(BaseException):
+        pass
+
+    def leave() -> None:
+        nonlocal looked
+        looked += 1
+        if looked > 5:
+            raise LeftError
+
+    looked = 0
+    path = tmp_path / "a.pdf"
+    path.write_bytes(one_column(30).content)
+    with pytest.raises(LeftError):
+        list(documents_in(path, look=leave))
+    assert looked == 6
+
+
+def test_the_time_of_a_file_holds_for_its_layout_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    laid: list[int] = []
+
+    def lines(given: object, page: int) -> list[pdf_source.Line]:
+        laid.append(page)
+        monkeypatch.setattr(time, "monotonic", lambda: began + 1e6)
+        return []
+
+    began = time.monotonic()
+    monkeypatch.setattr(pdf_source, "_lines", lines)
+    with pytest.raises(InputError, match=r"within 120 s.*Split it"):
+        read(tmp_path, one_column(30).content)
+    assert laid == [1]
+
+
+def test_a_large_file_is_given_whole(tmp_path: Path):
+    made = one_column()
+    [document] = read(tmp_path, made.content + b"\n%" + b"x" * 1_000_000 + b"\n" + made.content[-400:])
+    assert isinstance(document, Document) and in_order(made, document)[0] == len(made.sentences)
+
+
+def test_words_cut_more_than_once_are_whole():
+    assert list(joined_lines(["an un-", "for-", "seen in double-", "blind trials"], Counter({"double-blind": 1}))) == [
+        "an unforseen in double-blind trials"
+    ]
+    assert list(joined_lines(["1.", "one", "2. two"], Counter())) == ["1. one", "2. two"]

@@ -11,23 +11,27 @@ import json
 import re
 import subprocess
 import sys
+import time
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryFile
 from typing import Any
 
 from vericite.corpus.sources import pdf_process
 from vericite.corpus.sources.entry import without_controls
-from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceForm
 from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
 from vericite.errors import InputError, MissingExtraError, RecordError
 from vericite.records import Document, Section, storable
 
 MOST_PAGES = 5_000
-MOST_CHARACTERS = 10_000_000
+MOST_PIECES = 10_000
+"""Pieces of a page. A full page has some hundred; one with more than these is named and left out."""
 SECONDS = 120
 """What reading one file may take."""
 MEMORY = 3 << 30
@@ -105,8 +109,11 @@ def _read(file: SourceFile) -> Iterator[Numbered]:
     pages = _pages_of(file)
     if not any(pages.lines):
         raise InputError(f"expected a PDF with text; found {file.path}, {_without_text(pages)}")
+    file.look()
     lines = _without_margins(pages.lines)
+    file.look()
     paragraphs = _paragraphs(lines)
+    file.look()
     title = _own_title(paragraphs, pages.title)
     yield 1, _document(file.name, title, paragraphs, len(pages.lines))
     for number, problem in pages.broken.items():
@@ -133,26 +140,59 @@ def _without_text(pages: PdfPages) -> str:
 
 
 def _pages_of(file: SourceFile) -> PdfPages:
-    limits = [str(limit) for limit in (MOST_PAGES, MOST_CHARACTERS, MEMORY)]
-    # The file alone, not as a module: a package's imports would take longer than most PDFs.
-    command = [sys.executable, "-P", pdf_process.__file__, *limits]
-    try:
-        ran = subprocess.run(command, input=file.content(), capture_output=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise InputError(f"expected a PDF that is read within {SECONDS} s; found {file.path}, which is not") from None
-    said: list[dict[str, Any]] = [json.loads(line) for line in ran.stdout.splitlines() if line.endswith(b"}")]
-    _refuse(file.path, next((line for line in said if "error" in line), None), bool(said), ran.returncode)
-    found = PdfPages(str(said[0].get("title", "")))
+    deadline = time.monotonic() + SECONDS
+    said, code = _said_of(file, deadline)
+    first = said[0] if said else {}
+    # What is too long says so behind the pages that were not.
+    _refuse(file.path, next((line for line in (first, *said[-1:]) if "error" in line), None), bool(said), code)
+    found = PdfPages(str(first.get("title", "")))
     for number, page in enumerate(said[1:], start=1):
-        found.lines.append(_lines(page.get("pieces", ()), number))
+        _check(file, deadline)
+        found.lines.append(_lines(page.pop("pieces", ()), number))
         if "broken" in page:
             found.broken[number] = str(page["broken"])
         elif page.get("image") and not found.lines[-1]:
             found.pictures.append(number)
-    for number in range(len(said), int(said[0]["pages"]) + 1):
+    for number in range(len(said), int(first["pages"]) + 1):
         found.lines.append([])
         found.broken[number] = "that reading it needs too much memory, or crashes"
     return found
+
+
+def _said_of(file: SourceFile, deadline: float) -> tuple[list[dict[str, Any]], int]:
+    """What the process says of a file, and how it ended."""
+    limits = [str(limit) for limit in (MOST_PAGES, MOST_CHARACTERS, MOST_PIECES, MEMORY)]
+    # The file alone, not as a module: a package's imports would take longer than most PDFs.
+    command = [sys.executable, "-P", pdf_process.__file__, *limits]
+    # Given as a file: what a pipe had no room for yet would be lost where waiting is cut into pieces.
+    with TemporaryFile() as given:
+        given.write(file.content())
+        given.seek(0)
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=given, stdout=pipe, stderr=pipe) as process:
+            said = _awaited(process, file, deadline)
+    return [json.loads(line) for line in said.splitlines() if line.endswith(b"}")], process.returncode
+
+
+_LOOK_EVERY = 0.2
+
+
+def _awaited(process: subprocess.Popen[bytes], file: SourceFile, deadline: float) -> bytes:
+    """All that a process prints; it ends where the reading does."""
+    try:
+        while True:
+            try:
+                return process.communicate(timeout=_LOOK_EVERY)[0]
+            except subprocess.TimeoutExpired:
+                _check(file, deadline)
+    finally:
+        process.kill()
+
+
+def _check(file: SourceFile, deadline: float) -> None:
+    file.look()
+    if time.monotonic() > deadline:
+        raise InputError(f"expected a PDF that is read within {SECONDS} s; found {file.path}, which is not. Split it")
 
 
 def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: int) -> None:
@@ -189,10 +229,15 @@ def _lines(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
 def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
     """Pieces that follow each other on a line as one, raised and lowered numbers as they are read."""
     merged: list[PdfPiece] = []
+    # Those that a piece further right may still go on with.
+    near: list[PdfPiece] = []
+    highest = max((piece.height for piece in pieces), default=0.0)
     for piece in sorted(pieces, key=lambda it: (it.left, -it.baseline)):
-        before = _before(merged, piece)
+        near = [other for other in near[-_NEAR:] if piece.left - other.right < _FAR * highest]
+        before = _before(near, piece)
         if before is None:
             merged.append(piece)
+            near.append(piece)
             continue
         gap = piece.left - before.right
         before.text += _attached(before, piece, gap)
@@ -203,15 +248,21 @@ def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
     return merged
 
 
-def _before(merged: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
+_NEAR = 400
+_FAR = 0.9
+"""Gaps wider than so many heights part two pieces."""
+_LONGEST_LINE = 10_000
+
+
+def _before(near: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
     """The piece that this one goes on with, on the same line and close behind."""
-    for other in reversed(merged[-400:]):
+    for other in reversed(near):
         height = max(other.height, piece.height)
         small = min(other.height, piece.height) < 0.85 * height
         off = abs(other.baseline - piece.baseline)
         if off > (0.55 if small else 0.15) * height:
             continue
-        if -0.4 * height < piece.left - other.right < 0.9 * height:
+        if -0.4 * height < piece.left - other.right < _FAR * height and len(other.text) < _LONGEST_LINE:
             return other
     return None
 
@@ -231,7 +282,9 @@ def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
     stem = before.text.rstrip()
     if stem[-1:].isdigit():
         return f"^{piece.text.strip()} " if re.match(r"\s*[-+−–]?\d", piece.text) else piece.text
-    if _NUMBERS.fullmatch(piece.text) and not (_UNIT.search(stem) and piece.text.strip() in ("2", "3")):
+    if _NUMBERS.fullmatch(piece.text) and not (
+        _UNIT.search(stem, max(0, len(stem) - 4)) and piece.text.strip() in ("2", "3")
+    ):
         # A citation of another work, which is no word of this one.
         return " " if piece.text.endswith(" ") else ""
     return piece.text
@@ -243,17 +296,24 @@ def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]
     if gutter is None:
         yield pieces
         return
-    across = [piece for piece in pieces if piece.left < gutter < piece.right]
-    heights = sorted((piece.baseline for piece in across), reverse=True)
-    within = [piece for piece in pieces if not piece.left < gutter < piece.right]
-    for above, below in pairwise([float("inf"), *heights, float("-inf")]):
-        band = [piece for piece in within if below < piece.baseline < above or piece.baseline == above]
+    across: dict[float, list[PdfPiece]] = {}
+    for piece in pieces:
+        if piece.left < gutter < piece.right:
+            across.setdefault(piece.baseline, []).append(piece)
+    heights = sorted(across)
+    # By the nearest height above it that something crosses at.
+    bands: dict[float, list[PdfPiece]] = {}
+    for piece in pieces:
+        if not piece.left < gutter < piece.right:
+            at = bisect_left(heights, piece.baseline)
+            bands.setdefault(heights[at] if at < len(heights) else float("inf"), []).append(piece)
+    for above in (float("inf"), *reversed(heights)):
+        if above in across:
+            yield across[above]
+        band = bands.get(above, ())
         for side in ([p for p in band if p.right <= gutter], [p for p in band if p.left >= gutter]):
             if side:
                 yield from _columns(side, depth + 1)
-        crossing = [piece for piece in across if piece.baseline == below]
-        if crossing:
-            yield crossing
 
 
 _FEWEST = 3
@@ -264,29 +324,39 @@ def _gutter(pieces: list[PdfPiece]) -> float | None:
     """Where a column ends and the next begins, if most lines end before it or begin behind it."""
     if len(pieces) < 2 * _FEWEST:
         return None
-    low, high = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    ends = sorted(piece.right for piece in pieces)
+    begins = sorted(piece.left for piece in pieces)
+    low, high = begins[0], max(ends)
+    left_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: it.right))
+    right_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: -it.left))
     best: tuple[float, float] | None = None
-    for right in sorted({round(piece.right, 0) for piece in pieces}):
+    for right in sorted({round(end, 0) for end in ends}):
         place = right + 2
         if not low + 0.2 * (high - low) < place < low + 0.8 * (high - low):
             continue
-        lefts = [piece for piece in pieces if piece.right <= place]
-        rights = [piece for piece in pieces if piece.left >= place]
-        crossing = len(pieces) - len(lefts) - len(rights)
-        if _are_columns(lefts, rights, place, low, high) and crossing <= 0.5 * (len(lefts) + len(rights)):
-            score = crossing - 0.01 * min(len(lefts), len(rights))
+        lefts, first = bisect_right(ends, place), bisect_left(begins, place)
+        rights = len(begins) - first
+        crossing = len(pieces) - lefts - rights
+        if min(lefts, rights) < _FEWEST or crossing > 0.5 * (lefts + rights):
+            continue
+        # Cells of a table are short, lines of a column are nearly as wide as it.
+        wide_left = left_widths[lefts - 1] / max(place - low, 1)
+        wide_right = right_widths[rights - 1] / max(high - begins[first], 1)
+        if min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45:
+            score = crossing - 0.01 * min(lefts, rights)
             best = min(best or (score, place), (score, place))
     return best[1] if best else None
 
 
-def _are_columns(lefts: list[PdfPiece], rights: list[PdfPiece], place: float, low: float, high: float) -> bool:
-    if min(len(lefts), len(rights)) < _FEWEST:
-        return False
-    # Cells of a table are short, lines of a column are nearly as wide as it.
-    wide_left = median(piece.right - piece.left for piece in lefts) / max(place - low, 1)
-    begin = min(piece.left for piece in rights)
-    wide_right = median(piece.right - piece.left for piece in rights) / max(high - begin, 1)
-    return min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45
+def _medians(values: Iterable[float]) -> list[float]:
+    """The median of the first value, of the first two, and so on."""
+    ordered: list[float] = []
+    found: list[float] = []
+    for value in values:
+        insort(ordered, value)
+        half = len(ordered) // 2
+        found.append(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
+    return found
 
 
 def _in_rows(pieces: list[PdfPiece], page: int) -> Iterator[Line]:
@@ -360,6 +430,11 @@ class Paragraph:
     def text(self) -> str:
         """Its words on one line."""
         return " ".join(line.text.strip() for line in self.lines)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether its last words end a sentence; told by its last lines, for it may grow over many pages."""
+        return bool(_ENDED.search(" ".join(line.text.strip() for line in self.lines[-2:])))
 
 
 _LONGEST_HEADING = 160
@@ -452,7 +527,7 @@ def _joined(paragraphs: list[Paragraph]) -> list[Paragraph]:
     for paragraph in paragraphs:
         if open_ is not None and _continues(open_, paragraph):
             open_.lines += paragraph.lines
-            if _ENDED.search(open_.text):
+            if open_.is_ended:
                 open_ = None
             continue
         result.append(paragraph)
@@ -461,7 +536,7 @@ def _joined(paragraphs: list[Paragraph]) -> list[Paragraph]:
         elif _floats(paragraph):
             continue
         else:
-            open_ = None if _ENDED.search(paragraph.text) else paragraph
+            open_ = None if paragraph.is_ended else paragraph
     return result
 
 

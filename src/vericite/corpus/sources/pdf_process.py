@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -42,8 +43,11 @@ class Glyph(NamedTuple):
 
 
 def main() -> None:
-    """Read the file on the standard input and print its pages; the arguments are the most pages, characters, bytes."""
-    most_pages, most_characters, most_bytes = (int(argument) for argument in sys.argv[1:4])
+    """Read the file on the standard input and print its pages.
+
+    The arguments are the most pages, characters, pieces of a page, and bytes.
+    """
+    most_pages, most_characters, most_pieces, most_bytes = (int(argument) for argument in sys.argv[1:5])
     try:
         import pypdfium2
     except ModuleNotFoundError:
@@ -64,7 +68,7 @@ def main() -> None:
     left = most_characters
     for number in range(count):
         try:
-            page, used = _page(document, number, left)
+            page, used = _page(document, number, left, most_pieces)
         except (pypdfium2.PdfiumError, MemoryError, ValueError, OverflowError) as error:
             page, used = {"broken": str(error) or type(error).__name__}, 0
         left -= used
@@ -94,7 +98,7 @@ def _title(document: Any) -> str:
         return ""
 
 
-def _page(document: Any, number: int, most: int) -> tuple[dict[str, Any], int]:
+def _page(document: Any, number: int, most: int, most_pieces: int) -> tuple[dict[str, Any], int]:
     import pypdfium2.raw as raw
 
     page = document[number]
@@ -105,7 +109,9 @@ def _page(document: Any, number: int, most: int) -> tuple[dict[str, Any], int]:
     found = list(_glyphs(raw, text.raw, count))
     angles = [angle for angle, glyph in found if not glyph.char.isspace()]
     usual = max(range(4), key=angles.count)
-    pieces = list(_pieces(glyph for angle, glyph in found if angle == usual))
+    pieces = list(islice(_pieces(glyph for angle, glyph in found if angle == usual), most_pieces + 1))
+    if len(pieces) > most_pieces:
+        raise ValueError(f"more than {most_pieces:,} pieces of text, each at a place of its own. Save its text as .txt")
     has_image = len(angles) < 20 and any(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
     text.close()
     page.close()

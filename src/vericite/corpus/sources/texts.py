@@ -246,29 +246,50 @@ def words_in(text: str) -> Counter[str]:
 
 def joined_lines(lines: list[str], words: Counter[str]) -> Iterator[str]:
     """The lines of a paragraph as one; the items of a list each on its own."""
-    text = ""
+    # In parts, so that a long paragraph is not copied and searched anew for every line.
+    parts: list[str] = []
     for line in lines:
         item = _LIST_ITEM.match(line)
-        if text and item and (_BULLET.match(line) or text.rstrip().endswith(_ENDS) or _LIST_ITEM.match(text)):
-            yield text
-            text = ""
-        bare = " ".join((_BULLET.sub("", line, count=1) if not text else line).split())
-        text = _wrapped(text, bare, words) if text else bare
-    if text:
-        yield text
+        if parts and item and (_BULLET.match(line) or parts[-1].endswith(_ENDS) or _begins_item(parts)):
+            yield "".join(parts)
+            parts = []
+        bare = " ".join((_BULLET.sub("", line, count=1) if not parts else line).split())
+        if parts and bare:
+            _add(parts, bare, words)
+        elif bare:
+            parts.append(bare)
+    if parts:
+        yield "".join(parts)
 
 
-def _wrapped(text: str, line: str, words: Counter[str]) -> str:
-    broken, behind = _BROKEN.search(text), _GOES_ON.match(line)
-    if not broken or not behind or not behind[0][0].islower():
-        return f"{text}{line}" if broken and behind else f"{text} {line}"
-    whole = (broken[1] + behind[0]).lower()
-    hyphened = f"{broken[1]}-{behind[0]}".lower()
-    # The text itself tells a word that was cut ("treat-ment") from one that has a hyphen ("double-blind").
-    apart = words[broken[1].lower()] > 0 and words[behind[0].lower()] > 1
-    if words[hyphened] or (not words[whole] and apart):
-        return f"{text}{line}"
-    return f"{text[:-1]}{line}"
+def _begins_item(parts: list[str]) -> bool:
+    return bool(_LIST_ITEM.match("".join(part[:20] for part in parts[:2])))
+
+
+_LONGEST_WORD = 200
+
+
+def _add(parts: list[str], line: str, words: Counter[str]) -> None:
+    """Put a line behind the others; a word that is cut between them is put together."""
+    last = parts[-1]
+    broken = _BROKEN.search(last, max(0, len(last) - _LONGEST_WORD)) if last.endswith("-") else None
+    behind = _GOES_ON.match(line)
+    if not broken or not behind:
+        parts.append(f" {line}")
+        return
+    if behind[0][0].islower():
+        whole = (broken[1] + behind[0]).lower()
+        hyphened = f"{broken[1]}-{behind[0]}".lower()
+        # The text itself tells a word that was cut ("treat-ment") from one that has a hyphen ("double-blind").
+        apart = words[broken[1].lower()] > 0 and words[behind[0].lower()] > 1
+        if not words[hyphened] and (words[whole] or not apart):
+            last = last[:-1]
+    before, space, word = last.rpartition(" ")
+    if " " in line or len(word) > _LONGEST_WORD:
+        parts[-1:] = [last, line]
+    else:
+        # The next line may go on with the same word.
+        parts[-1:] = [part for part in (f"{before}{space}", f"{word}{line}") if part]
 
 
 def _matches_text(file: SourceFile) -> bool:
