@@ -19,6 +19,7 @@ from pdf_files import WIDTH, Page, assembled, encrypted, pdf, width
 from vericite import check
 from vericite.corpus import load_documents
 from vericite.corpus.sources import pdf as pdf_source
+from vericite.corpus.sources import pdf_lines
 from vericite.corpus.sources.registry import documents_in
 from vericite.corpus.sources.texts import joined_lines
 from vericite.errors import InputError, RecordError
@@ -430,14 +431,14 @@ def scattered(count: int) -> list[tuple[object, ...]]:
 
 
 def test_twice_the_pieces_of_a_page_are_twice_the_work():
-    few, many = (steps(pdf_source._lines, scattered(count), 1) for count in (500, 2_000))
+    few, many = (steps(pdf_lines.lines_of, scattered(count), 1) for count in (500, 2_000))
     assert many < 7 * few
 
 
 def test_twice_the_pages_of_a_sentence_without_end_are_twice_the_work():
-    def endless(count: int) -> list[list[pdf_source.Line]]:
-        piece = pdf_source.PdfPiece("and on we went,", 60, 200, 800, 10, False)
-        return [[pdf_source.Line([piece], number)] for number in range(count)]
+    def endless(count: int) -> list[list[pdf_lines.Line]]:
+        piece = pdf_lines.PdfPiece("and on we went,", 60, 200, 800, 10, False)
+        return [[pdf_lines.Line([piece], number)] for number in range(count)]
 
     few, many = (steps(pdf_source._paragraphs, endless(count)) for count in (100, 400))
     assert many < 7 * few
@@ -478,13 +479,13 @@ def test_reading_ends_where_nobody_waits(tmp_path: Path):
 def test_the_time_of_a_file_holds_for_its_layout_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     laid: list[int] = []
 
-    def lines(given: object, page: int) -> list[pdf_source.Line]:
+    def lines(given: object, page: int) -> list[pdf_lines.Line]:
         laid.append(page)
         monkeypatch.setattr(time, "monotonic", lambda: began + 1e6)
         return []
 
     began = time.monotonic()
-    monkeypatch.setattr(pdf_source, "_lines", lines)
+    monkeypatch.setattr(pdf_source, "lines_of", lines)
     with pytest.raises(InputError, match=r"within 120 s.*Split it"):
         read(tmp_path, one_column(30).content)
     assert laid == [1]

@@ -1,6 +1,6 @@
 """PDF files as documents: read in the order in which people read them, each page known.
 
-``pdf_process`` gives pieces of lines. Here pieces become lines, columns are read one after the other, what stands on
+``pdf_process`` gives pieces of lines, ``pdf_lines`` makes lines of them, column after column. Here what stands on
 every page (running heads, page numbers) is left out, words cut by hyphens are put together, headings are told by their
 letters, and lists of references are cut off. What cannot be told is not guessed: a page that is a picture is named.
 """
@@ -12,9 +12,8 @@ import re
 import subprocess
 import sys
 import time
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -23,11 +22,11 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from vericite.corpus.sources import pdf_process
-from vericite.corpus.sources.entry import without_controls
 from vericite.corpus.sources.files import MOST_CHARACTERS, Numbered, SourceFile, SourceForm
+from vericite.corpus.sources.pdf_lines import MARKS, PAGE_MARK, Line, lines_of
 from vericite.corpus.sources.texts import REFERENCES, Block, Heading, joined_lines, sections_of, words_in
 from vericite.errors import InputError, MissingExtraError, RecordError
-from vericite.records import Document, Section, storable
+from vericite.records import Document, Section
 
 MOST_PAGES = 5_000
 MOST_PIECES = 10_000
@@ -36,61 +35,6 @@ SECONDS = 120
 """What reading one file may take."""
 MEMORY = 3 << 30
 """Bytes that the process which reads it may map; PDFium itself and Python take less than one of these."""
-
-_PAGE_MARK = 0xF0000
-"""Character ``_PAGE_MARK + n`` stands where page n begins until its offset is known; no text has it."""
-_MARKS = re.compile("[\U000f0000-\U000fffff]")
-
-
-@dataclass(slots=True)
-class PdfPiece:
-    """Words that stand together on a line: where, how high, and whether they are bold."""
-
-    text: str
-    left: float
-    right: float
-    baseline: float
-    height: float
-    bold: bool
-
-
-@dataclass(slots=True)
-class Line:
-    """The pieces on one height of a column, from left to right; several are cells of a table."""
-
-    pieces: list[PdfPiece]
-    page: int
-
-    @property
-    def left(self) -> float:
-        """Where it begins."""
-        return self.pieces[0].left
-
-    @property
-    def right(self) -> float:
-        """Where it ends."""
-        return max(piece.right for piece in self.pieces)
-
-    @property
-    def baseline(self) -> float:
-        """How high it stands."""
-        return median(piece.baseline for piece in self.pieces)
-
-    @property
-    def height(self) -> float:
-        """The height of its largest letters."""
-        return max(piece.height for piece in self.pieces)
-
-    @property
-    def bold(self) -> bool:
-        """Whether most of it is bold."""
-        letters = sum(len(piece.text) for piece in self.pieces)
-        return 2 * sum(len(piece.text) for piece in self.pieces if piece.bold) > letters
-
-    @property
-    def text(self) -> str:
-        """Its words; cells of a table with commas between them."""
-        return ", ".join(piece.text.strip() for piece in self.pieces)
 
 
 @dataclass(slots=True)
@@ -148,7 +92,7 @@ def _pages_of(file: SourceFile) -> PdfPages:
     found = PdfPages(str(first.get("title", "")))
     for number, page in enumerate(said[1:], start=1):
         _check(file, deadline)
-        found.lines.append(_lines(page.pop("pieces", ()), number))
+        found.lines.append(lines_of(page.pop("pieces", ()), number))
         if "broken" in page:
             found.broken[number] = str(page["broken"])
         elif page.get("image") and not found.lines[-1]:
@@ -208,166 +152,6 @@ def _refuse(path: Path, error: dict[str, Any] | None, has_answer: bool, code: in
         raise InputError(f"expected a PDF of {limits}; found {path} with {found}. Split it")
     reason = found or f"reading it needs too much memory, or crashes (exit {code})"
     raise InputError(f"expected a PDF that can be read; found {path}: {reason}. Save it anew, or as text")
-
-
-# Lines and columns.
-
-
-def _lines(given: Sequence[Sequence[Any]], page: int) -> list[Line]:
-    """The lines of a page in the order in which they are read."""
-    pieces = [
-        PdfPiece(storable(str(text)), float(left), float(right), float(baseline), float(height), bool(bold))
-        for text, left, right, baseline, height, bold in given
-    ]
-    pieces = [piece for piece in pieces if _MARKS.sub("", piece.text).strip()]
-    for piece in pieces:
-        piece.text = _MARKS.sub("", without_controls(piece.text))
-    pieces = _merged(pieces)
-    return [line for column in _columns(pieces) for line in _in_rows(column, page)]
-
-
-def _merged(pieces: list[PdfPiece]) -> list[PdfPiece]:
-    """Pieces that follow each other on a line as one, raised and lowered numbers as they are read."""
-    merged: list[PdfPiece] = []
-    # Those that a piece further right may still go on with.
-    near: list[PdfPiece] = []
-    highest = max((piece.height for piece in pieces), default=0.0)
-    for piece in sorted(pieces, key=lambda it: (it.left, -it.baseline)):
-        near = [other for other in near[-_NEAR:] if piece.left - other.right < _FAR * highest]
-        before = _before(near, piece)
-        if before is None:
-            merged.append(piece)
-            near.append(piece)
-            continue
-        gap = piece.left - before.right
-        before.text += _attached(before, piece, gap)
-        before.right = max(before.right, piece.right)
-        if piece.height > before.height:
-            before.height, before.baseline = piece.height, piece.baseline
-        before.bold = before.bold and piece.bold
-    return merged
-
-
-_NEAR = 400
-_FAR = 0.9
-"""Gaps wider than so many heights part two pieces."""
-_LONGEST_LINE = 10_000
-
-
-def _before(near: list[PdfPiece], piece: PdfPiece) -> PdfPiece | None:
-    """The piece that this one goes on with, on the same line and close behind."""
-    for other in reversed(near):
-        height = max(other.height, piece.height)
-        small = min(other.height, piece.height) < 0.85 * height
-        off = abs(other.baseline - piece.baseline)
-        if off > (0.55 if small else 0.15) * height:
-            continue
-        if -0.4 * height < piece.left - other.right < _FAR * height and len(other.text) < _LONGEST_LINE:
-            return other
-    return None
-
-
-_NUMBERS = re.compile(r"\s*[\[(]?\d{1,3}(?:\s*[,–-]\s*\d{1,3})*[\])]?[,\s]*")
-_UNIT = re.compile(r"(?:\b|/)[kcm]?m\Z")
-
-
-def _attached(before: PdfPiece, piece: PdfPiece, gap: float) -> str:
-    """What a piece adds to the text before it."""
-    space = " " if gap > 0.15 * piece.height and not before.text.endswith(" ") else ""
-    raised = piece.height < 0.85 * before.height and piece.baseline > before.baseline + 0.15 * before.height
-    if not raised:
-        lowered = piece.height < 0.85 * before.height and piece.baseline < before.baseline - 0.05 * before.height
-        mark = "_" if lowered and before.text[-1:].isdigit() and piece.text[:1].isdigit() else ""
-        return space + mark + piece.text
-    stem = before.text.rstrip()
-    if stem[-1:].isdigit():
-        return f"^{piece.text.strip()} " if re.match(r"\s*[-+−–]?\d", piece.text) else piece.text
-    if _NUMBERS.fullmatch(piece.text) and not (
-        _UNIT.search(stem, max(0, len(stem) - 4)) and piece.text.strip() in ("2", "3")
-    ):
-        # A citation of another work, which is no word of this one.
-        return " " if piece.text.endswith(" ") else ""
-    return piece.text
-
-
-def _columns(pieces: list[PdfPiece], depth: int = 0) -> Iterator[list[PdfPiece]]:
-    """The pieces in the order of reading: columns one after the other, between what goes across them."""
-    gutter = _gutter(pieces) if depth < 3 else None
-    if gutter is None:
-        yield pieces
-        return
-    across: dict[float, list[PdfPiece]] = {}
-    for piece in pieces:
-        if piece.left < gutter < piece.right:
-            across.setdefault(piece.baseline, []).append(piece)
-    heights = sorted(across)
-    # By the nearest height above it that something crosses at.
-    bands: dict[float, list[PdfPiece]] = {}
-    for piece in pieces:
-        if not piece.left < gutter < piece.right:
-            at = bisect_left(heights, piece.baseline)
-            bands.setdefault(heights[at] if at < len(heights) else float("inf"), []).append(piece)
-    for above in (float("inf"), *reversed(heights)):
-        if above in across:
-            yield across[above]
-        band = bands.get(above, ())
-        for side in ([p for p in band if p.right <= gutter], [p for p in band if p.left >= gutter]):
-            if side:
-                yield from _columns(side, depth + 1)
-
-
-_FEWEST = 3
-"""Lines beside each other from which on they are columns."""
-
-
-def _gutter(pieces: list[PdfPiece]) -> float | None:
-    """Where a column ends and the next begins, if most lines end before it or begin behind it."""
-    if len(pieces) < 2 * _FEWEST:
-        return None
-    ends = sorted(piece.right for piece in pieces)
-    begins = sorted(piece.left for piece in pieces)
-    low, high = begins[0], max(ends)
-    left_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: it.right))
-    right_widths = _medians(piece.right - piece.left for piece in sorted(pieces, key=lambda it: -it.left))
-    best: tuple[float, float] | None = None
-    for right in sorted({round(end, 0) for end in ends}):
-        place = right + 2
-        if not low + 0.2 * (high - low) < place < low + 0.8 * (high - low):
-            continue
-        lefts, first = bisect_right(ends, place), bisect_left(begins, place)
-        rights = len(begins) - first
-        crossing = len(pieces) - lefts - rights
-        if min(lefts, rights) < _FEWEST or crossing > 0.5 * (lefts + rights):
-            continue
-        # Cells of a table are short, lines of a column are nearly as wide as it.
-        wide_left = left_widths[lefts - 1] / max(place - low, 1)
-        wide_right = right_widths[rights - 1] / max(high - begins[first], 1)
-        if min(wide_left, wide_right) > 0.3 and max(wide_left, wide_right) > 0.45:
-            score = crossing - 0.01 * min(lefts, rights)
-            best = min(best or (score, place), (score, place))
-    return best[1] if best else None
-
-
-def _medians(values: Iterable[float]) -> list[float]:
-    """The median of the first value, of the first two, and so on."""
-    ordered: list[float] = []
-    found: list[float] = []
-    for value in values:
-        insort(ordered, value)
-        half = len(ordered) // 2
-        found.append(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
-    return found
-
-
-def _in_rows(pieces: list[PdfPiece], page: int) -> Iterator[Line]:
-    row: list[PdfPiece] = []
-    for piece in sorted(pieces, key=lambda it: -it.baseline):
-        if row and row[0].baseline - piece.baseline > 0.5 * max(row[0].height, piece.height) * 0.7:
-            yield Line(sorted(row, key=lambda it: it.left), page)
-            row = []
-        row.append(piece)
-    if row:
-        yield Line(sorted(row, key=lambda it: it.left), page)
 
 
 # What stands on every page.
@@ -576,9 +360,9 @@ def _document(name: str, title: str, paragraphs: list[Paragraph], pages: int) ->
     at = 0
     for section in marked:
         text = ""
-        for part in re.split(f"({_MARKS.pattern})", section.text):
-            if len(part) == 1 and _MARKS.match(part):
-                begins.setdefault(ord(part) - _PAGE_MARK, at + len(text))
+        for part in re.split(f"({MARKS.pattern})", section.text):
+            if len(part) == 1 and MARKS.match(part):
+                begins.setdefault(ord(part) - PAGE_MARK, at + len(text))
             else:
                 text += part
         sections.append(section.model_copy(update={"text": text}))
@@ -615,7 +399,7 @@ def _blocks(paragraphs: list[Paragraph], words: Counter[str]) -> Iterator[Block]
                 # Behind the rest of a word that was cut, which is put together with its beginning.
                 cut = re.match(r"\w*", text) if texts and texts[-1].endswith("-") else None
                 at = cut.end() if cut else 0
-                text = f"{text[:at]}{chr(_PAGE_MARK + page)}{text[at:]}"
+                text = f"{text[:at]}{chr(PAGE_MARK + page)}{text[at:]}"
             texts.append(text)
         if paragraph.is_row or len(paragraph.first.pieces) > 1:
             yield from (row if _ENDED.search(row) else f"{row}." for row in texts)
