@@ -21,7 +21,7 @@ from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
 from pools import SOURCES, Pools
 from vericite.records import Document, read_jsonl
 from vericite.retrieve.memory import BM25
-from vericite.train.examples import AttributionExample, Source
+from vericite.train.examples import AttributionExample, ExampleSource
 
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
 """Weighed shares of a sentence's words: in a snippet that says it; in a gold source, and another, that may not."""
@@ -102,7 +102,7 @@ def whole_answers(
 
 
 def _weak(
-    text: str, sources: Sequence[Source], snippets: dict[int, list[str]], rarity: Rarity
+    text: str, sources: Sequence[ExampleSource], snippets: dict[int, list[str]], rarity: Rarity
 ) -> tuple[list[int], list[int]]:
     supports: list[int] = []
     unknown: list[int] = []
@@ -119,14 +119,14 @@ def _weak(
 class Nearby:
     """Documents of a set, and for each text those nearest to it."""
 
-    def __init__(self, documents: Sequence[Source]) -> None:
+    def __init__(self, documents: Sequence[ExampleSource]) -> None:
         self.documents = list(documents)
         self._index = BM25(f"{it.title} {it.text}" for it in self.documents)
 
-    def find(self, text: str, without: set[str], count: int, skip: int = 0) -> list[Source]:
+    def find(self, text: str, without: set[str], count: int, skip: int = 0) -> list[ExampleSource]:
         """The nearest, but for some."""
         ranked = (-self._index.scores(text)).argsort(kind="stable")
-        found: list[Source] = []
+        found: list[ExampleSource] = []
         for place in ranked:
             if len(found) == count + skip:
                 break
@@ -139,7 +139,7 @@ def labelled(pools: Pools, name: str, claims: str, corpus: str, most: int, seed:
     """Claims before the documents that they cite, as people labelled them, and neighbours of these."""
     rows = {str(row["doc_id"]): row for row in pools.data.jsonl(corpus)}
     nearby = Nearby(
-        [Source(id=id, title=row["title"] or "", text=" ".join(row["abstract"])) for id, row in rows.items()]
+        [ExampleSource(id=id, title=row["title"] or "", text=" ".join(row["abstract"])) for id, row in rows.items()]
     )
     by_id = {it.id: it for it in nearby.documents}
     rarity = Rarity(it.text for it in nearby.documents)
@@ -185,7 +185,7 @@ def pubmedqa(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]
     draw = random.Random(f"{seed}|pubmedqa")
     for pmid in sorted(items):
         item = items[pmid]
-        own = Source(id=pmid, title=item["QUESTION"], text=" ".join(item["CONTEXTS"]))
+        own = ExampleSource(id=pmid, title=item["QUESTION"], text=" ".join(item["CONTEXTS"]))
         if pools.guard.refuses_document(f"pmid:{pmid}", "attribution", item["QUESTION"]):
             continue
         for number, text in enumerate(sentences(item["LONG_ANSWER"])):
@@ -223,7 +223,9 @@ def written(pools: Pools, files: Sequence[str], most: int, seed: int) -> Iterato
         it for it in claims if it.document in texts and text_hash(joined(texts[it.document], it.sentences)) == it.check
     ]
     titles = {f"pmid:{it.id}": it.title for it in pools.documents}
-    nearby = Nearby([Source(id=key, title=titles.get(key, ""), text=" ".join(text)) for key, text in texts.items()])
+    nearby = Nearby(
+        [ExampleSource(id=key, title=titles.get(key, ""), text=" ".join(text)) for key, text in texts.items()]
+    )
     sources = {it.id: it for it in nearby.documents}
     by_document: dict[str, list[WrittenClaim]] = {}
     for claim in usable:
@@ -281,20 +283,21 @@ def two_sources(path: Path, seed: int) -> Iterator[AttributionExample]:
             chosen = [*own, row["beside"], *others][:SOURCES]
             places = draw.sample(range(len(chosen)), len(chosen))
             sources = [
-                Source(id=f"s{place}", title=chosen[place]["title"], text=chosen[place]["text"]) for place in places
+                ExampleSource(id=f"s{place}", title=chosen[place]["title"], text=chosen[place]["text"])
+                for place in places
             ]
             supports = [number for number, place in enumerate(places, start=1) if place < 2] if kind == "two" else []
             yield _example(f"{row['id']}-{kind}", row["sentence"], sources, supports, [], kind, "invented", row["id"])
 
 
-def _source(document: Document) -> Source:
-    return Source(id=document.id, title=document.title, text=document.text)
+def _source(document: Document) -> ExampleSource:
+    return ExampleSource(id=document.id, title=document.title, text=document.text)
 
 
 def _example(
     id: str,
     text: str,
-    sources: Sequence[Source],
+    sources: Sequence[ExampleSource],
     supports: Sequence[int],
     unknown: Sequence[int],
     kind: str,

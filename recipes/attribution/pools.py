@@ -26,7 +26,7 @@ from vericite.corpus.sources.entry import pmid_of
 from vericite.records import Document
 from vericite.retrieve.memory import BM25
 from vericite.text.citations import parse_answer
-from vericite.train.examples import Source
+from vericite.train.examples import ExampleSource
 
 Part = Literal["test", "dev", "train"]
 SOURCES, GOLD = 5, 3
@@ -51,7 +51,7 @@ class Asked:
     id: str
     question: str
     sentences: tuple[tuple[int, str], ...]
-    sources: tuple[Source, ...]
+    sources: tuple[ExampleSource, ...]
     snippets: dict[int, list[str]]
 
 
@@ -152,7 +152,7 @@ class Pools:
         )
         if not sentences:
             return None
-        sources = tuple(Source(id=it.id, title=it.title, text=it.text) for it in chosen)
+        sources = tuple(ExampleSource(id=it.id, title=it.title, text=it.text) for it in chosen)
         snippets = {place: told[it.id] for place, it in enumerate(sources, start=1) if it.id in told}
         return Asked(id, item["body"], sentences, sources, snippets)
 

@@ -114,7 +114,7 @@ def commands(evil: str, folder: Path) -> dict[str, list[str]]:
     }
     experiments = lines(folder / "experiment.json", experiment)
     sample, store, grid = (str(folder / name) for name in ("sample.jsonl", "store", "grid"))
-    (folder / "computed").mkdir()
+    (folder / "computed").mkdir(exist_ok=True)
     computed = str(Path(lines(folder / "computed" / "answers.jsonl", answer(evil))).parent)
     names = ("--name", f"one {evil}", "--name", f"two {evil}")
     lexical = ("--judge", "lexical")

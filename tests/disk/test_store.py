@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vericite.disk.store import Form, Store
+from vericite.disk.store import Form, RowStore
 from vericite.llm.chat import ChatRequest
 from vericite.llm.client import Cache, Kept, cache_key
 from vericite.models import Pair
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def kept(file: Path, form: Form, *rows: tuple[str, str]) -> dict[str, tuple[str, str]]:
-    store = Store(file, form)
+    store = RowStore(file, form)
     store.put(rows)
     found = store.find(["a"])
     store.close()

@@ -22,7 +22,7 @@ from server import ScriptedServer, body_of
 from vericite.corpus import demo_questions
 from vericite.disk.files import only_one
 from vericite.experiment.config import Experiment
-from vericite.experiment.grid import EXPERIMENT, Grid, Outcome
+from vericite.experiment.grid import EXPERIMENT, CellOutcome, Grid
 from vericite.llm.chat import estimated_tokens
 from vericite.models.contracts import Judgement, Pair
 from vericite.pipeline.build import build
@@ -84,7 +84,7 @@ def untold(run: Run) -> Run:
     return run.model_copy(update={"seconds": {}, "answer": run.answer.model_copy(update={"spent": None})})
 
 
-def finished(grid: Grid) -> list[Outcome]:
+def finished(grid: Grid) -> list[CellOutcome]:
     return list(grid.run())
 
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from server import ScriptedServer
 
-from vericite.disk.store import Store
+from vericite.disk.store import RowStore
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Message
 from vericite.llm.chat import Alternative
 from vericite.llm.client import Cache, Kept, cache_key
@@ -30,7 +30,7 @@ KEPT = Kept("text", "stop", 3, 4)
 
 
 def with_store(monkeypatch: pytest.MonkeyPatch, **changed: float) -> None:
-    monkeypatch.setattr("vericite.llm.client.Store", partial(Store, **changed))
+    monkeypatch.setattr("vericite.llm.client.Store", partial(RowStore, **changed))
 
 
 def complete(llm: LLM, request: ChatRequest = HELLO) -> Completion:

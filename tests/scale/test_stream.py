@@ -17,7 +17,7 @@ from vericite.pipeline import check_many
 from vericite.pipeline.build import judge_of, protocol_of, settings_of
 from vericite.pipeline.plan import CheckPlan, ModelPlan
 from vericite.records import Answer
-from vericite.scale import AttributeWork, CheckWork, Made, Parts, Work, in_parts
+from vericite.scale import AnswerWork, AttributeWork, CheckWork, MadeAnswer, Parts, in_parts
 from vericite.scale.parts import part_name
 from vericite.scale.work import lines_of, work_of
 from vericite.verify.protocol import Protocol
@@ -35,7 +35,7 @@ class Here:
         self._queue: list[tuple[int, list[bytes]]] = []
 
     @contextmanager
-    def running(self, work: Work) -> Iterator[Here]:
+    def running(self, work: AnswerWork) -> Iterator[Here]:
         self._do = work_of(work.model_dump_json()).open()
         yield self
 
@@ -71,8 +71,8 @@ def as_the_command() -> Protocol:
 
 
 def made(
-    folder: Path | Objects, given: Sequence[Answer], here: Here, work: Work = WORK, at_once: int = 3
-) -> list[Made]:
+    folder: Path | Objects, given: Sequence[Answer], here: Here, work: AnswerWork = WORK, at_once: int = 3
+) -> list[MadeAnswer]:
     with Parts(folder, work.settings()).open() as parts:
         return list(in_parts(given, work, parts, here, at_once))  # pyright: ignore[reportArgumentType]
 

@@ -24,8 +24,16 @@ from vericite.models import Encoder
 from vericite.models.contracts import COLUMNS
 from vericite.models.hf import torch_device
 from vericite.train import fit as fitting
-from vericite.train.data import FitConfig, Plan, size
-from vericite.train.fit import Run, label_losses, latest_checkpoint, margin_losses, prepare, save_checkpoint, support
+from vericite.train.data import FitConfig, TrainingOrder, size
+from vericite.train.fit import (
+    TrainingRun,
+    label_losses,
+    latest_checkpoint,
+    margin_losses,
+    prepare,
+    save_checkpoint,
+    support,
+)
 from vericite.train.int8_graph import build
 from vericite.train.network import TOKENIZER, CrossEncoder, Shape, load_network, logits_of
 from vericite.train.pack import read_safetensors
@@ -91,7 +99,7 @@ def same(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> bool:
     return all(np.array_equal(first[name], second[name]) for name in first)
 
 
-def half_a_run(data: Path, base: Path, out: Path, config: FitConfig, steps: int) -> Run:
+def half_a_run(data: Path, base: Path, out: Path, config: FitConfig, steps: int) -> TrainingRun:
     run = prepare(data, base, config)
     run.examples = 160
     for _, step in zip(range(steps), run.plan.steps(160), strict=False):
@@ -238,7 +246,7 @@ def test_a_plan_keeps_twins_together_and_sees_everything_once() -> None:
     chosen = np.random.default_rng(0)
     units = [[0, 1], [2], [3, 4, 5], *([index] for index in range(6, 300))]
     lengths = chosen.integers(5, 120, 300)
-    plan = Plan(units, lengths, np.ones(len(units)), batch_examples=16, batch_tokens=512, seed=3)
+    plan = TrainingOrder(units, lengths, np.ones(len(units)), batch_examples=16, batch_tokens=512, seed=3)
     steps = list(plan.steps(300))
     held = [index for step in steps for batch in step for unit in batch for index in unit]
     assert sorted(held) == list(range(300))
@@ -252,7 +260,7 @@ def test_a_plan_keeps_twins_together_and_sees_everything_once() -> None:
 
 
 def test_a_rate_of_nought_leaves_a_source_out() -> None:
-    plan = Plan([[0], [1], [2]], np.full(3, 9), np.array([0.0, 2.0, 0.5]), 4, 64, seed=0)
+    plan = TrainingOrder([[0], [1], [2]], np.full(3, 9), np.array([0.0, 2.0, 0.5]), 4, 64, seed=0)
     held = [index for step in plan.steps(1000) for batch in step for unit in batch for index in unit]
     counts = np.bincount(held, minlength=3) / len(held)
     assert counts[0] == 0

@@ -112,14 +112,14 @@ def test_a_decoder_learns_a_label_a_source(
 
 def test_a_decoder_is_read_back_to_cite(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
     from vericite.attribute import load_attributor
-    from vericite.attribute.decoder import CARD, DecoderAttributor, Shown
+    from vericite.attribute.decoder import CARD, DecoderAttributor, ShownToDecoder
 
     assert run_cli(*asked("attribution", "out")).code == 0
     out = tmp_path / "out"
     decoder = load_attributor(f"hf:{out}")
     assert isinstance(decoder, DecoderAttributor) and decoder.signature.startswith("decoder.v1(base")
     row = json.loads((out / "dev-predictions.jsonl").read_text("utf-8").splitlines()[0])
-    shown = Shown(
+    shown = ShownToDecoder(
         "Does zinc help, d 0?",
         "zinc shortens colds in trial d0.",
         (("", "zinc shortens colds"), ("", "iron does help")),
@@ -180,11 +180,11 @@ def test_an_adapter_is_exported_as_llama_cpp_has_it(
 def test_the_loss_is_that_of_the_answer_alone(base: Path):
     from transformers import AutoTokenizer
 
-    from vericite.train.examples import Source
+    from vericite.train.examples import ExampleSource
     from vericite.train.inline import IGNORED, Cited, encoded
 
     tokenizer = AutoTokenizer.from_pretrained(str(base))
-    it = Cited("a", "Does zinc help ?", (Source(id="s", text="zinc shortens colds"),), "zinc shortens colds .")
+    it = Cited("a", "Does zinc help ?", (ExampleSource(id="s", text="zinc shortens colds"),), "zinc shortens colds .")
     ids, wanted = encoded(it, tokenizer, 128)
     learnt = [one for one in wanted if one != IGNORED]
     assert tokenizer.decode(learnt) == "zinc shortens colds . </s>"

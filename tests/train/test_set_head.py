@@ -19,7 +19,7 @@ from vericite.attribute.features import FEATURES
 from vericite.attribute.learned import HEAD, Head, logits_of
 from vericite.errors import InputError, ModelCardError
 from vericite.records import Document
-from vericite.train.examples import AttributionExample, Source, as_line
+from vericite.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.train.set_head import (
     Batch,
     Example,
@@ -118,8 +118,10 @@ def examples(count: int, seed: int, prefix: str) -> list[AttributionExample]:
     found: list[AttributionExample] = []
     for number in range(1000 * seed, 1000 * seed + count):
         metal, *others = draw.sample(TOPICS, 3)
-        sources = [Source(id=metal, text=f"In trial {number}, {metal} shortened colds by {number + 2} days.")]
-        sources += [Source(id=it, text=f"The absorption of {it} was measured in {number + 9} adults.") for it in others]
+        sources = [ExampleSource(id=metal, text=f"In trial {number}, {metal} shortened colds by {number + 2} days.")]
+        sources += [
+            ExampleSource(id=it, text=f"The absorption of {it} was measured in {number + 9} adults.") for it in others
+        ]
         draw.shuffle(sources)
         place = next(place for place, it in enumerate(sources, start=1) if it.id == metal)
         found.append(

@@ -201,7 +201,7 @@ ANSWERS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Found:
+class SourcesFound:
     """What was found of one sentence.
 
     Attributes:
@@ -230,7 +230,7 @@ class Attributor(ABC):
         """For provenance."""
 
     @abstractmethod
-    def find(self, answers: Sequence[Answer]) -> Iterable[Sequence[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterable[Sequence[SourcesFound]]:
         """What supports each sentence of each answer, in order. The answers come without citations."""
 
     def attribute(self, answer: Answer | str, documents: Sequence[Document] = (), *, keep: bool = False) -> Answer:
@@ -280,7 +280,7 @@ def _open(answer: Answer) -> tuple[Claim, ...]:
     return tuple(claim for claim in answer.claims if not claim.citations)
 
 
-def _attribution(answer: Answer, found: Sequence[Found], by: str) -> Attribution:
+def _attribution(answer: Answer, found: Sequence[SourcesFound], by: str) -> Attribution:
     given = iter(found)
     markers = [number for number, document in enumerate(answer.documents, start=1) if not document.retracted]
     sentences = tuple(
@@ -295,13 +295,13 @@ def _kept(claim: Claim, documents: int) -> SentenceSources:
     return SentenceSources(text=claim.text, scores=(None,) * documents, cited=markers, how="kept")
 
 
-def _how(found: Found) -> How:
+def _how(found: SourcesFound) -> How:
     if found.failed or not found.chosen:
         return "failed" if found.failed else "none"
     return "likeliest" if found.likeliest else "alone"
 
 
-def _sources_of(claim: Claim, found: Found, markers: Sequence[int], answer: Answer) -> SentenceSources:
+def _sources_of(claim: Claim, found: SourcesFound, markers: Sequence[int], answer: Answer) -> SentenceSources:
     """What was found, by markers of the whole answer in place of what was asked about."""
     scores: list[float | None] = [None] * len(answer.documents)
     for marker, score in zip(markers, found.scores, strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.attributor import Attributor, SourcesFound
 from vericite.errors import InputError, ModelCardError
 from vericite.llm import LLM, CallFailure, ChatRequest, Ledger
 from vericite.llm.chat import as_block
@@ -48,7 +48,7 @@ class CosineAttributor(Attributor):
         """The embedder and the threshold."""
         return f"cosine.v1({self._embedder.signature}, {self.threshold:g})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """Every text is embedded once."""
         passages = {id(document): _passages(document) for answer in answers for document in answer.documents}
         texts = dict.fromkeys(text for found in passages.values() for text in found)
@@ -59,12 +59,12 @@ class CosineAttributor(Attributor):
             places = [[rows[text] for text in passages[id(document)]] for document in answer.documents]
             yield [self._found(vectors, rows[claim.text], places) for claim in answer.claims]
 
-    def _found(self, vectors: NDArray[np.float32], claim: int, sources: Sequence[list[int]]) -> Found:
+    def _found(self, vectors: NDArray[np.float32], claim: int, sources: Sequence[list[int]]) -> SourcesFound:
         scores = tuple(
             round(float((vectors[places] @ vectors[claim]).max()), 6) if places else None for places in sources
         )
         chosen = (place for place, score in enumerate(scores) if score is not None and score >= self.threshold)
-        return Found(scores, tuple(chosen))
+        return SourcesFound(scores, tuple(chosen))
 
 
 def _passages(document: Document) -> list[str]:
@@ -86,14 +86,14 @@ class RandomAttributor(Attributor):
         """The rate and the seed."""
         return f"random.v1(rate={self.rate:g}, seed={self.seed})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """A draw a sentence and source, of their names and the seed alone."""
         for answer in answers:
             yield [self._found(answer, index) for index in range(len(answer.claims))]
 
-    def _found(self, answer: Answer, index: int) -> Found:
+    def _found(self, answer: Answer, index: int) -> SourcesFound:
         scores = tuple(round(self._draw(answer.id, index, document.id), 6) for document in answer.documents)
-        return Found(scores, tuple(place for place, score in enumerate(scores) if score >= 1 - self.rate))
+        return SourcesFound(scores, tuple(place for place, score in enumerate(scores) if score >= 1 - self.rate))
 
     def _draw(self, *names: str | int) -> float:
         digest = hashlib.blake2b(repr((self.seed, *names)).encode(), digest_size=8).digest()
@@ -182,7 +182,7 @@ class MultiLabelAttributor(Attributor):
         """The model and the threshold."""
         return f"multi-label.v1({self._folder.signature}, {self.threshold:g})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """The sentences of all the answers go through the model together; each distinct input once."""
         inputs = {(answer.id, place): self._inputs(answer) for place, answer in enumerate(answers)}
         asked = {
@@ -206,13 +206,13 @@ class MultiLabelAttributor(Attributor):
         texts = [document.titled_text.replace(_BETWEEN, " ") or " " for document in answer.documents]
         return [_BETWEEN.join(texts[start : start + size]) for start in range(0, len(texts), size)]
 
-    def _found(self, logits: Sequence[np.ndarray], cut: bool, count: int) -> Found:
+    def _found(self, logits: Sequence[np.ndarray], cut: bool, count: int) -> SourcesFound:
         values = np.concatenate(logits)[:count] if logits else np.zeros(0, dtype=np.float32)
         # The sigmoid, in a form that no logit overflows.
         odds = (1 + np.tanh(values / self._folder.card.temperature / 2)) / 2
         scores = tuple(round(float(value), 6) for value in odds)
         chosen = tuple(place for place, score in enumerate(scores) if score >= self.threshold)
-        return Found(scores, chosen, reasons=("longer than the model reads: cut",) if cut else ())
+        return SourcesFound(scores, chosen, reasons=("longer than the model reads: cut",) if cut else ())
 
 
 _PROMPT = read_prompt(Path(__file__).with_name("sources.toml"), Prompt)
@@ -254,15 +254,15 @@ class LlmAttributor(Attributor):
         """What was asked so far, and what it cost."""
         return self.llm.ledger
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """Several calls at a time; each distinct sentence with its sources once. Nothing is asked without sources."""
         questions = [_questions(answer) for answer in answers]
         distinct = dict.fromkeys(question for found in questions for question in found if question.most)
         results = dict(zip(distinct, self.llm.each(distinct, self._one), strict=True))
         for found in questions:
-            yield [results[question] if question.most else Found(()) for question in found]
+            yield [results[question] if question.most else SourcesFound(()) for question in found]
 
-    async def _one(self, question: _Question) -> Found:
+    async def _one(self, question: _Question) -> SourcesFound:
         def within(named: _Named) -> _Named:
             wrong = [number for number in named.sources if not 1 <= number <= question.most]
             if wrong:
@@ -274,8 +274,8 @@ class LlmAttributor(Attributor):
         reply = await self.llm.parsed(request, _Named, within)
         nothing = (None,) * question.most
         if isinstance(reply, CallFailure):
-            return Found(nothing, reasons=(reply.reason,), failed=True)
-        return Found(nothing, tuple(sorted({number - 1 for number in reply.value.sources})))
+            return SourcesFound(nothing, reasons=(reply.reason,), failed=True)
+        return SourcesFound(nothing, tuple(sorted({number - 1 for number in reply.value.sources})))
 
 
 def _questions(answer: Answer) -> list[_Question]:

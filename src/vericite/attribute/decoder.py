@@ -17,7 +17,7 @@ import torch
 from pydantic import Field, ValidationError
 from torch import Tensor, nn
 
-from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.attributor import Attributor, SourcesFound
 from vericite.errors import InputError, ModelCardError, ModelMissingError
 from vericite.models.hf import find_checkpoint, quiet
 from vericite.network.access import offline_by_environment
@@ -57,7 +57,7 @@ class LabelledDecoder(nn.Module):
         return self.head(hidden[torch.arange(len(ids)), last].float())
 
 
-class Shown(NamedTuple):
+class ShownToDecoder(NamedTuple):
     """What a decoder reads: a sentence, and title and text of each source."""
 
     question: str | None
@@ -145,20 +145,22 @@ class DecoderAttributor(Attributor):
         """The decoder under it, the weights, and the threshold."""
         return f"decoder.v1({Path(self._card.base).name}@{self._digest}, k={self._card.k}, {self.threshold:g})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """One sentence at a time."""
         for answer in answers:
             sources = tuple((document.title, document.text) for document in answer.documents)
             yield [self._found(answer.question, claim.text, sources) for claim in answer.claims]
 
-    def _found(self, question: str | None, sentence: str, sources: tuple[tuple[str, str], ...]) -> Found:
+    def _found(self, question: str | None, sentence: str, sources: tuple[tuple[str, str], ...]) -> SourcesFound:
         scores: list[float] = []
         for start in range(0, len(sources), self._card.k):
             some = sources[start : start + self._card.k]
-            scores += self.probabilities(Shown(question, sentence, some))
-        return Found(tuple(scores), tuple(place for place, score in enumerate(scores) if score >= self.threshold))
+            scores += self.probabilities(ShownToDecoder(question, sentence, some))
+        return SourcesFound(
+            tuple(scores), tuple(place for place, score in enumerate(scores) if score >= self.threshold)
+        )
 
-    def probabilities(self, shown: Shown) -> list[float]:
+    def probabilities(self, shown: ShownToDecoder) -> list[float]:
         """How likely each source supports the sentence."""
         ids = torch.tensor([shown.ids(self._tokenizer, self._card.max_tokens)])
         with torch.no_grad():

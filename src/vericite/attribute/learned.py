@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
-from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.attributor import Attributor, SourcesFound
 from vericite.attribute.features import FEATURES, VERSION, FeatureMaker, Known
 from vericite.errors import InputError, ModelCardError, ModelMissingError
 from vericite.models.contracts import Embeds, Judge
@@ -217,15 +217,15 @@ class LearnedAttributor(Attributor):
         """The head, what it reads, and the threshold."""
         return f"learned.v1({self.head.name}@{self.head.digest}, {self.head.made_by}, {self.threshold:g})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """The sentences of all the answers are judged together."""
         for known in self._maker.of(answers):
             yield [self._found(sentence) for sentence in known]
 
-    def _found(self, known: Known) -> Found:
+    def _found(self, known: Known) -> SourcesFound:
         scores: list[float | None] = [None] * known.documents
         if known.failed:
-            return Found(tuple(scores), reasons=("no source could be judged",), failed=True)
+            return SourcesFound(tuple(scores), reasons=("no source could be judged",), failed=True)
         odds = self.head.probabilities(known.values)
         for place, probability in zip(known.places, odds, strict=True):
             scores[place] = round(float(probability), 6)
@@ -233,4 +233,4 @@ class LearnedAttributor(Attributor):
         cited = tuple(known.places[row] for row in sorted(rows))
         left = known.documents - len(known.places)
         reasons = (f"{left} of {known.documents} sources are too unlike the sentence: not asked about",) if left else ()
-        return Found(tuple(scores), cited, reasons)
+        return SourcesFound(tuple(scores), cited, reasons)

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 from math import log
 from typing import NamedTuple
 
-from vericite.attribute.attributor import Attributor, Found
+from vericite.attribute.attributor import Attributor, SourcesFound
 from vericite.errors import InputError
 from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair
 from vericite.records import Answer, Document, Verdict, VerificationFailure
@@ -44,7 +44,7 @@ class VerifierAttributor(Attributor):
         """The protocol and its judge."""
         return f"verifier.v1({self._verifier.provenance.protocol})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """Each sentence against each source; each distinct pair of all the answers is judged once."""
         batches = [
             ClaimsToJudge(
@@ -59,13 +59,13 @@ class VerifierAttributor(Attributor):
             yield [_found(results[row * count : (row + 1) * count]) for row in range(len(answer.claims))]
 
 
-def _found(by_source: Sequence[Sequence[Verdict | VerificationFailure]]) -> Found:
+def _found(by_source: Sequence[Sequence[Verdict | VerificationFailure]]) -> SourcesFound:
     """What the results of one sentence, source by source, come to."""
     results = [of_source[-1] for of_source in by_source]
     judged = [item if isinstance(item, Verdict) and not item.abstained else None for item in results]
     chosen = tuple(place for place, item in enumerate(judged) if item is not None and item.label == "supported")
     reasons = dict.fromkeys(_reason(item) for item, usable in zip(results, judged, strict=True) if usable is None)
-    return Found(
+    return SourcesFound(
         scores=tuple(None if item is None else item.probabilities.get("supported") for item in judged),
         chosen=chosen,
         reasons=tuple(reasons),
@@ -139,12 +139,12 @@ class LikeliestAttributor(Attributor):
         """What the sure ones were found by."""
         return f"likeliest.v2({self._sure.signature})"
 
-    def find(self, answers: Sequence[Answer]) -> Iterator[list[Found]]:
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
         """Of sentences that have two sources and more, or failed, nothing else is asked."""
         for answer, found in zip(answers, self._sure.find(answers), strict=True):
             yield list(self._likeliest(answer, found))
 
-    def _likeliest(self, answer: Answer, found: Sequence[Found]) -> Iterator[Found]:
+    def _likeliest(self, answer: Answer, found: Sequence[SourcesFound]) -> Iterator[SourcesFound]:
         sources = [_passages(document) for document in answer.documents]
         for claim, sure in zip(answer.claims, found, strict=True):
             asked = _Sentence(claim.text, answer.question if self._asks_question else None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vericite.errors import RecordError
     from vericite.llm import LLM, Settings
-    from vericite.train.made_by_models import Counts, Form
+    from vericite.train.made_by_models import Form, MadeCounts
 
 
 class Asked(NamedTuple):
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     judge: str | None
 
 
-def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[Counts, Sequence[RecordError], LLM | None]:
+def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCounts, Sequence[RecordError], LLM | None]:
     """Read the data set, ask the model, write the folder.
 
     Raises:
@@ -73,7 +73,7 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[Counts,
             llm.close()
 
 
-def show_counts(counts: Counts, problems: Sequence[RecordError], llm: LLM | None) -> None:
+def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:
     """Print what a run came to; exit with 1 where the model failed on some record."""
     say(f"{counts.items:,} records, {counts.before:,} done before: {counts.examples:,} examples")
     for reason, count in sorted(counts.rejected.items(), key=lambda pair: -pair[1]):

@@ -15,7 +15,7 @@ from vericite.cli.refusals import refuse_unwritable, report
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.experiment.estimate import Estimated
-    from vericite.experiment.grid import Changes, Grid, Outcome, Progress
+    from vericite.experiment.grid import CellOutcome, Changes, Grid, GridProgress
 
 
 def run(
@@ -79,10 +79,10 @@ def _values(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def _run(grid: Grid) -> list[Outcome]:
+def _run(grid: Grid) -> list[CellOutcome]:
     from vericite.cli.terminal import ProgressLine
 
-    outcomes: list[Outcome] = []
+    outcomes: list[CellOutcome] = []
     with ProgressLine("running", "questions").running() as shown:
         for outcome in grid.run(lambda progress: shown.show(_line(progress))):
             outcomes.append(outcome)
@@ -90,7 +90,7 @@ def _run(grid: Grid) -> list[Outcome]:
     return outcomes
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: GridProgress) -> str:
     from vericite.cli.terminal import in_words
 
     parts = [f"cell {progress.cell} of {progress.cells} ({progress.name}): {progress.done:,} of {progress.total:,}"]
@@ -101,7 +101,7 @@ def _line(progress: Progress) -> str:
     return ", ".join(parts)
 
 
-def _outcome(outcome: Outcome) -> str:
+def _outcome(outcome: CellOutcome) -> str:
     from vericite.cli.terminal import in_words
 
     counts = outcome.counts

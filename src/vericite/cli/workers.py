@@ -18,7 +18,7 @@ from vericite.cli.io import note, remark
 if TYPE_CHECKING:
     from vericite.corpus.store.ahead import Readers
     from vericite.records import Answer
-    from vericite.scale import Made, Work, Workers
+    from vericite.scale import AnswerWork, MadeAnswer, Workers
 
 _Made = TypeVar("_Made", bound=BaseModel)
 
@@ -173,8 +173,8 @@ class Making(Generic[_Made]):
 
 
 def made_by(
-    shared: Shared, work: Work, answers: Iterator[Answer], making: Making[_Made]
-) -> Generator[tuple[Made, _Made]]:
+    shared: Shared, work: AnswerWork, answers: Iterator[Answer], making: Making[_Made]
+) -> Generator[tuple[MadeAnswer, _Made]]:
     """What the workers make of the answers, in order; it is written to ``--out`` as it comes."""
     from vericite.cli.io import output
     from vericite.disk.bucket import Objects, split_address

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from vericite.corpus.entrez.client import Entrez
     from vericite.corpus.store import Store as DocumentStore
-    from vericite.disk.store import Row, Store
+    from vericite.disk.store import Row, RowStore
 
 FILE = "retractions.sqlite"
 """In the user's cache folder."""
@@ -256,11 +256,11 @@ def _state(file: Path) -> tuple[tuple[int, int], ...]:
 _read_before: dict[Path, tuple[tuple[tuple[int, int], ...], Retractions]] = {}
 
 
-def _store(file: Path) -> Store:
-    from vericite.disk.store import Form, Store
+def _store(file: Path) -> RowStore:
+    from vericite.disk.store import Form, RowStore
 
     columns = "(key TEXT PRIMARY KEY, notices TEXT NOT NULL, told TEXT NOT NULL) WITHOUT ROWID"
-    return Store(file, Form("retracted articles", "retraction", columns))
+    return RowStore(file, Form("retracted articles", "retraction", columns))
 
 
 def _pmids_in(file: Path) -> frozenset[str] | None:

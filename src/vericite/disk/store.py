@@ -55,7 +55,7 @@ class Form(NamedTuple):
     columns: str
 
 
-class Store:
+class RowStore:
     """A file of rows. It opens at the first use, and again after ``close``. Threads take turns at it.
 
     Args:

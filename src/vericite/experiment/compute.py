@@ -22,7 +22,7 @@ import numpy as np
 
 from vericite.disk.files import cache_file, write_bytes
 from vericite.disk.jobs import Lines
-from vericite.disk.store import Form, Store
+from vericite.disk.store import Form, RowStore
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.encoders import EmbedsTokens, best_overlap, load_token_encoder
 from vericite.evaluate.items import Item, ModelScores
@@ -50,7 +50,7 @@ OnDone = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTexts:
     """An answer, and the texts that it is compared with."""
 
     id: str
@@ -97,11 +97,11 @@ class Scores(Protocol):
         """What computes them."""
         ...
 
-    def compared(self, item: Item) -> Compared | None:
+    def compared(self, item: Item) -> ComparedTexts | None:
         """What is compared of a question; None where there is nothing."""
         ...
 
-    def scores(self, asked: Sequence[Compared]) -> list[Figures]:
+    def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
         """The figures of each, in order."""
         ...
 
@@ -111,7 +111,7 @@ class Scores(Protocol):
 
 
 @dataclass(frozen=True)
-class Figures:
+class ComputedFigures:
     """Figures of an answer by name; ``failed`` names those that could not be had, ``cut`` says what was not read."""
 
     scores: Mapping[str, float]
@@ -132,14 +132,14 @@ class BertScores:
 
     def __init__(self, model: EmbedsTokens, cache: Path | None) -> None:
         self._model = model
-        self._cache = None if cache is None else Store(cache, _BERTSCORES)
+        self._cache = None if cache is None else RowStore(cache, _BERTSCORES)
         self.signature = f"bertscore({model.signature})"
 
-    def compared(self, item: Item) -> Compared | None:
+    def compared(self, item: Item) -> ComparedTexts | None:
         """The answer's sentences and all reference answers."""
         return _compared(item, item.gold.ideal if item.gold else ())
 
-    def scores(self, asked: Sequence[Compared]) -> list[Figures]:
+    def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
         """The figures of each, in order; those of texts that were compared before are known."""
         keys = [bytes.fromhex(one.of(self.signature)) for one in asked]
         rows = self._cache.find(list(dict.fromkeys(keys))) if self._cache else {}
@@ -160,8 +160,8 @@ class BertScores:
         if self._cache is not None:
             self._cache.close()
 
-    def _figures(self, row: list[float]) -> Figures:
-        return Figures(dict(zip(self.names, row[:3], strict=True)), cut=bool(row[3]))
+    def _figures(self, row: list[float]) -> ComputedFigures:
+        return ComputedFigures(dict(zip(self.names, row[:3], strict=True)), cut=bool(row[3]))
 
 
 _BERTSCORES = Form("BERTScores", "bertscore_1", "(key BLOB PRIMARY KEY, figures BLOB NOT NULL)")
@@ -187,11 +187,11 @@ class Entailments:
         self._judge: Judge = self._cache or judge
         self.signature = f"claim-entailment({judge.signature})"
 
-    def compared(self, item: Item) -> Compared | None:
+    def compared(self, item: Item) -> ComparedTexts | None:
         """The answer's sentences, and the claims."""
         return _compared(item, claims_of(item.gold) if item.gold else ())
 
-    def scores(self, asked: Sequence[Compared]) -> list[Figures]:
+    def scores(self, asked: Sequence[ComparedTexts]) -> list[ComputedFigures]:
         """Of each the mean probability that the answer entails a claim, and the share of claims it rather does."""
         judged = iter(ask(self._judge, [Pair(one.answer, claim) for one in asked for claim in one.references]))
         return [self._figures([next(judged) for _ in one.references]) for one in asked]
@@ -201,13 +201,13 @@ class Entailments:
         if self._cache is not None:
             self._cache.close()
 
-    def _figures(self, judgements: Sequence[Judgement]) -> Figures:
+    def _figures(self, judgements: Sequence[Judgement]) -> ComputedFigures:
         cut = any(judgement.note for judgement in judgements)
         if any(judgement.failure is not None for judgement in judgements):
-            return Figures({}, self.names, cut)
+            return ComputedFigures({}, self.names, cut)
         rows = np.array([judgement.probabilities for judgement in judgements], dtype=np.float64)
         entailed = sum(int(row.argmax()) == ENTAILS for row in rows) / len(rows)
-        return Figures(dict(zip(self.names, (float(rows[:, ENTAILS].mean()), entailed), strict=True)), cut=cut)
+        return ComputedFigures(dict(zip(self.names, (float(rows[:, ENTAILS].mean()), entailed), strict=True)), cut=cut)
 
 
 def load_scores(kind: str, model: str) -> Scores:
@@ -232,9 +232,9 @@ def claims_of(gold: Gold) -> tuple[str, ...]:
     return tuple(first[span.slice] for span in split_sentences(first))
 
 
-def _compared(item: Item, texts: Iterable[str]) -> Compared | None:
+def _compared(item: Item, texts: Iterable[str]) -> ComparedTexts | None:
     answer, references = prose(item), tuple(text for text in texts if text.strip())
-    return Compared(item.id, answer, references) if answer and references else None
+    return ComparedTexts(item.id, answer, references) if answer and references else None
 
 
 def answer_folders(named: Iterable[Path]) -> list[Path]:
@@ -282,7 +282,7 @@ def compute_scores(
     done = Computed(scores.signature)
     right = _gold(gold, problems)
     with ExitStack() as held:
-        left: list[tuple[Lines[ModelScores], Compared]] = []
+        left: list[tuple[Lines[ModelScores], ComparedTexts]] = []
         for folder in folders:
             found = [scores.compared(item) for item in _items(folder, right, problems)]
             asked = {one.id: one for one in found if one is not None}
@@ -308,7 +308,9 @@ def compute_scores(
     return done
 
 
-def _append(asked: Sequence[tuple[Lines[ModelScores], Compared]], made: Sequence[Figures], signature: str) -> None:
+def _append(
+    asked: Sequence[tuple[Lines[ModelScores], ComparedTexts]], made: Sequence[ComputedFigures], signature: str
+) -> None:
     by_file: dict[Path, tuple[Lines[ModelScores], list[ModelScores]]] = {}
     for (lines, one), figures in zip(asked, made, strict=True):
         record = ModelScores(
@@ -319,7 +321,7 @@ def _append(asked: Sequence[tuple[Lines[ModelScores], Compared]], made: Sequence
         lines.append(records)
 
 
-def _kept(lines: Lines[ModelScores], asked: Mapping[str, Compared], signature: str) -> set[str]:
+def _kept(lines: Lines[ModelScores], asked: Mapping[str, ComparedTexts], signature: str) -> set[str]:
     """The ids whose figures are there; lines of other texts, and of failures, leave the file.
 
     Raises:
@@ -367,7 +369,7 @@ def compute_features(
     signature = f"mauve-features({model.signature})"
     done = Computed(signature)
     right = _gold(gold, problems)
-    asked: dict[Path, list[Compared]] = {}
+    asked: dict[Path, list[ComparedTexts]] = {}
     for folder in folders:
         path = folder / named_file("features")
         _refuse_other(path, _makers(path) - {signature}, signature)

@@ -42,7 +42,7 @@ JUDGEMENTS = "judgements.sqlite"
 
 
 @dataclass
-class Progress:
+class GridProgress:
     """How far an experiment is.
 
     Attributes:
@@ -103,7 +103,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """A cell that was run."""
 
     cell: Cell
@@ -115,7 +115,7 @@ class Outcome:
     counts: Counts
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[GridProgress], None]
 
 
 class Grid:
@@ -199,7 +199,7 @@ class Grid:
         found.dropped = [name for name in before if name not in names]
         return found if before else Changes()
 
-    def run(self, on_progress: OnProgress | None = None) -> Iterator[Outcome]:
+    def run(self, on_progress: OnProgress | None = None) -> Iterator[CellOutcome]:
         """Run what is left of each cell, one cell after the other.
 
         Raises:
@@ -211,7 +211,7 @@ class Grid:
         with only_one(self.folder, LOCK, "works in"):
             self._note()
             sharing = Sharing(self.folder / SHARED / JUDGEMENTS)
-            progress = Progress(len(self.cells), sum(len(self.asked(cell)) for cell in self.cells))
+            progress = GridProgress(len(self.cells), sum(len(self.asked(cell)) for cell in self.cells))
             try:
                 for number, cell in enumerate(self.cells, start=1):
                     progress.cell, progress.name = number, cell.name
@@ -234,7 +234,9 @@ class Grid:
         key = _search_key(cell.plan)
         return max(other.plan.search.depth() for other in self.cells if _search_key(other.plan) == key)
 
-    def _run_cell(self, cell: Cell, sharing: Sharing, progress: Progress, on_progress: OnProgress | None) -> Outcome:
+    def _run_cell(
+        self, cell: Cell, sharing: Sharing, progress: GridProgress, on_progress: OnProgress | None
+    ) -> CellOutcome:
         began = time.monotonic()
         questions, folder = self.asked(cell), self.cell_folder(cell)
         own = self.pipeline(cell)
@@ -266,7 +268,7 @@ class Grid:
                 if on_progress is not None:
                     on_progress(progress)
         self._seconds[cell.name] = time.monotonic() - began
-        return Outcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts)
+        return CellOutcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts)
 
     def search(self, cell: Cell) -> Search:
         """The search of a cell, opened once for all that search alike."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from io import StringIO
 
 from vericite.evaluate.scoring import signed
-from vericite.experiment.tables import Column, Figure, Table
+from vericite.experiment.tables import Column, Table, TableFigure
 
 Form = Callable[[Table], str]
 
@@ -18,7 +18,7 @@ def shown(value: float, column: Column) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column.scale == 1 else text
 
 
-def ours(figure: Figure | None) -> str:
+def ours(figure: TableFigure | None) -> str:
     """A figure of ours with its interval."""
     if figure is None or figure.estimate is None or figure.estimate.value is None:
         return "-"
@@ -28,7 +28,7 @@ def ours(figure: Figure | None) -> str:
     return f"{shown(found.value or 0.0, column)} [{shown(found.low, column)}, {shown(found.high, column)}]"
 
 
-def papers(figure: Figure | None, names: Sequence[str]) -> str:
+def papers(figure: TableFigure | None, names: Sequence[str]) -> str:
     """What the paper printed there, by its systems in their order."""
     if figure is None or not figure.printed:
         return "-"

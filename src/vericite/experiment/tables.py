@@ -132,7 +132,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Figure:
+class TableFigure:
     """A figure of ours, and what the paper printed at that place, by its system."""
 
     estimate: Estimate | None
@@ -141,12 +141,12 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Row:
+class RunsRow:
     """A row of a table: its names, how many questions it is of, and a figure for each head."""
 
     names: tuple[str, ...]
     questions: int | None
-    figures: tuple[Figure | None, ...]
+    figures: tuple[TableFigure | None, ...]
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Table:
     layout: Layout
     names: tuple[str, ...]
     heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RunsRow, ...]
     papers: tuple[str, ...]
     comparisons: tuple[tuple[str, Comparison], ...] = ()
     drawn: Bootstrap = field(default_factory=Bootstrap)
@@ -234,7 +234,7 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
         place = tuple(one.at.get(axis, "") for axis in axes)
         lines.setdefault(place, {})[tuple(one.at.get(axis, "") for axis in layout.across)] = one
     papers = _papers(layout)
-    rows: list[Row] = []
+    rows: list[RunsRow] = []
     for names, line in lines.items():
         rows += _rows(names, axes, line, across, measures, layout, drawn)
     if layout.listed:
@@ -303,9 +303,9 @@ def _rows(
     measures: Sequence[Measure],
     layout: Layout,
     drawn: Bootstrap,
-) -> list[Row]:
+) -> list[RunsRow]:
     """The row of a place, or one for each group of its questions."""
-    found: dict[str | None, list[Figure | None]] = {}
+    found: dict[str | None, list[TableFigure | None]] = {}
     questions: dict[str | None, int] = {}
     groups: list[str | None] = [None]
     if layout.by:
@@ -324,18 +324,18 @@ def _rows(
                     asked = _scored(system, column, measure)
                     estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
                     at = {**one.at, **({layout.by: group} if layout.by and group else {})}
-                    figure = Figure(estimate, column, _printed(layout, at, column.name))
+                    figure = TableFigure(estimate, column, _printed(layout, at, column.name))
                     questions[group] = max(questions.get(group, 0), len(system.items))
                 found.setdefault(group, []).append(figure)
     return [
-        Row((*names, *((group,) if group is not None else ())), questions.get(group, 0), tuple(figures))
+        RunsRow((*names, *((group,) if group is not None else ())), questions.get(group, 0), tuple(figures))
         for group, figures in found.items()
     ]
 
 
 def _listed(
     lines: Iterable[tuple[str, ...]], axes: Sequence[str], across: Sequence[tuple[str, ...]], layout: Layout
-) -> list[Row]:
+) -> list[RunsRow]:
     """The paper's rows that have no row of ours."""
     there = {tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) for names in lines}
     found: dict[tuple[str, ...], dict[tuple[str, ...], Printed]] = {}
@@ -344,11 +344,11 @@ def _listed(
         if tuple(value for axis, value in zip(axes, names, strict=True) if axis != SYSTEM) not in there:
             found.setdefault(names, {})[tuple(row.at.get(axis, "") for axis in layout.across)] = row
     return [
-        Row(
+        RunsRow(
             names,
             None,
             tuple(
-                Figure(None, column, {row.at.get(SYSTEM, "paper"): row.figures[column.name]})
+                TableFigure(None, column, {row.at.get(SYSTEM, "paper"): row.figures[column.name]})
                 if (row := line.get(values)) is not None and column.name in row.figures
                 else None
                 for values in across

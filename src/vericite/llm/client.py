@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 
-from vericite.disk.store import Form, Store
+from vericite.disk.store import Form, RowStore
 from vericite.errors import InputError, LLMError, LLMStreamError
 from vericite.llm.calls import Caller, Ledger, Tally
 from vericite.llm.chat import Alternative, CallFailure, ChatRequest, Completion, Reply, Settings, Usage, canonical
@@ -67,7 +67,7 @@ class Cache:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._store = Store(file, _FORM)
+        self._store = RowStore(file, _FORM)
 
     def get(self, key: str) -> Kept | None:
         """The reply at a key, or None."""

@@ -19,7 +19,7 @@ from vericite.models.contracts import Embeds, EmbedsDocuments
 from vericite.records import Document
 
 if TYPE_CHECKING:
-    from vericite.disk.store import Row, Store
+    from vericite.disk.store import Row, RowStore
 
 FILE = "vectors.sqlite"
 """Its name in the cache's folder."""
@@ -49,9 +49,9 @@ def vectors_of(
     """
     if file is None or len(documents) > _MOST_KEPT:
         return _made(documents, embedder, None, on_embedding)
-    from vericite.disk.store import Form, Store  # Loads SQLite.
+    from vericite.disk.store import Form, RowStore  # Loads SQLite.
 
-    store = Store(file, Form(*_FORM))
+    store = RowStore(file, Form(*_FORM))
     try:
         return _made(documents, embedder, store, on_embedding)
     finally:
@@ -59,7 +59,7 @@ def vectors_of(
 
 
 def _made(
-    documents: Sequence[Document], embedder: Embeds, store: Store | None, on_embedding: OnEmbedding | None
+    documents: Sequence[Document], embedder: Embeds, store: RowStore | None, on_embedding: OnEmbedding | None
 ) -> NDArray[np.float32]:
     keys = [_key(embedder.signature, document) for document in documents]
     rows = store.find(list(dict.fromkeys(keys))) if store else {}

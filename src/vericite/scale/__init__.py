@@ -2,7 +2,7 @@
 
 from vericite.scale.cluster import Workers
 from vericite.scale.parts import Parts
-from vericite.scale.stream import Made, in_parts
-from vericite.scale.work import AttributeWork, CheckWork, Work
+from vericite.scale.stream import MadeAnswer, in_parts
+from vericite.scale.work import AnswerWork, AttributeWork, CheckWork
 
-__all__ = ["AttributeWork", "CheckWork", "Made", "Parts", "Work", "Workers", "in_parts"]
+__all__ = ["AnswerWork", "AttributeWork", "CheckWork", "MadeAnswer", "Parts", "Workers", "in_parts"]

@@ -15,7 +15,7 @@ from typing import Any
 from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
 from vericite.models.engine import THREADS, available_cores
 from vericite.network.access import offline_by_environment
-from vericite.scale.work import Work, lines_of, work_of
+from vericite.scale.work import AnswerWork, lines_of, work_of
 from vericite.version import __version__
 
 LOCAL = "local"
@@ -48,7 +48,7 @@ class Workers:
     gpus: float = 0
 
     @contextmanager
-    def running(self, work: Work) -> Generator[Pool]:
+    def running(self, work: AnswerWork) -> Generator[WorkerPool]:
         """Connect, start the workers, and end them.
 
         Raises:
@@ -56,7 +56,7 @@ class Workers:
             InputError: There is no such cluster, it has no room for so many workers, or this is offline.
         """
         with self.connected() as ray:
-            yield Pool(ray, self._start(ray, work))
+            yield WorkerPool(ray, self._start(ray, work))
 
     @contextmanager
     def connected(self) -> Generator[Any]:
@@ -102,7 +102,7 @@ class Workers:
                 f"{self.address!r:.200}: {str(error)[:200]}"
             ) from None
 
-    def _start(self, ray: Any, work: Work) -> list[Any]:
+    def _start(self, ray: Any, work: AnswerWork) -> list[Any]:
         there: dict[str, float] = ray.cluster_resources()
         room = int(there.get("CPU", 0) // self.cpus)
         if self.gpus:
@@ -118,7 +118,7 @@ class Workers:
         return [actor.remote(work.model_dump_json(), self.cpus, __version__) for _ in range(self.count or room)]
 
 
-class Pool:
+class WorkerPool:
     """Workers that take parts in any order, and give them back as they are done."""
 
     def __init__(self, ray: Any, workers: Sequence[Any]) -> None:

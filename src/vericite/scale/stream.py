@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vericite.records import Answer
-from vericite.scale.cluster import Pool, Workers
+from vericite.scale.cluster import WorkerPool, Workers
 from vericite.scale.parts import Parts, part_name
-from vericite.scale.work import Work
+from vericite.scale.work import AnswerWork
 
 ANSWERS = 64
 """Answers of a part: some seconds of work, which is what a worker's death costs."""
@@ -22,7 +22,7 @@ AHEAD = 16
 """Parts for each worker that may wait for one before them: they are on disk, but their answers are in memory."""
 
 
-class Made(NamedTuple):
+class MadeAnswer(NamedTuple):
     """What was made of an answer.
 
     Attributes:
@@ -49,8 +49,8 @@ class _Part:
 
 
 def in_parts(
-    answers: Iterable[Answer], work: Work, parts: Parts, workers: Workers, at_once: int = ANSWERS
-) -> Iterator[Made]:
+    answers: Iterable[Answer], work: AnswerWork, parts: Parts, workers: Workers, at_once: int = ANSWERS
+) -> Iterator[MadeAnswer]:
     """Do the work on each answer, in order; what ``parts`` has already is not done again.
 
     Args:
@@ -69,13 +69,13 @@ def in_parts(
 
 
 class _Stream:
-    def __init__(self, pool: Pool, parts: Parts, ahead: int) -> None:
+    def __init__(self, pool: WorkerPool, parts: Parts, ahead: int) -> None:
         self._pool, self._parts, self._ahead = pool, parts, ahead
         self._waiting: deque[_Part] = deque()
         self._sent: dict[int, _Part] = {}
         self._ready = 0
 
-    def of(self, source: Iterator[_Part]) -> Iterator[Made]:
+    def of(self, source: Iterator[_Part]) -> Iterator[MadeAnswer]:
         for part in source:
             self._send(part)
             yield from self._front()
@@ -106,13 +106,13 @@ class _Stream:
         part.is_done = True
         self._ready += len(part.answers)
 
-    def _front(self) -> Iterator[Made]:
+    def _front(self) -> Iterator[MadeAnswer]:
         while self._waiting and self._waiting[0].is_done:
             part = self._waiting.popleft()
             lines = self._parts.read(part.name, len(part.answers))
             assert lines is not None, part.name
             for answer, line in zip(part.answers, lines, strict=True):
-                yield Made(answer, line, part.is_new, self._ready)
+                yield MadeAnswer(answer, line, part.is_new, self._ready)
 
 
 def _grouped(answers: Iterable[Answer], prepare: Callable[[Answer], Answer], at_once: int) -> Iterator[_Part]:

@@ -22,7 +22,7 @@ Do = Callable[[Sequence[Answer]], Iterable[BaseModel]]
 """One record an answer, in their order."""
 
 
-class Work(Record, ABC):
+class AnswerWork(Record, ABC):
     """What is done with each answer; two of the same settings make the same lines of the same answers."""
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Work(Record, ABC):
         """
 
 
-class CheckWork(Work):
+class CheckWork(AnswerWork):
     """Check every citation, as ``check_many`` does.
 
     Attributes:
@@ -79,7 +79,7 @@ class CheckWork(Work):
         return protocol_of(self.check, judge_of(self.check, settings_of(self.llm)))
 
 
-class AttributeWork(Work):
+class AttributeWork(AnswerWork):
     """Cite each sentence, as ``Attributor.attributions`` does.
 
     Attributes:
@@ -118,7 +118,7 @@ class AttributeWork(Work):
 _WORK: TypeAdapter[CheckWork | AttributeWork] = TypeAdapter(CheckWork | AttributeWork)
 
 
-def work_of(text: str) -> Work:
+def work_of(text: str) -> AnswerWork:
     """The work of its JSON."""
     return _WORK.validate_json(text)
 

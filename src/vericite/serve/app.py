@@ -18,7 +18,7 @@ from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
 from vericite.serve.engine import Stopped, Work
-from vericite.serve.gate import Door, Gate, Metrics, Refused
+from vericite.serve.gate import Door, FrontGate, Metrics, Refused
 from vericite.serve.jobs import Jobs
 from vericite.serve.kept import NoSuchRun
 from vericite.serve.service import Service, Tell
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _Made = TypeVar("_Made", bound=Record)
 
 
-def make_app(service: Service, token: str | None = None, hosts: frozenset[str] = frozenset()) -> Gate:
+def make_app(service: Service, token: str | None = None, hosts: frozenset[str] = frozenset()) -> FrontGate:
     """The application, behind its gate.
 
     Args:
@@ -75,7 +75,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         from vericite.serve.mcp import routes_of
 
         app.router.routes.extend(routes_of(tools, limits.body))
-    return Gate(app, Door(hosts, token, limits), metrics)
+    return FrontGate(app, Door(hosts, token, limits), metrics)
 
 
 def _tools(service: Service, turns: Turns) -> MCPServer[Any] | None:

@@ -77,7 +77,7 @@ class Door:
     limits: Limits
 
 
-class Gate:
+class FrontGate:
     """The outermost layer of the service."""
 
     def __init__(self, app: App, door: Door, metrics: Metrics) -> None:

@@ -225,7 +225,7 @@ MIXED = 2048
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingOrder:
     """The order of a run.
 
     Attributes:

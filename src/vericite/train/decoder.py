@@ -23,13 +23,21 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vericite.attribute.decoder import ADAPTER, CARD, WEIGHTS, DecoderCard, LabelledDecoder, Shown, load_decoder
+from vericite.attribute.decoder import (
+    ADAPTER,
+    CARD,
+    WEIGHTS,
+    DecoderCard,
+    LabelledDecoder,
+    ShownToDecoder,
+    load_decoder,
+)
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
 from vericite.train.examples import AttributionExample, read_examples
-from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, seeded, trained
-from vericite.train.set_head import Figures, best_threshold, cited_by, figures
+from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
+from vericite.train.set_head import HeadFigures, best_threshold, cited_by, figures
 
 SOURCES = 5
 PREDICTIONS = "dev-predictions.jsonl"
@@ -54,7 +62,7 @@ def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> E
     if count > k:
         raise InputError(f"expected at most {k} sources, as many as there are labels; found {count} in {example.id}")
     sources = tuple((source.title, source.text) for source in example.sources)
-    ids = Shown(example.question, example.sentence, sources).ids(tokenizer, most)
+    ids = ShownToDecoder(example.question, example.sentence, sources).ids(tokenizer, most)
     wanted = [float(number in example.supports) for number in range(1, k + 1)]
     known = [float(number <= count and number not in example.unknown) for number in range(1, k + 1)]
     return Encoded(ids, wanted, known)
@@ -84,7 +92,7 @@ class DecoderRun:
     k: int = SOURCES
 
 
-def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, float], None]) -> Figures:
+def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, float], None]) -> HeadFigures:
     """Train, write adapter, head and threshold to OUT, and say what they reach on the development set.
 
     Raises:
@@ -121,7 +129,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
     return reached
 
 
-def _task(module: LabelledDecoder, examples: Sequence[Encoded], held: Sequence[Encoded], fill: int) -> Task:
+def _task(module: LabelledDecoder, examples: Sequence[Encoded], held: Sequence[Encoded], fill: int) -> LoraTask:
     def loss_of(some: Sequence[Encoded]) -> tuple[Tensor, float]:
         ids, mask, wanted, known = padded(some, fill)
         loss = F.binary_cross_entropy_with_logits(module(ids, mask), wanted, reduction="none")
@@ -132,7 +140,7 @@ def _task(module: LabelledDecoder, examples: Sequence[Encoded], held: Sequence[E
         return sum(float(loss) for loss, _ in parts) / max(sum(weight for _, weight in parts), 1e-9)
 
     module.train()
-    return Task(module, lambda places: loss_of([examples[place] for place in places]), dev, len(examples))
+    return LoraTask(module, lambda places: loss_of([examples[place] for place in places]), dev, len(examples))
 
 
 def predicted(module: LabelledDecoder, examples: Sequence[Encoded], fill: int) -> list[NDArray[np.float64]]:

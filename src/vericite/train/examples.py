@@ -35,7 +35,7 @@ class TrainConfig(Record):
             raise InputError(f"expected a config in JSON; found {path}: {error}") from None
 
 
-class Source(Record):
+class ExampleSource(Record):
     """A source as a model reads it."""
 
     model_config = ConfigDict(extra="ignore")
@@ -67,7 +67,7 @@ class AttributionExample(Record):
     id: str = Field(min_length=1)
     question: str | None = None
     sentence: str = Field(min_length=1)
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: tuple[ExampleSource, ...] = Field(min_length=1)
     supports: tuple[int, ...] = ()
     unknown: tuple[int, ...] = ()
     weight: float = Field(default=1.0, ge=0)

@@ -45,7 +45,7 @@ from vericite.train.data import (
     Batch,
     EncodedPair,
     FitConfig,
-    Plan,
+    TrainingOrder,
     encode_pairs,
     read_pairs,
     setting,
@@ -155,7 +155,7 @@ class RunOptions:
     device: str = "cpu"
 
 
-def begin_manifest(options: RunOptions, config: FitConfig, data: Path, run: Run) -> None:
+def begin_manifest(options: RunOptions, config: FitConfig, data: Path, run: TrainingRun) -> None:
     """Say what the run is about to do."""
     held = {
         **_made_from(config, data, options.base),
@@ -232,7 +232,7 @@ def _write(out: Path, held: dict[str, Any]) -> None:
     (out / NAME).write_text(json.dumps(held, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-class Progress:
+class FitProgress:
     """Sums up the steps since the last line."""
 
     def __init__(self, log: Path, examples: int, every: int = 50) -> None:
@@ -360,16 +360,16 @@ def margin_losses(logits: Tensor, columns: Tensor, units: list[list[int]], margi
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A network in training, its data, and how far it has come."""
 
     config: FitConfig
     pairs: list[EncodedPair]
-    plan: Plan
+    plan: TrainingOrder
     network: CrossEncoder
     optimizer: Optimizer
     examples: int
-    progress: Progress | None
+    progress: FitProgress | None
     step: int = 0
     seen: int = 0
     averaged: int = 0
@@ -476,7 +476,7 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
     return AdamW(named, betas=(0.9, 0.98), fused=True)
 
 
-def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> Run:
+def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> TrainingRun:
     """Read and encode the data, load the base; the run's length is still open.
 
     Raises:
@@ -494,14 +494,14 @@ def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> R
     lengths = np.array([len(pair) for pair in pairs])
     long = np.array([lengths[unit].max() > config.long_tokens for unit in units])
     rates = np.where(long, rates * config.long_rate, rates)
-    plan = Plan(units, lengths, rates, config.batch_examples, config.batch_tokens, config.seed)
+    plan = TrainingOrder(units, lengths, rates, config.batch_examples, config.batch_tokens, config.seed)
     if not plan.epoch_examples():
         raise InputError(f"expected a source with a rate above 0; found none in {data}. Correct the config's rates.")
     network = load_network(base, config.dropout, config.seed).to(place)
     if config.max_tokens > network.shape.max_position_embeddings:
         reads = network.shape.max_position_embeddings
         raise InputError(f"expected max_tokens of at most {reads}, which {base} reads; found {config.max_tokens}")
-    return Run(config, pairs, plan, network, make_optimizer(network, config), 0, None)
+    return TrainingRun(config, pairs, plan, network, make_optimizer(network, config), 0, None)
 
 
 def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConfig) -> int:
@@ -517,7 +517,7 @@ def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConf
     return max(1, round(speed * minutes * 60))
 
 
-def fit(run: Run, out: Path, every_minutes: float) -> None:
+def fit(run: TrainingRun, out: Path, every_minutes: float) -> None:
     """Train to the end, with checkpoints on the way; goes on from the newest there is."""
     found = latest_checkpoint(out)
     if found:
@@ -542,7 +542,7 @@ def fit(run: Run, out: Path, every_minutes: float) -> None:
 
 
 def carry_out(
-    options: RunOptions, config: FitConfig, data: Path, prepared: Callable[[int | None], Run], every: int = 50
+    options: RunOptions, config: FitConfig, data: Path, prepared: Callable[[int | None], TrainingRun], every: int = 50
 ) -> None:
     """Train: a new run, or one that was ended.
 
@@ -563,7 +563,7 @@ def carry_out(
         run = prepared(read_manifest(out, config, data, options.base) if options.resume else None)
         if not options.resume:
             begin_manifest(options, config, data, run)
-        run.progress = Progress(out / "log.jsonl", run.examples, every)
+        run.progress = FitProgress(out / "log.jsonl", run.examples, every)
         fit(run, out, options.checkpoint_minutes)
         end_manifest(out, run.place)
 
@@ -580,7 +580,7 @@ def train_verifier(data: Path, options: RunOptions, config: FitConfig) -> None:
         raise InputError(f"expected one length of the run; found {' and '.join(given)}. Leave one out.")
     file = data / "train.jsonl" if data.is_dir() else data
 
-    def prepared(resumed: int | None) -> Run:
+    def prepared(resumed: int | None) -> TrainingRun:
         examples = resumed or options.examples
         if examples is None and options.minutes:
             examples = examples_in(options.minutes, file, options, config)

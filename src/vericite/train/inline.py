@@ -26,8 +26,8 @@ from vericite.formats import AnswerToCheck
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
 from vericite.train.adapter import FILE, write_adapter
-from vericite.train.examples import AttributionExample, Source, read_examples
-from vericite.train.lora import LoraConfig, LoraRun, Task, adapted, seeded, trained
+from vericite.train.examples import AttributionExample, ExampleSource, read_examples
+from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
 IGNORED = -100
@@ -40,7 +40,7 @@ class Cited:
 
     id: str
     question: str
-    sources: tuple[Source, ...]
+    sources: tuple[ExampleSource, ...]
     answer: str
 
 
@@ -134,7 +134,7 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
     return facts
 
 
-def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited], config: LoraConfig) -> Task:
+def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited], config: LoraConfig) -> LoraTask:
     known = [encoded(it, tokenizer, config.max_tokens) for it in data]
     held = [encoded(it, tokenizer, config.max_tokens) for it in dev]
 
@@ -155,7 +155,7 @@ def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited
         return sum(float(loss) for loss, _ in parts) / max(sum(weight for _, weight in parts), 1e-9)
 
     model.train()
-    return Task(model, lambda places: loss_of([known[place] for place in places]), dev_loss, len(known))
+    return LoraTask(model, lambda places: loss_of([known[place] for place in places]), dev_loss, len(known))
 
 
 def _answer_all(run: InlineRun, model: Any, tokenizer: Any, config: LoraConfig) -> int:

@@ -92,7 +92,7 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
 
 
 @dataclass(frozen=True)
-class Task:
+class LoraTask:
     """What is learnt.
 
     Attributes:
@@ -114,7 +114,7 @@ def trained(module: nn.Module) -> dict[str, nn.Parameter]:
 
 
 @dataclass
-class Place:
+class LoraPlace:
     """How far a run is."""
 
     epoch: int = 0
@@ -127,7 +127,7 @@ class Place:
 class LoraRun:
     """Trains a task in a folder, and goes on there."""
 
-    def __init__(self, task: Task, config: LoraConfig, job: Job, tell: Callable[[int, float], None]) -> None:
+    def __init__(self, task: LoraTask, config: LoraConfig, job: Job, tell: Callable[[int, float], None]) -> None:
         self._task = task
         self._config = config
         self._job = job
@@ -153,7 +153,7 @@ class LoraRun:
         self._load(self._folder / "best.safetensors")
         return {"steps": place.step, "resumed_at": began, "dev_loss": round(place.best, 6), "epochs": place.epoch}
 
-    def _epoch(self, place: Place) -> None:
+    def _epoch(self, place: LoraPlace) -> None:
         order: list[int] = (
             np.random.default_rng([self._config.seed, place.epoch]).permutation(self._task.examples).tolist()
         )
@@ -170,7 +170,7 @@ class LoraRun:
         self._judge(place)
         self._save(place)
 
-    def _judge(self, place: Place) -> None:
+    def _judge(self, place: LoraPlace) -> None:
         """At the end of an epoch: keep what is best, and end where it no longer gets better."""
         self._task.module.eval()
         with torch.no_grad():
@@ -219,7 +219,7 @@ class LoraRun:
             os.fsync(file.fileno())
         part.replace(path)
 
-    def _save(self, place: Place) -> None:
+    def _save(self, place: LoraPlace) -> None:
         """A checkpoint; a write that is cut short leaves the one before."""
         tensors = {f"weight.{name}": it.detach() for name, it in self._weights.items()}
         for name, parameter in self._weights.items():
@@ -236,10 +236,10 @@ class LoraRun:
             if path != made:
                 shutil.rmtree(path)
 
-    def _resumed(self) -> Place:
+    def _resumed(self) -> LoraPlace:
         newest = max(self._folder.glob(f"{CHECKPOINT}-*"), default=None)
         if newest is None:
-            return Place()
+            return LoraPlace()
         tensors = load_file(newest / "state.safetensors")
         with torch.no_grad():
             for name, parameter in self._weights.items():
@@ -250,7 +250,7 @@ class LoraRun:
             }
             if kept:
                 self._optimiser.state[parameter] = kept
-        return Place(**json.loads((newest / "place.json").read_text(encoding="utf-8")))
+        return LoraPlace(**json.loads((newest / "place.json").read_text(encoding="utf-8")))
 
     def _load(self, path: Path) -> None:
         tensors = load_file(path)

@@ -33,7 +33,7 @@ from vericite.llm.verbatim import VerbatimPrompt, expect_slots
 from vericite.models.contracts import ENTAILS, Judge, Pair
 from vericite.records import Document, Record
 from vericite.text.citations import parse_answer
-from vericite.train.examples import AttributionExample, Source, as_line
+from vericite.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.verify.judging import ask
 
 Form = Literal["long", "short", "sources"]
@@ -51,7 +51,7 @@ ENTAILED = 0.5
 MADE, EXAMPLES = "made.jsonl", "examples.jsonl"
 
 
-class Item(NamedTuple):
+class MadeFrom(NamedTuple):
     """What one record of the data gives.
 
     Attributes:
@@ -63,11 +63,11 @@ class Item(NamedTuple):
     id: str
     question: str
     answer: str
-    sources: tuple[Source, ...]
+    sources: tuple[ExampleSource, ...]
     gold: tuple[int, ...]
 
 
-class Made(Record):
+class MadeExamples(Record):
     """What an item came to: its examples, and what was left out, by reason."""
 
     id: str
@@ -98,7 +98,7 @@ class _Two(_Strict):
     second: str = Field(min_length=1)
 
 
-def items_of(entries: Iterable[Entry | RecordError], form: Form) -> Iterator[Item | RecordError]:
+def items_of(entries: Iterable[Entry | RecordError], form: Form) -> Iterator[MadeFrom | RecordError]:
     """What a form can use of a data set, in its order."""
     for entry in entries:
         if isinstance(entry, RecordError):
@@ -106,24 +106,26 @@ def items_of(entries: Iterable[Entry | RecordError], form: Form) -> Iterator[Ite
         elif form == "sources":
             for it in entry.citations:
                 if it.label == "supported" and it.premise.strip():
-                    yield Item(it.id, it.group or "", it.claim, (Source(id="reference", text=it.premise),), (0,))
+                    yield MadeFrom(
+                        it.id, it.group or "", it.claim, (ExampleSource(id="reference", text=it.premise),), (0,)
+                    )
         elif entry.question is not None and entry.documents:
             if found := _short(entry):
                 yield found
 
 
-def _short(entry: Entry) -> Item | None:
+def _short(entry: Entry) -> MadeFrom | None:
     question = entry.question
     assert question is not None
     exact = [words[0] for words in question.gold_exact if words]
     answer = ", ".join(exact) or (question.gold_ideal[0] if question.gold_ideal else "")
     sources = tuple(_source(document) for document in entry.documents)
     gold = tuple(place for place, it in enumerate(sources) if it.id in question.gold_documents)
-    return Item(question.id, question.text, answer, sources, gold) if answer and gold else None
+    return MadeFrom(question.id, question.text, answer, sources, gold) if answer and gold else None
 
 
-def _source(document: Document) -> Source:
-    return Source(id=document.id, title=document.title, text=document.text or document.title)
+def _source(document: Document) -> ExampleSource:
+    return ExampleSource(id=document.id, title=document.title, text=document.text or document.title)
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class Maker:
         self._seed = seed
         self._made_from = made_from
 
-    def each(self, items: Sequence[Item], form: Form) -> Iterator[Made]:
+    def each(self, items: Sequence[MadeFrom], form: Form) -> Iterator[MadeExamples]:
         """What each item comes to, in order; several calls at a time."""
         if form == "short":
             for item in items:
@@ -192,14 +194,14 @@ class Maker:
 
     def _each(
         self,
-        items: Sequence[Item],
-        wanted: Callable[[Item], Awaitable[_Reply | CallFailure]],
-        check: Callable[[Item, _Reply], Made],
-    ) -> Iterator[Made]:
+        items: Sequence[MadeFrom],
+        wanted: Callable[[MadeFrom], Awaitable[_Reply | CallFailure]],
+        check: Callable[[MadeFrom, _Reply], MadeExamples],
+    ) -> Iterator[MadeExamples]:
         with closing(self._model().each(items, wanted)) as replies:
             for item, reply in zip(items, replies, strict=True):
                 if isinstance(reply, CallFailure):
-                    yield Made(id=item.id, failed=reply.reason)
+                    yield MadeExamples(id=item.id, failed=reply.reason)
                 else:
                     yield check(item, reply)
 
@@ -208,7 +210,7 @@ class Maker:
             raise InputError("expected a language model for this form; found none. Name one with --llm.")
         return self._llm
 
-    async def _long(self, item: Item) -> list[tuple[str, list[int]]] | CallFailure:
+    async def _long(self, item: MadeFrom) -> list[tuple[str, list[int]]] | CallFailure:
         shown = "\n\n".join(
             as_block(f"source_{number}", f"{it.title}\n{it.text}".strip())
             for number, it in enumerate(self._shown(item).sources, start=1)
@@ -235,14 +237,14 @@ class Maker:
         found = await self._model().parsed(request, _Long)
         return found if isinstance(found, CallFailure) else [(it.text, it.sources) for it in found.value.sentences]
 
-    async def _sources(self, item: Item) -> tuple[str, list[str]] | CallFailure:
+    async def _sources(self, item: MadeFrom) -> tuple[str, list[str]] | CallFailure:
         positive = await self._one(self._prompts.positive, item, _Text)
         if isinstance(positive, CallFailure):
             return positive
         negative = await self._one(self._prompts.negative, item, _Two)
         return negative if isinstance(negative, CallFailure) else (positive[0], negative)
 
-    async def _one(self, prompt: Prompt | VerbatimPrompt, item: Item, kind: type[_Text | _Two]) -> Any:
+    async def _one(self, prompt: Prompt | VerbatimPrompt, item: MadeFrom, kind: type[_Text | _Two]) -> Any:
         plain = {"reference": item.sources[0].text, "statement": item.answer}
         if isinstance(prompt, VerbatimPrompt):
             reply = await self._model().complete(prompt.request(plain))
@@ -254,7 +256,7 @@ class Maker:
         found = await self._model().parsed(request, kind)
         return found if isinstance(found, CallFailure) else list(found.value.model_dump().values())
 
-    def _shown(self, item: Item) -> Item:
+    def _shown(self, item: MadeFrom) -> MadeFrom:
         """The gold sources and as many others as there is room for, in an order of chance."""
         draw = random.Random(f"{self._seed}|{item.id}")
         others = [place for place in range(len(item.sources)) if place not in item.gold]
@@ -269,7 +271,7 @@ class Maker:
         said = ask(self._judge, [Pair(text, sentence) for text, sentence in pairs])
         return [0.0 if it.failure is not None else float(it.probabilities[ENTAILS]) for it in said]
 
-    def _checked_long(self, item: Item, sentences: Sequence[tuple[str, list[int]]]) -> Made:
+    def _checked_long(self, item: MadeFrom, sentences: Sequence[tuple[str, list[int]]]) -> MadeExamples:
         shown = self._shown(item)
         rejected: Counter[str] = Counter()
         usable: list[tuple[str, list[int]]] = []
@@ -287,9 +289,9 @@ class Maker:
                 rejected["its sources do not entail it"] += 1
             else:
                 examples.append(self._example(item, f"{item.id}:{number}", text, shown.sources, numbers, "long"))
-        return Made(id=item.id, examples=tuple(examples), rejected=dict(rejected))
+        return MadeExamples(id=item.id, examples=tuple(examples), rejected=dict(rejected))
 
-    def _checked_sources(self, item: Item, reply: tuple[str, list[str]]) -> Made:
+    def _checked_sources(self, item: MadeFrom, reply: tuple[str, list[str]]) -> MadeExamples:
         positive, negatives = reply
         rejected: Counter[str] = Counter()
         texts = [positive, *negatives]
@@ -307,21 +309,21 @@ class Maker:
         if len(negatives) < 2:
             rejected["there are not two sources of the same topic"] += 1
         if len(kept) < 2:
-            return Made(id=item.id, rejected=dict(rejected))
+            return MadeExamples(id=item.id, rejected=dict(rejected))
         random.Random(f"{self._seed}|{item.id}").shuffle(kept)
-        sources = tuple(Source(id=name, text=text) for name, text, _ in kept)
+        sources = tuple(ExampleSource(id=name, text=text) for name, text, _ in kept)
         supports = [number for number, (_, _, holds) in enumerate(kept, start=1) if holds]
         example = self._example(item, item.id, item.answer, sources, supports, "sources")
-        return Made(id=item.id, examples=(example,), rejected=dict(rejected))
+        return MadeExamples(id=item.id, examples=(example,), rejected=dict(rejected))
 
-    def _shortened(self, item: Item) -> Made:
+    def _shortened(self, item: MadeFrom) -> MadeExamples:
         shown = self._shown(item)
         text = f"{item.question.rstrip('?. ')}: {item.answer.rstrip('.')}."
         example = self._example(item, item.id, text, shown.sources, [place + 1 for place in shown.gold], "short")
-        return Made(id=item.id, examples=(example,))
+        return MadeExamples(id=item.id, examples=(example,))
 
     def _example(
-        self, item: Item, id: str, text: str, sources: Sequence[Source], supports: Sequence[int], kind: str
+        self, item: MadeFrom, id: str, text: str, sources: Sequence[ExampleSource], supports: Sequence[int], kind: str
     ) -> AttributionExample:
         return AttributionExample(
             id=id,
@@ -335,7 +337,7 @@ class Maker:
         )
 
 
-def _told(sources: Sequence[Source], numbers: Iterable[int]) -> str:
+def _told(sources: Sequence[ExampleSource], numbers: Iterable[int]) -> str:
     return " ".join(f"{sources[number - 1].title}. {sources[number - 1].text}".lstrip(". ") for number in numbers)
 
 
@@ -350,7 +352,7 @@ def _parted(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Counts:
+class MadeCounts:
     """What a run came to."""
 
     items: int
@@ -361,13 +363,13 @@ class Counts:
 
 
 def make_examples(
-    items: Sequence[Item],
+    items: Sequence[MadeFrom],
     form: Form,
     maker: Maker,
     out: Path,
     settings: Mapping[str, Any],
     tell: Callable[[int], None] = lambda _: None,
-) -> Counts:
+) -> MadeCounts:
     """Make what was not made yet, and write ``OUT/examples.jsonl``; killed, a run goes on where it was.
 
     Items that failed are asked again by the next run; what the cache knows costs nothing.
@@ -378,7 +380,7 @@ def make_examples(
     _refuse_doubles(items)
     digest = hashlib.sha256(repr([tuple(item) for item in items]).encode()).hexdigest()[:16]
     job = Job.in_folder(out, {**settings, "form": form, "items": digest}, "attribution data")
-    lines = Lines(out / MADE, Made)
+    lines = Lines(out / MADE, MadeExamples)
     with job.open():
         known = {made.id: made for made in lines.read()}
         before = len(known)
@@ -395,10 +397,10 @@ def make_examples(
         write_whole(out / EXAMPLES, (as_line(example) + "\n" for example in every))
         rejected = sum((Counter(made.rejected) for made in known.values()), Counter[str]())
         job.note({"finished": not failed, "examples": len(every), "rejected": dict(rejected), "failed": failed})
-    return Counts(len(items), len(every), before, dict(rejected), failed)
+    return MadeCounts(len(items), len(every), before, dict(rejected), failed)
 
 
-def _refuse_doubles(items: Sequence[Item]) -> None:
+def _refuse_doubles(items: Sequence[MadeFrom]) -> None:
     for id, count in Counter(item.id for item in items).most_common(1):
         if count > 1:
             raise InputError(f"expected ids that differ; found {id} {count} times. Give each record an id of its own.")

@@ -293,7 +293,7 @@ def member_of(weights: Weights) -> Member:
 
 
 @dataclass(frozen=True)
-class Figures:
+class HeadFigures:
     """How well sources are cited."""
 
     f1: float
@@ -302,7 +302,7 @@ class Figures:
     recall: float
 
 
-def figures(chosen: Iterable[frozenset[int]], wanted: Iterable[frozenset[int]]) -> Figures:
+def figures(chosen: Iterable[frozenset[int]], wanted: Iterable[frozenset[int]]) -> HeadFigures:
     """As ``CitationF1`` and its like have them: the mean over sentences; one that rightly cites nothing has 1."""
     rows: list[tuple[float, float, float, float]] = []
     for own, gold in zip(chosen, wanted, strict=True):
@@ -316,7 +316,7 @@ def figures(chosen: Iterable[frozenset[int]], wanted: Iterable[frozenset[int]]) 
                 right / len(gold) if gold else empty,
             )
         )
-    return Figures(*(float(value) for value in np.mean(rows, axis=0)))
+    return HeadFigures(*(float(value) for value in np.mean(rows, axis=0)))
 
 
 def cited_by(probabilities: Floats, threshold: float) -> frozenset[int]:
@@ -350,7 +350,7 @@ def shared(examples: Sequence[Example], share: float, seed: int) -> list[Example
 
 def fit_head(
     first: Sequence[Example], then: Sequence[Example], dev: Sequence[Example], config: HeadConfig
-) -> tuple[list[Member], Floats, Floats, float, Figures]:
+) -> tuple[list[Member], Floats, Floats, float, HeadFigures]:
     """The networks, the features' mean and scale, the threshold and what it reaches on ``dev``.
 
     Raises:

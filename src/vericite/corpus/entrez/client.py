@@ -34,7 +34,7 @@ from vericite.corpus.entrez.service import (
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
 from vericite.corpus.pubmed.read import SAFE
 from vericite.disk.files import cache_file
-from vericite.disk.store import Form, Row, Store
+from vericite.disk.store import Form, Row, RowStore
 from vericite.errors import EntrezAccessError, EntrezError, InputError, RecordError
 from vericite.network.access import offline_by_environment
 from vericite.records import Document
@@ -67,7 +67,7 @@ class EntrezCache:
 
     def __init__(self, file: Path, address: str) -> None:
         self._address = address
-        self._replies = Store(file, _REPLIES)
+        self._replies = RowStore(file, _REPLIES)
 
     def close(self) -> None:
         """Let go of the file."""

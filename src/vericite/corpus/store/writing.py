@@ -32,7 +32,7 @@ _TIDY_EVERY = 64
 
 
 @dataclass(frozen=True)
-class Batch:
+class WrittenBatch:
     """What is committed together.
 
     Attributes:
@@ -56,7 +56,7 @@ class Batch:
 class Committed:
     """What a batch did: documents added, replaced and deleted."""
 
-    batch: Batch
+    batch: WrittenBatch
     added: int
     replaced: int
     deleted: int
@@ -76,7 +76,7 @@ class Committer:
         self._going: Future[Committed] | None = None
         self._writes = 0
 
-    def begin(self, batch: Batch) -> None:
+    def begin(self, batch: WrittenBatch) -> None:
         """Begin to commit; the batch before has to be taken by ``done`` first."""
         self._going = self._thread.submit(self._commit, batch)
 
@@ -98,7 +98,7 @@ class Committer:
         """Wait until nothing is written any more."""
         self._thread.shutdown()
 
-    def _commit(self, batch: Batch) -> Committed:
+    def _commit(self, batch: WrittenBatch) -> Committed:
         self._journal.check_claim()
         self._store.facts.learn("deleted", batch.deleted)
         self._store.facts.learn("retracted", batch.retracted)
@@ -268,7 +268,9 @@ class Writer:
             self._settle()
         rows = [row_retracted(row, self._retracted_pmids) for row in self._rows.values()]
         table = self._store.table_of(rows, self._vectors_of(rows))
-        batch = Batch(table, self._again, self._gone, self._retracted_since, tuple(self._states.values()), self.items)
+        batch = WrittenBatch(
+            table, self._again, self._gone, self._retracted_since, tuple(self._states.values()), self.items
+        )
         self._settle()
         self._committer.begin(batch)
         self._rows, self._vectors, self._again, self._accepted, self._characters = {}, {}, {}, 0, 0

@@ -238,7 +238,7 @@ class Attributed:
     source: int | None
 
 
-class Sources:
+class PoolDocuments:
     """Documents that sentences are looked for in."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
@@ -261,7 +261,7 @@ class Sources:
 
 def attributed(answer: str, documents: Sequence[Document]) -> list[Attributed]:
     """The sentences of a gold answer with their sources."""
-    sources = Sources(documents)
+    sources = PoolDocuments(documents)
     found: list[Attributed] = []
     front = ""
     for span in split_sentences(answer):

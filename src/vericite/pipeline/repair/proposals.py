@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
-from vericite.attribute.attributor import Attributor, Found, cited, uncited
+from vericite.attribute.attributor import Attributor, SourcesFound, cited, uncited
 from vericite.errors import EntrezError, InputError
 from vericite.pipeline.search import Search
 from vericite.records import (
@@ -493,7 +493,9 @@ def _bare(rejected_sentence: RejectedSentence) -> Claim:
     return rejected_sentence.claim.model_copy(update={"citations": ()})
 
 
-def _proposals(rejected_sentence: RejectedSentence, documents: Sequence[Document], found: Found) -> Iterator[Proposal]:
+def _proposals(
+    rejected_sentence: RejectedSentence, documents: Sequence[Document], found: SourcesFound
+) -> Iterator[Proposal]:
     cited = {document.id for document in rejected_sentence.cited}
     ranked = sorted(found.chosen, key=lambda place: -_worth(found.scores[place]))
     own = [place for place in ranked if documents[place].id in cited]

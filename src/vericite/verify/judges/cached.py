@@ -21,7 +21,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from vericite.disk.store import Form, Store
+from vericite.disk.store import Form, RowStore
 from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair
 from vericite.verify.judges.calibrated import CalibratedJudge
 from vericite.verify.judging import are_probabilities, ask, copy_traits
@@ -65,7 +65,7 @@ class CachedJudge:
         self._judge = judge
         self._calibration = judge if isinstance(judge, CalibratedJudge) else None
         self._asked = judge.base if isinstance(judge, CalibratedJudge) else judge
-        self._store = None if file is None else Store(file, _FORM)
+        self._store = None if file is None else RowStore(file, _FORM)
         self._full = False
         # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
         copy_traits(self, judge)
@@ -105,7 +105,7 @@ class CachedJudge:
     ) -> None:
         self.close()
 
-    def _judged(self, pairs: Sequence[Pair], store: Store) -> list[Judgement]:
+    def _judged(self, pairs: Sequence[Pair], store: RowStore) -> list[Judgement]:
         signature = self._asked.signature
         keys = [_key(signature, pair) for pair in pairs]
         known = {key: judgement for key, row in store.find(keys).items() if (judgement := _judgement(row)) is not None}
@@ -115,7 +115,7 @@ class CachedJudge:
         known |= made
         return [known[key] for key in keys]
 
-    def _keep(self, made: Mapping[bytes, Judgement], store: Store) -> None:
+    def _keep(self, made: Mapping[bytes, Judgement], store: RowStore) -> None:
         rows = [row for key, judgement in made.items() if (row := _row(key, judgement)) is not None]
         if not rows or self._full:
             return
