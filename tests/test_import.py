@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import vericite
+
 HEAVY = [
     "torch",
     "transformers",
@@ -99,3 +101,12 @@ def test_no_file_imports_itself_over_others():
                 found |= {one.name for one in node.names}
         graph[name] = found & files.keys() - {name}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the files
+
+
+def test_no_two_classes_have_one_name():
+    found: dict[str, list[str]] = {}
+    for path in sorted(Path(vericite.__file__).parent.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(path.name)
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

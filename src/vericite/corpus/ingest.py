@@ -21,7 +21,7 @@ from vericite.corpus.sources.registry import (
     sources_in,
 )
 from vericite.corpus.sources.table import pmids_in
-from vericite.corpus.store.contract import Item, Missing, Source, SourceFile
+from vericite.corpus.store.contract import Item, Missing, Source, StoreSourceFile
 from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
 from vericite.records import STANDARD_INPUT, STDIN
 
@@ -221,7 +221,7 @@ def _of_file(name: str, file: DocumentFile) -> Source:
         except InputError as error:
             yield _as_problem(file.path, error)
 
-    known = None if file.path == STDIN else SourceFile(file.path, file.format, file.name)
+    known = None if file.path == STDIN else StoreSourceFile(file.path, file.format, file.name)
     # The same bytes are other documents when read as another form, or by readers that were mended.
     return Source(name, f"{file.format}.{READERS}.{_fingerprint(file.path)}", items, file=known)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vericite.corpus.store.ahead import Readers, Task, lines_of
-from vericite.corpus.store.contract import SourceFile
+from vericite.corpus.store.contract import StoreSourceFile
 from vericite.errors import ClusterError, VeriCiteError
 from vericite.models.engine import THREADS
 from vericite.scale.cluster import RETRIES, Workers
@@ -62,4 +62,4 @@ def _read(path: str, format: str, name: str, vectors: bool, threads: int, versio
     if version != __version__:
         raise ClusterError(f"expected vericite {version} on every machine; found {__version__} on one")
     os.environ[THREADS] = str(threads)
-    return b"\n".join(lines_of(Task(SourceFile(Path(path), format, name), vectors)))
+    return b"\n".join(lines_of(Task(StoreSourceFile(Path(path), format, name), vectors)))

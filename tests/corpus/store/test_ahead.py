@@ -22,7 +22,7 @@ from vericite.corpus.pubmed.record import Deletion, Retraction
 from vericite.corpus.store import build_store, open_store
 from vericite.corpus.store.ahead import Task, item_of, line_of, lines_of, local_readers
 from vericite.corpus.store.columns import row_of
-from vericite.corpus.store.contract import Item, PreparedRow, SourceFile
+from vericite.corpus.store.contract import Item, PreparedRow, StoreSourceFile
 from vericite.errors import InputError, RecordError
 from vericite.models import Embedder
 from vericite.records import to_json
@@ -131,7 +131,7 @@ def test_a_process_that_is_killed_is_named_by_its_file(tmp_path: Path):
     file = tmp_path / "large.jsonl"
     file.write_text("".join(to_json(document(number)) + "\n" for number in range(20_000)))
     with local_readers(1) as readers:
-        read = readers.start(Task(SourceFile(file, "jsonl", "large"), False))
+        read = readers.start(Task(StoreSourceFile(file, "jsonl", "large"), False))
         (pid,) = readers._pool._processes  # pyright: ignore
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(InputError, match=r"large\.jsonl; found that it died"):
@@ -174,7 +174,7 @@ def test_a_line_holds_what_the_item_says(item: Item):
 def test_a_vector_comes_through_to_the_bit(tmp_path: Path):
     file = tmp_path / "a.jsonl"
     file.write_text("".join(to_json(document(number)) + "\n" for number in range(3)))
-    made = [item_of(line) for line in lines_of(Task(SourceFile(file, "jsonl", "a"), True))]
+    made = [item_of(line) for line in lines_of(Task(StoreSourceFile(file, "jsonl", "a"), True))]
     expected = Embedder.shared().embed(document(number).titled_text for number in range(3))
     for one, vector in zip(made, expected, strict=True):
         assert isinstance(one, PreparedRow)

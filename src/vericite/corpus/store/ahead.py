@@ -25,7 +25,7 @@ import numpy as np
 
 from vericite.corpus.pubmed.record import Deletion, Retraction
 from vericite.corpus.sources.registry import documents_in
-from vericite.corpus.store.contract import Item, PreparedRow, Source, SourceFile
+from vericite.corpus.store.contract import Item, PreparedRow, Source, StoreSourceFile
 from vericite.errors import InputError, RecordError
 from vericite.models.engine import THREADS
 from vericite.records import Document
@@ -43,7 +43,7 @@ _AT_ONCE = 100
 class Task(NamedTuple):
     """A file to be read, and whether vectors are made of its documents."""
 
-    file: SourceFile
+    file: StoreSourceFile
     vectors: bool
 
 
@@ -73,7 +73,7 @@ def lines_of(task: Task) -> Iterator[bytes]:
         yield from _with_vectors(some, embedder)
 
 
-def _items_of(file: SourceFile) -> Iterator[Item]:
+def _items_of(file: StoreSourceFile) -> Iterator[Item]:
     try:
         yield from documents_in(file.path, file.format, name=file.name)
     except InputError as error:

@@ -129,7 +129,7 @@ Item = Document | Deletion | Retraction | RecordError | Missing | PreparedRow
 record, or that there is none."""
 
 
-class SourceFile(NamedTuple):
+class StoreSourceFile(NamedTuple):
     """A file that a source reads: where it is, its form, and the name that its records are told by."""
 
     path: Path
@@ -174,7 +174,7 @@ class Source:
     items: Callable[[], Iterator[Item]]
     retry: bool = False
     count: int | None = None
-    file: SourceFile | None = None
+    file: StoreSourceFile | None = None
 
 
 @dataclass(frozen=True)
