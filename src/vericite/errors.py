@@ -68,7 +68,9 @@ class UnknownNameError(InputError):
         self._parts = (kind, name, names)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        super().__init__(f"expected a {kind} out of {', '.join(names)}; found {name!r}.{hint}")
+        article = "an" if kind[:1].lower() in "aeiou" else "a"
+        wanted = f"{article} {kind} out of {', '.join(names)}" if names else f"no {kind}, which has none to give"
+        super().__init__(f"expected {wanted}; found {name!r}.{hint}")
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str, list[str]]]:
         """So that it survives the way to another process."""

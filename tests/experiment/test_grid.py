@@ -164,7 +164,7 @@ def test_another_configuration_says_which_cells_it_touches(run_cli, questions: P
     assert run(content).code == 0
     content["axes"]["k"] = {"2": {"search": {"k": 2}}, "4": {"search": {"k": 5}}, "6": {"search": {"k": 6}}}
     printed = run(content)
-    assert "1 cells are kept as they are" in printed.err
+    assert "cells that are kept as they are: 1" in printed.err
     assert "changed: k 4, judge vericite (search.k)" in printed.err
     assert "new: k 6, judge vericite" in printed.err
     assert "k 2, judge vericite: 3 questions, 3 of them before" in printed.out
@@ -230,12 +230,21 @@ def test_a_dry_run_of_the_command_asks_nobody(run_cli, questions: Path, server: 
     assert estimated_tokens("four") == 1
 
 
+def test_a_dry_run_refuses_a_judge_that_the_run_would_refuse(run_cli, questions: Path, tmp_path: Path):
+    file = tmp_path / "e.json"
+    made = experiment(questions, None, plan={"check": {"judge": "lexicall"}}, axes={"k": {"2": {"search": {"k": 2}}}})
+    file.write_text(made.model_dump_json(by_alias=True))
+    printed = run_cli("run", str(file), "--to", str(tmp_path / "runs"), "--dry-run")
+    assert (printed.code, "Did you mean 'lexical'" in printed.err) == (2, True)
+
+
 def test_a_question_that_failed_is_asked_again(questions: Path, server: ScriptedServer, tmp_path: Path):
     from server import status
 
     made = experiment(questions, server.spec, sample=4, axes={"k": {"2": {"search": {"k": 2}}}})
     server.script([status(400)])
-    assert [outcome.failed for outcome in finished(Grid(made, tmp_path / "runs"))] == [1]
+    (outcome,) = finished(Grid(made, tmp_path / "runs"))
+    assert outcome.failed == 1 and outcome.reason
     assert [outcome.before for outcome in finished(Grid(made, tmp_path / "runs"))] == [3]
     assert len(runs_of(next((tmp_path / "runs" / "cells").iterdir()))) == 4
 

@@ -16,7 +16,7 @@ import pytest
 from vericite.corpus import demo_questions
 from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.registry import measures_named
-from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of
+from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
 from vericite.experiment.tables import LAYOUTS, Layout, make_table, read_made
 from vericite.records import to_json
 
@@ -92,6 +92,9 @@ def test_all_forms_say_the_same(folder: Path):
     heads, rows = lines_of(table)
     assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
     assert "100\\% of\\_it \\& more" in as_latex(table) and "\\toprule" in as_latex(table)
+    # What stands under a table in text stands there in LaTeX too.
+    below = as_text(table).splitlines()[-len(notes_of(table)) :]
+    assert all(_plain(note) in _plain(as_latex(table)) for note in below)
     assert as_markdown(table).count("\n| 100% of_it & more |") == 2
     lines = list(csv.DictReader(StringIO(as_csv(table))))
     assert [line["by"] for line in lines] == ["ours", "paper: A_1", "paper: B", "ours", "ours", "ours"]
@@ -152,3 +155,7 @@ def test_ready_experiments_can_be_read(path: Path):
         cell.plan.answer.expect_coherent()
     layout = Layout.load(experiment.layout or "")
     assert set(cells[0].at) >= set(layout.across)
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())

@@ -63,7 +63,9 @@ def run(
     say(f"{grid.folder}: {len(outcomes)} cells; vericite table {grid.folder}")
     report(problems)
     if failed:
-        remark(f"{failed} questions failed; type the command again to ask them again")
+        remark(
+            f"questions that failed: {failed}. Mend what is said above, and type the command again to ask them again"
+        )
         raise typer.Exit(1)
 
 
@@ -116,13 +118,15 @@ def _outcome(outcome: CellOutcome) -> str:
         if shared
     ]
     done = f"{outcome.cell.name}: {outcome.questions} questions{before}, {in_words(outcome.seconds)}"
+    if outcome.failed:
+        done += f"; {outcome.failed} failed, the first one: {outcome.reason}"
     return done + (f"; shared: {', '.join(shared)}" if shared else "")
 
 
 def _show_changes(changes: Changes) -> None:
     if not changes.any:
         return
-    remark(f"the experiment is another than before: {len(changes.kept)} cells are kept as they are")
+    remark(f"the experiment is another than before; cells that are kept as they are: {len(changes.kept)}")
     for name, fields in changes.touched.items():
         remark(f"changed: {name} ({', '.join(fields)}); what it had before stays in the folder")
     for words, names in (("new", changes.new), ("no part of it any more", changes.dropped)):
@@ -137,7 +141,10 @@ def _show_estimates(grid: Grid) -> None:
 
     from vericite.cli.terminal import Terminal
     from vericite.experiment.estimate import estimate
+    from vericite.verify.judges.registry import expect_judge
 
+    for judge in {cell.plan.check.judge for cell in grid.cells} - {None}:
+        expect_judge(str(judge))
     found = estimate(grid)
     table = Table(box=None, pad_edge=False, header_style="")
     for number, name in enumerate(("cell", "questions", "there", "calls", "tokens in", "tokens out", "dollars")):
@@ -170,7 +177,7 @@ def table(
     layout: Annotated[
         str | None,
         typer.Option(
-            help="vericite-1, vericite-2, vericite-3, reason-verify-2, reason-verify-3, reason-verify-4, or a file; "
+            help="vericite-1, -2, -3, reason-verify-2, -3, -4, medrag, full-text, or a file; "
             "else that of the experiment.",
             metavar="NAME|FILE",
         ),
@@ -210,6 +217,8 @@ def _own(runs: list[Path]) -> str:
     from vericite.experiment.grid import EXPERIMENT
 
     for folder in runs:
+        if not folder.is_dir():
+            raise InputError(f"expected folders of experiments, or of `ask --save`; found no folder {folder}")
         path = folder / EXPERIMENT
         if path.is_file() and (named := json.loads(path.read_text(encoding="utf-8")).get("layout")):
             return str(named)

@@ -104,7 +104,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """A cell that was run."""
+    """A cell that was run; ``reason`` is why the first question failed that did."""
 
     cell: Cell
     folder: Path
@@ -113,6 +113,7 @@ class CellOutcome:
     failed: int
     seconds: float
     counts: Counts
+    reason: str | None = None
 
 
 OnProgress = Callable[[GridProgress], None]
@@ -252,7 +253,7 @@ class Grid:
             return now if now is None or first is None else now.since(first)
 
         kept = RunFolder(folder, settings, asked, cell.plan.as_json(), data)
-        failed, charged = 0, progress.cost
+        failed, charged, reason = 0, progress.cost, None
         with kept.open(questions) as left:
             before = len(questions) - len(left)
             progress.done += before
@@ -260,6 +261,7 @@ class Grid:
             for run in pipeline.run_many(left, cell.plan.search.depth()):
                 kept.add(run)
                 failed += run.answer.failed is not None
+                reason = reason or run.answer.failed
                 progress.failed += run.answer.failed is not None
                 progress.done += 1
                 progress.made += 1
@@ -268,7 +270,7 @@ class Grid:
                 if on_progress is not None:
                     on_progress(progress)
         self._seconds[cell.name] = time.monotonic() - began
-        return CellOutcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts)
+        return CellOutcome(cell, folder, len(questions), before, failed, self._seconds[cell.name], counts, reason)
 
     def search(self, cell: Cell) -> Search:
         """The search of a cell, opened once for all that search alike."""

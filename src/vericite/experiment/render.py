@@ -111,7 +111,7 @@ def as_latex(table: Table) -> str:
     heads, rows = lines_of(table)
 
     def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(_LATEX.get(sign, sign) for sign in cell) for cell in cells) + r" \\"
+        return " & ".join(map(_escaped, cells)) + r" \\"
 
     names = len(table.names)
     shape = "l" * names + "r" + "c" * (len(heads) - names - 1)
@@ -121,8 +121,15 @@ def as_latex(table: Table) -> str:
             body.append(r"\midrule")
         body.append(line(cells))
     top = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", line(heads), r"\midrule"]
-    caption = "".join(_LATEX.get(sign, sign) for sign in f"{table.layout.title} {notes_of(table)[0]}")
-    return "\n".join([*top, *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"])
+    intervals, *notes = map(_escaped, notes_of(table))
+    caption = f"{_escaped(table.layout.title)}. {intervals}"
+    below = [rf"\par\smallskip {note}" for note in (*notes, *map(_escaped, compared(table)))]
+    end = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"{\footnotesize", *below, "}", r"\end{table}"]
+    return "\n".join([*top, *body, *end])
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def as_csv(table: Table) -> str:

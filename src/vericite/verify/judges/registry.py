@@ -196,6 +196,20 @@ def load_judge(name: str, settings: Settings | None = None) -> Judge:
     return (_kept if is_kept(name) else _loaded)(name, settings or Settings())
 
 
+def expect_judge(name: str) -> None:
+    """Look whether there is a judge of this name, without loading it.
+
+    Raises:
+        UnknownNameError: There is none.
+        InputError: What follows the colon is missing, or there should be nothing.
+    """
+    kind, _, rest = name.partition(":")
+    if kind in JUDGES:
+        _refuse_misuse(kind, rest)
+    elif not any(entry.name == kind for entry in plugins()) and (rest or not is_stored(kind)):
+        raise UnknownNameError("judge", kind, judge_names())
+
+
 def is_kept(name: str) -> bool:
     """Whether the judge of this name may be kept: one that asks a service may not, whose key may change."""
     kind = name.partition(":")[0]
