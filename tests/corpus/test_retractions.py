@@ -200,7 +200,7 @@ def test_a_list_that_cannot_be_read_is_told_and_marks_nothing(content: bytes, ca
 def test_a_list_that_another_process_holds_is_not_said_to_be_written(monkeypatch: pytest.MonkeyPatch):
     learn([told("11")])
     monkeypatch.setattr("vericite.disk.store.PATIENCE", 0.05)
-    monkeypatch.setattr("vericite.disk.store.Store.__init__.__defaults__", (0.05, 10_000))
+    monkeypatch.setattr("vericite.disk.store.RowStore.__init__.__defaults__", (0.05, 10_000))
     holder = sqlite3.connect(cache() / FILE, isolation_level=None)
     try:
         holder.execute("BEGIN IMMEDIATE")

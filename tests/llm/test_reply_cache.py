@@ -30,7 +30,7 @@ KEPT = Kept("text", "stop", 3, 4)
 
 
 def with_store(monkeypatch: pytest.MonkeyPatch, **changed: float) -> None:
-    monkeypatch.setattr("vericite.llm.client.Store", partial(RowStore, **changed))
+    monkeypatch.setattr("vericite.llm.client.RowStore", partial(RowStore, **changed))
 
 
 def complete(llm: LLM, request: ChatRequest = HELLO) -> Completion:
