@@ -6,7 +6,7 @@
 
 Citation recall and precision are ALCE's, by the bundled judge in place of TRUE. Claim recall is the share of the gold
 answer's sentences that a sentence of the answer entails. Aligned F1 holds the citations of each sentence against those
-of the gold sentences that it states (``vericite.assess.alignment``).
+of the gold sentences that it states (``vericite.evaluate.measures.citation_gold``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vericite.assess.alignment import GoldClaim, aligned
 from vericite.errors import RecordError
 from vericite.evaluate.items import Item
+from vericite.evaluate.measures.citation_gold import GoldClaim, aligned
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.rates import RateTally
 from vericite.evaluate.scoring import System, score_systems

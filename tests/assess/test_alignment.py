@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.assess.alignment import GoldClaim, aligned
 from vericite.evaluate.items import Item
+from vericite.evaluate.measures.citation_gold import GoldClaim, aligned
 from vericite.evaluate.measures.registry import measures_named
 from vericite.evaluate.scoring import System, score_systems
 from vericite.models.contracts import Judgement, Pair

@@ -158,7 +158,7 @@ def test_an_adapter_is_exported_as_llama_cpp_has_it(
     import numpy as np
     from safetensors.numpy import load_file
 
-    from vericite.train.adapter import interleaved
+    from vericite.train.inline import interleaved
 
     assert run_cli(*asked("inline", "out")).code == 0
     reader = gguf.GGUFReader(tmp_path / "out" / "adapter.gguf")

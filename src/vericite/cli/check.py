@@ -155,7 +155,7 @@ def check(
     else:
         table.end(rates)
         if gate is not None:
-            say(gate.line)
+            say(_in_words(gate))
     if page is not None and items is not None:
         _write_page(items, file, page)
     passed = (gate is None or gate.passed) and _any_judged(rates)
@@ -366,6 +366,12 @@ def _table_width(rows: Sequence[Row]) -> int:
 
 def _show_format(name: str) -> None:
     note(f"read as {name}; --format NAME reads it otherwise")
+
+
+def _in_words(gate: Gate) -> str:
+    found = f"{gate.supported} of {gate.citations} citations supported ({gate.share:.3f})"
+    end = f"{found if gate.citations else 'no citations'}, --fail-under {gate.fail_under:g}"
+    return f"gate {'passed' if gate.passed else 'failed'}: {end}"
 
 
 def _any_judged(rates: CitationRates) -> bool:

@@ -141,10 +141,7 @@ def _show_estimates(grid: Grid) -> None:
 
     from vericite.cli.terminal import Terminal
     from vericite.experiment.estimate import estimate
-    from vericite.verify.judges.registry import expect_judge
 
-    for judge in {cell.plan.check.judge for cell in grid.cells} - {None}:
-        expect_judge(str(judge))
     found = estimate(grid)
     table = Table(box=None, pad_edge=False, header_style="")
     for number, name in enumerate(("cell", "questions", "there", "calls", "tokens in", "tokens out", "dollars")):

@@ -15,9 +15,9 @@ def _protocols(incomplete: str) -> list[str]:
 
 
 def _judges(incomplete: str) -> list[str]:
-    from vericite.verify.judges.registry import JUDGES, own_names
+    from vericite.verify.judges.registry import judge_names
 
-    return [name for name in (*JUDGES, *own_names()) if name.startswith(incomplete)]
+    return [name for name in judge_names() if name.startswith(incomplete)]
 
 
 ProtocolOption = Annotated[

@@ -206,13 +206,6 @@ class Gate:
         return bool(self.citations) and self.share >= self.fail_under
 
     @property
-    def line(self) -> str:
-        """It in words."""
-        found = f"{self.supported} of {self.citations} citations supported ({self.share:.3f})"
-        end = f"{found if self.citations else 'no citations'}, --fail-under {self.fail_under:g}"
-        return f"gate {'passed' if self.passed else 'failed'}: {end}"
-
-    @property
     def record(self) -> dict[str, Any]:
         """It as JSON has it."""
         return {**asdict(self), "share": self.share, "passed": self.passed}

@@ -27,6 +27,7 @@ from vericite.experiment.config import Cell, Experiment, digest_of, read_chosen
 from vericite.experiment.sharing import Counts, Sharing
 from vericite.pipeline.build import build, fingerprint, open_search, settings_of
 from vericite.pipeline.runs import RunFolder
+from vericite.verify.judges.registry import expect_judge
 from vericite.version import __version__
 
 if TYPE_CHECKING:
@@ -155,6 +156,8 @@ class Grid:
         self._seconds: dict[str, float] = {}
         for cell in self.cells:
             cell.plan.answer.expect_coherent()
+            if cell.plan.check.judge is not None:
+                expect_judge(cell.plan.check.judge)
             self.questions(cell)
 
     def questions(self, cell: Cell) -> list[Question]:

@@ -242,7 +242,7 @@ class Service:
         Raises:
             InputError: It holds none, or is of no form known.
         """
-        from vericite.corpus.sources.registry import NAME_THE_FORM, documents_in
+        from vericite.corpus.sources.registry import documents_in
 
         # The name is a text, and no path: only its ending is looked at.
         shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
@@ -264,8 +264,7 @@ class Service:
                     most = self.offer.limits.characters
                     raise InputError(f"expected at most {most:,} characters of documents; found more in {shown}")
         except InputError as error:
-            told = str(error).replace(str(path), shown)
-            raise InputError(told.replace(NAME_THE_FORM, "Name the file so that its ending tells.")) from None
+            raise InputError(str(error).replace(str(path), shown)) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if not documents:

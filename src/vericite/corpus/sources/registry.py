@@ -217,11 +217,7 @@ def _kind_of(file: SourceFile) -> str:
 
 def _expected() -> str:
     forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
-    return f"{NAME_THE_FORM} {forms}"
-
-
-NAME_THE_FORM = "Name the form with --format if it is one of these."
-"""What to do about a file whose form is not known, for those who have a command line."""
+    return f"The end of its name, or the form that is asked for (--format), has to say which of these it is. {forms}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
 
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
@@ -22,7 +24,9 @@ from vericite.evaluate.measures.measure import (
     one,
 )
 from vericite.evaluate.rates import SHARES
-from vericite.records import Answer, CheckedAnswer, CitationLabel, Claim, Label, Labels
+from vericite.models.contracts import ENTAILS, Judge, Pair
+from vericite.records import Answer, CheckedAnswer, CitationLabel, Claim, Gold, GoldSentence, Label, Labels
+from vericite.verify.judging import ask
 
 
 class CitedAndGold(NamedTuple):
@@ -367,3 +371,57 @@ class CitedDocumentRecall(CitedDocuments):
         """Relevant ones cited, over all relevant."""
         found = self.documents(item)
         return None if found is None else (len(found[0] & found[1]), len(found[1]))
+
+
+STATED = 0.5
+"""How likely a sentence must entail a claim that it is taken to state."""
+
+
+class GoldClaim(NamedTuple):
+    """A claim of the gold answer, and the documents that it cites."""
+
+    text: str
+    documents: tuple[str, ...]
+
+
+class Aligned(NamedTuple):
+    """What an answer's sentences ought to cite, and how many of the gold's claims it states.
+
+    A sentence that states no claim of the gold ought to cite nothing.
+    """
+
+    gold: Gold
+    stated: int
+    claims: int
+
+
+def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, bar: float = STATED) -> list[Aligned]:
+    """Gold made of another answer to the question, for aligned citation F1 (MultiAttr, in-line answers).
+
+    Each claim of the gold answer is laid beside the sentence that is likeliest to entail it (Patel et al. 2024, figure
+    3); one that no sentence entails has none. ``CitationF1`` and its like read what comes out.
+
+    A claim that could not be judged counts as not stated.
+    """
+    cases = [(answer, list(claims)) for answer, claims in asked]
+    pairs = dict.fromkeys(
+        Pair(own.text, claim.text) for answer, claims in cases for claim in claims for own in answer.claims if own.text
+    )
+    entailed = {
+        pair: 0.0 if judgement.failure is not None else float(judgement.probabilities[ENTAILS])
+        for pair, judgement in zip(pairs, ask(judge, list(pairs)), strict=True)
+    }
+    return [_aligned(answer, claims, entailed, bar) for answer, claims in cases]
+
+
+def _aligned(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, float], bar: float) -> Aligned:
+    wanted: list[dict[str, None]] = [{} for _ in answer.claims]
+    stated = 0
+    for claim in claims:
+        odds = [entailed.get(Pair(own.text, claim.text), 0.0) for own in answer.claims]
+        best = int(np.argmax(odds)) if odds else 0
+        if odds and odds[best] >= bar:
+            stated += 1
+            wanted[best] |= dict.fromkeys(claim.documents)
+    sentences = tuple(GoldSentence(sentence=place, documents=tuple(own)) for place, own in enumerate(wanted))
+    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims))

@@ -217,16 +217,14 @@ def is_kept(name: str) -> bool:
 
 
 def _loaded(name: str, settings: Settings) -> Judge:
+    expect_judge(name)
     kind, _, rest = name.partition(":")
     if kind in JUDGES:
-        _refuse_misuse(kind, rest)
         return JUDGES[kind].make(rest, settings)
     for entry in plugins():
         if entry.name == kind:
             return _from_plugin(entry, rest)
-    if not rest and is_stored(kind):
-        return _from_file(stored_path(kind), settings)
-    raise UnknownNameError("judge", kind, judge_names())
+    return _from_file(stored_path(kind), settings)
 
 
 _kept = lru_cache(maxsize=8)(_loaded)
