@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -47,3 +47,21 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return Printed(int(stop.value.code or 0), *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="module")
+def s3_server() -> Iterator[Any]:
+    """An S3 server on loopback, which counts requests."""
+    from bucket_server import counting_server
+
+    with counting_server().running() as running:
+        yield running
+
+
+@pytest.fixture
+def bucket(s3_server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """An empty bucket of it, which the usual variables lead to."""
+    from bucket_server import empty_bucket
+
+    with empty_bucket(s3_server, monkeypatch) as made:
+        yield made

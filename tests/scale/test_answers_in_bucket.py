@@ -5,32 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_stream import Here, answers, made
 
-from bucket_server import counting_server, empty_bucket
 from vericite.disk.bucket import Objects, bucket_address, split_address
 from vericite.errors import ClusterError, InputError
 from vericite.scale import CheckWork, Parts
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 PLACE = "s3://made-bucket/runs/verdicts.jsonl.parts"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with counting_server().running() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def bucket(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    with empty_bucket(server, monkeypatch) as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("bucket")
 
 
 def keys(bucket: Any) -> list[str]:

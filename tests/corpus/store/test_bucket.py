@@ -10,7 +10,6 @@ import lancedb
 import pytest
 from made_documents import WORDS, answers, content, document, many, source
 
-from bucket_server import counting_server, empty_bucket
 from vericite.corpus.store import Source, build_store, open_store
 from vericite.corpus.store.lance import LanceStore
 from vericite.corpus.store.place import place_of
@@ -19,18 +18,7 @@ from vericite.records import Document
 
 PLACE = "s3://made-bucket/corpora/one"
 UNFIT = RecordError("b.jsonl", 1, None, "expected a document; found none")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with counting_server().running() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def bucket(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    with empty_bucket(server, monkeypatch) as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("bucket")
 
 
 def test_a_store_in_a_bucket_is_what_it_would_be_in_a_folder(tmp_path: Path):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 from made_documents import WORDS, answers, content, document, source
 
-from bucket_server import counting_server, empty_bucket
 from vericite.corpus.store import build_store, open_store
 from vericite.corpus.store.copying import VARIABLE
 from vericite.errors import InputError
@@ -19,18 +16,7 @@ from vericite.errors import InputError
 PLACE = "s3://made-bucket/corpora/one"
 MOST = 10
 """Requests of a search in a reader that has searched before."""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with counting_server().running() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def bucket(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    with empty_bucket(server, monkeypatch) as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("bucket")
 
 
 @pytest.fixture
@@ -41,14 +27,14 @@ def copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "copies"
 
 
-def test_a_warm_search_makes_few_requests(server, copy):
+def test_a_warm_search_makes_few_requests(s3_server, copy):
     build_store(PLACE, [source("a", map(document, range(300)))])
     store = open_store(PLACE)
     store.search(WORDS[0], 10)
     for word in WORDS[1:]:
-        before = server.total()
+        before = s3_server.total()
         assert len(store.search(f"{word} study", 10)) == 10
-        assert server.total() - before <= MOST
+        assert s3_server.total() - before <= MOST
 
 
 def test_a_copy_has_what_the_bucket_has_and_gives_its_answers(copy, monkeypatch):

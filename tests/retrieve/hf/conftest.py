@@ -1,24 +1,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from processor import plain_processor
 
 # The small checkpoints are at home with the tests of judges.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "verify/hf"))
 
-
-@pytest.fixture(scope="module", autouse=True)
-def plain_processor() -> Iterator[None]:
-    """One thread, faster for models this small, and 32-bit floats also where there is an accelerator."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch:
-        for backend in (torch.cuda, torch.backends.mps):
-            patch.setattr(backend, "is_available", lambda: False)
-        yield
-    torch.set_num_threads(threads)
+__all__ = ["plain_processor"]
