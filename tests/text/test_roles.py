@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +76,17 @@ def test_probabilities_add_up_to_one(text: str, place: int, sentences: int):
     assert sum(found.values()) == pytest.approx(1)
     assert all(0 <= value <= 1 for value in found.values())
     assert FINDINGS < set(ROLES)
+
+
+def test_a_tie_is_the_same_tie_in_every_process():
+    # "result" and "conclusion" are as likely; in what order a set is read changes with the seed of its hashes.
+    code = (
+        "from vericite.text.roles import likeliest_role as role\n"
+        "print(role('Stopping smoking helps most adults with a chronic cough.', 2, 3))"
+    )
+    found = set[str]()
+    for seed in range(4):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        found.add(done.stdout.strip())
+    assert len(found) == 1

@@ -80,10 +80,9 @@ def role_probabilities(text: str, place: int, sentences: int) -> dict[Role, floa
         sentences: How many the abstract has; up to 3 the place is not read, since that is no whole abstract.
     """
     weights = _weights()
-    sums = list(weights["(bias)"])
-    for name in set(features(text, place, sentences)):
-        for index, weight in enumerate(weights.get(name, ())):
-            sums[index] += weight
+    found = [weights[name] for name in {*features(text, place, sentences), "(bias)"} if name in weights]
+    # The order of a set changes from run to run; an exact sum does not, so that a tie is one everywhere.
+    sums = [math.fsum(column) for column in zip(*found, strict=True)]
     most = max(sums)
     powers = [math.exp(value - most) for value in sums]
     return {role: power / sum(powers) for role, power in zip(ROLES, powers, strict=True)}
