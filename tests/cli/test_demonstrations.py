@@ -55,6 +55,16 @@ def test_a_pool_is_built_without_a_model_and_gone_on_with(pool, questions, run):
     assert pool.read_bytes() == before
 
 
+def test_reference_answers_are_rationales_for_prompts_that_reason(questions, tmp_path, run):
+    pool = tmp_path / "pool.jsonl"
+    assert run("build", questions, "--to", pool, "--corpus", "demo", "--reference").exit_code == 0
+    found = [json.loads(line) for line in pool.read_text().splitlines()]
+    assert found and all(item["rationale"] == item["answer"] and item["final"] for item in found)
+    assert {item["made_by"]["rationale"] for item in found} == {"the reference answer"}
+    otherwise = run("build", questions, "--to", pool, "--corpus", "demo")
+    assert isinstance(otherwise.exception, InputError) and "Write to another file" in str(otherwise.exception)
+
+
 def test_what_must_not_be_shown_with_given_questions_is_counted(pool, questions, run):
     found = json.loads(run("info", pool, "--against", questions, "--json").stdout)
     assert found["removed"]["id"] == found["demonstrations"]
@@ -137,6 +147,7 @@ def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp
         (["--plan", "vericite"], "--retrieved beside --plan"),
         (["--retrieved", "--documents", "x.jsonl"], "--corpus beside --retrieved"),
         (["--retrieved"], "--corpus beside --retrieved"),
+        (["--reference", "--corpus", "demo", "--llm", "openai:gpt-4o-mini"], "--reference without --llm"),
     ],
 )
 def test_options_of_a_build_that_do_not_go_together_are_refused(questions, tmp_path, run, options, told):

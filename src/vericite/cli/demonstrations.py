@@ -79,6 +79,12 @@ def build(
             "--retrieved", help="Show what a search of --corpus finds, as at evaluation, in place of gold documents."
         ),
     ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference", help="Without --llm: the cited reference answer is the rationale too; no model is asked."
+        ),
+    ] = False,
     plan: PlanOption = None,
     most: Annotated[
         int | None,
@@ -97,12 +103,14 @@ def build(
 ) -> None:
     """Make demonstrations of training questions: the right answer with citations, and, with --llm, reasoning to it.
 
-    A sentence of a reference answer cites the gold document that has most of its words, or is left out. A rationale is
+    A sentence of a reference answer cites the gold document that has most of its words, or is left out. Prompts that
+    reason need rationales: a model writes them, or --reference takes the answer itself. A model's rationale is
     kept where it cites documents that exist and, read by itself, comes to the right answer. With --retrieved and
     --prompt they are made as in Reason and Verify: the documents that a search finds, the prompt of the evaluation, and
     only what comes to the right answer. Stopped, even by kill -9, the build goes on where it was when the same command
     is typed again.
     """
+    from vericite.errors import InputError
     from vericite.formats.registry import read_questions
     from vericite.generate.demonstrations import build_pool
     from vericite.pipeline.build import settings_of
@@ -110,6 +118,8 @@ def build(
 
     refuse_unwritable(to, "--to")
     _refuse_idle(llm, prompt, retrieved, plan, documents, corpus)
+    if reference and llm is not None:
+        raise InputError("expected --reference without --llm, which writes rationales; found both. Leave one out.")
     found, problems = read_questions(questions)
     planned = plan_of(ctx, "demonstrations", plan)
     settings = settings_of(planned.llm)
@@ -123,7 +133,7 @@ def build(
         writer = rationale_writer(llm, settings) if prompt is None else evaluated_writer(llm, settings, prompt)
     try:
         with _shown(len(found)) as progress:
-            built = build_pool(found, evidence, to, writer, shown, progress, by)
+            built = build_pool(found, evidence, to, writer, shown, progress, by, reference)
     finally:
         if writer is not None:
             writer.llm.close()

@@ -263,6 +263,7 @@ def build_pool(
     most: int = MOST_DOCUMENTS,
     progress: Callable[[Built], None] | None = None,
     found_by: str | None = None,
+    quoting: bool = False,
 ) -> Built:
     """Make exemplars of training questions and add them to a file.
 
@@ -279,6 +280,7 @@ def build_pool(
         progress: Told after each question.
         found_by: What searched, where the documents were found and not known: the first ones are then shown, as they
             rank, whether they answer the question or not.
+        quoting: Without a writer: the cited reference answer is the rationale too.
 
     Raises:
         InputError: The file is no pool, or was made in another way, or from other questions of the same ids.
@@ -289,7 +291,7 @@ def build_pool(
         raise InputError(f"expected exemplars to show at least 1 document; found {most}. Raise it.")
     exemplars, left_out = Lines(to, Exemplar), Lines(to.with_name(f"{to.name}.left-out"), LeftOut)
     with exemplars.locked():
-        build = _Build(to, [*exemplars.read(), *left_out.read()], most, writer, found_by)
+        build = _Build(to, [*exemplars.read(), *left_out.read()], most, writer, found_by, quoting)
         for item in build.run(questions, evidence):
             if isinstance(item, Exemplar):
                 exemplars.append([item])
@@ -314,12 +316,15 @@ class _Build:
         most: int,
         writer: WritesRationales | None,
         found_by: str | None,
+        quoting: bool,
     ) -> None:
-        self._most, self._writer, self._searched = most, writer, found_by is not None
+        self._most, self._writer, self._searched, self._quoting = most, writer, found_by is not None, quoting
         evidence = f"gold documents, {most} at most" if found_by is None else f"the first {most} of {found_by}"
         self._made_by = {"answer": ATTRIBUTION, "evidence": evidence}
         if writer is not None:
             self._made_by["rationale"] = writer.signature
+        elif quoting:
+            self._made_by["rationale"] = "the reference answer"
         for line in before:
             if line.made_by != self._made_by:
                 raise InputError(
@@ -410,7 +415,7 @@ class _Build:
             documents=documents,
             articles=tuple(sorted(set(articles))),
             answer=answer,
-            rationale=rationale,
+            rationale=answer if self._quoting and final is not None else rationale,
             final=final,
             made_by=self._made_by,
         )
