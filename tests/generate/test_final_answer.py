@@ -81,3 +81,20 @@ def test_any_reply_is_read(reply: str):
 def test_any_reply_near_the_form_is_read(reply: str):
     read_final_answer(reply, OPTIONS)
     read_final_answer(reply, None, "list")
+
+
+@pytest.mark.parametrize(
+    ("reply", "body", "exact"),
+    [
+        ("It did not help [1]. FINAL ANSWER: B. no", "It did not help [1].", "no"),
+        ("It helped many. **Final answer:** A. yes", "It helped many.", "yes"),
+        # A sentence about final answers is none, nor is one in the middle of a sentence.
+        ("It helped many. A final answer is out of reach.", "It helped many. A final answer is out of reach.", None),
+        ("They gave as final answer: no", "They gave as final answer: no", None),
+        # A line that begins with it counts before one that does not.
+        ("It helped. FINAL ANSWER: A. yes\nFINAL ANSWER: B. no", "It helped. FINAL ANSWER: A. yes", "no"),
+    ],
+)
+def test_a_final_answer_behind_a_sentence_in_its_line_is_read(reply: str, body: str, exact: str | None):
+    found = read_final_answer(reply, OPTIONS, "yesno")
+    assert (found.body, found.exact) == (body, None if exact is None else ((exact,),))

@@ -325,6 +325,8 @@ Exact = tuple[tuple[str, ...], ...]
 _FINAL = re.compile(
     r"^[\s>#*_-]*(?:the\s+)?final\s+answer\b[*_\s]*(?:is\b)?[\s*_]*[:：]?(.*)$", re.IGNORECASE | re.MULTILINE
 )
+_FINAL_BEHIND = re.compile(r"(?<=[.!?)\]\"”])\s+\**F(?:INAL ANSWER|inal [Aa]nswer)\**[:：](.*)$", re.MULTILINE)
+"""As small models end: behind a sentence, in its line. Only with the colon, and where no line begins with it."""
 _UNAVAILABLE = re.compile(r"^\W*answer\s+(?:is\s+)?unavailable\W*$", re.IGNORECASE | re.MULTILINE)
 _SAYS_UNAVAILABLE = re.compile(r"\W*answer\s+(?:is\s+)?unavailable\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -359,7 +361,7 @@ def read_final_answer(
         options: Letters and the answers they stand for, where the answer must be one of them.
         type: Of the question: a list is one item per semicolon, a summary has no exact answer.
     """
-    finals = list(_FINAL.finditer(reply))
+    finals = list(_FINAL.finditer(reply)) or list(_FINAL_BEHIND.finditer(reply))
     if not finals:
         lines = list(_UNAVAILABLE.finditer(reply))
         return (
