@@ -1,11 +1,13 @@
 """What Ray makes of the same work: verdicts beside one process's, and a store in a bucket beside one in a folder.
 
-    python benchmarks/scale.py check --answers 2000 --work FOLDER
+    python benchmarks/scale.py check --answers 2000 --work FOLDER [--kills]
     python benchmarks/scale.py build --corpus CORPUS.jsonl.gz --records 300000 --files 30 --work FOLDER
 
 ``check``: made answers with a citation of one short document each are checked by one process and by two workers of a
 Ray on this machine, in turns. What a run takes, its start included, is told by the clock and in processor time, which
-a busy machine changes less, and whether the two files are the same byte for byte.
+a busy machine changes less, and whether the two files are the same byte for byte. With ``--kills`` once more, and a
+worker is killed when a quarter of the parts are there, another at the half, the command itself at three quarters; then
+the same command is typed again.
 
 ``build``: made records in files of PubMed's XML are built into a folder by one process, and by two workers of Ray into
 a bucket on loopback. That build is killed when a third of it is committed, and the same command is typed again.
@@ -31,6 +33,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
+
+from vericite.scale.stream import ANSWERS
 
 PLACE = "s3://made-bucket/store"
 VERICITE = (sys.executable, "-m", "vericite")
@@ -117,7 +121,44 @@ def check(given: argparse.Namespace) -> None:
     for at, what in enumerate(("by the clock", "of processor time", "of processor time, without Ray's own processes")):
         ratios = [ray[at] / one[at] for one, ray in zip(*spent.values(), strict=True)]
         print(f"Ray's time to one process's, {what}: {median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]")
-    print("the same byte for byte" if len(digests) == 1 else "MISSED: other bytes")
+    print("the same byte for byte" if len(digests) == 1 else "MISSED: other bytes", flush=True)
+    if given.kills:
+        out = given.work / "verdicts.jsonl"
+        out.unlink(missing_ok=True)
+        line = [*VERICITE, "check", str(source), "--out", str(out), "--no-cache", "--json", *RAY]
+        kill(line, Path(f"{out}.parts"), -(-given.answers // ANSWERS))
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        digests.add(hashlib.blake2b(out.read_bytes()).hexdigest())
+        print("after the kills: " + ("the same byte for byte" if len(digests) == 1 else "MISSED: other bytes"))
+
+
+def kill(line: list[str], parts: Path, count: int) -> None:
+    """Start a command, and kill two of its workers, and then itself, as its parts come."""
+    start = time.perf_counter()
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as command:
+        for share in (0.25, 0.5, 0.75):
+            while (there := len(list(parts.glob("*.jsonl")))) < share * count:
+                if command.poll() is not None:
+                    raise SystemExit(f"expected to be killed; found the end, with exit code {command.returncode}")
+                time.sleep(0.5)
+            chosen = workers_of(command.pid)[0] if share < 0.75 else command.pid
+            os.kill(chosen, signal.SIGKILL)
+            what = "the command" if chosen == command.pid else "a worker"
+            print(
+                f"{what} killed after {time.perf_counter() - start:.0f} s, {there} of {count} parts there", flush=True
+            )
+
+
+def workers_of(command: int) -> list[int]:
+    """Ray's workers that a command started."""
+    parents: dict[int, int] = {}
+    workers: list[int] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            if (process / "cmdline").read_bytes().startswith(b"ray::_Worker"):
+                workers.append(int(process.name))
+    return [pid for pid in workers if descends(pid, command, parents)]
 
 
 def write_records(corpus: Path, count: int, files: int, work: Path) -> Path:
@@ -233,6 +274,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--answers", type=int, default=2_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--kills", action="store_true", help="check once more with workers and the command killed")
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--records", type=int, default=300_000)
     parser.add_argument("--files", type=int, default=30)
