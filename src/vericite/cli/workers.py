@@ -74,7 +74,7 @@ def readers_of(ray: str | None, workers: int | None) -> Generator[Readers | None
     """Who reads files ahead of the writer; nobody where neither option is there."""
     if ray is not None:
         from vericite.scale import Workers
-        from vericite.scale.reading import readers
+        from vericite.scale.cluster import readers
 
         with readers(Workers(ray, workers)) as found:
             yield found

@@ -1,22 +1,26 @@
 # Ray's types are known only where it is installed, and it is in no lock of ours.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-"""Workers that Ray starts, here or on a cluster: each loads the models once, and is started again when it dies."""
+"""Workers that Ray starts, here or on a cluster, for answers and for files; one that dies is started again."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Generator, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
 from vericite.models.engine import THREADS, available_cores
 from vericite.network.access import offline_by_environment
 from vericite.scale.work import AnswerWork, lines_of, work_of
 from vericite.version import __version__
+
+if TYPE_CHECKING:
+    from vericite.corpus.store.ahead import Readers, Task
 
 LOCAL = "local"
 """In place of an address: a cluster of this machine alone, which ends with the run."""
@@ -157,27 +161,32 @@ class WorkerPool:
         (ref, *_), _ = self._ray.wait(list(self._running), num_returns=1)
         number, worker = self._running.pop(ref)
         self._load[worker] -= 1
-        try:
-            return number, self._ray.get(ref)
-        except self._ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, VeriCiteError):
-                raise cause from None
-            raise ClusterError(f"expected a worker to do part {number}; found {cause!r:.500}") from None
-        except self._ray.exceptions.RayError as error:
-            found = str(error).strip().splitlines()[0][:300]
-            raise ClusterError(
-                f"expected a worker to live through part {number} in one of {RETRIES + 1} tries; found that each died: "
-                f"{found}. It may need more memory; the parts that are done are kept."
-            ) from None
+        what = f"part {number}"
+        return number, _got(self._ray, ref, what, "It may need more memory; the parts that are done are kept.")
+
+
+def _got(ray: Any, ref: Any, what: str, next_step: str) -> Any:
+    """What a worker made, or why it did not."""
+    try:
+        return ray.get(ref)
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, VeriCiteError):
+            raise cause from None
+        raise ClusterError(f"expected a worker to do {what}; found {cause!r:.500}") from None
+    except ray.exceptions.RayError as error:
+        found = str(error).strip().splitlines()[0][:300]
+        raise ClusterError(
+            f"expected a worker to live through {what} in one of {RETRIES + 1} tries; found that each died: {found}. "
+            f"{next_step}"
+        ) from None
 
 
 class _Worker:
-    """In a process of its own. The code and the models are those installed there; only plans and answers are sent."""
+    """In a process of its own."""
 
     def __init__(self, work: str, threads: int, version: str) -> None:
-        if version != __version__:
-            raise ClusterError(f"expected vericite {version} on every machine; found {__version__} on one")
+        _expect_version(version)
         # Each worker would else take all processors of its machine.
         os.environ[THREADS] = str(threads)
         self._do = work_of(work).open()
@@ -185,6 +194,50 @@ class _Worker:
     def run(self, answers: list[bytes]) -> list[bytes]:
         """The lines of a part."""
         return lines_of(self._do, answers)
+
+
+@contextmanager
+def readers(workers: Workers) -> Generator[Readers]:
+    """Processes that read files of a store that is built; the store itself is written by one process.
+
+    Each reads on whatever machine has room for it; all see the files under the same paths.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        InputError: There is no such cluster, or this is offline.
+    """
+    with workers.connected() as ray:
+        count = workers.count or max(1, int(ray.cluster_resources().get("CPU", 0) // workers.cpus))
+        yield _RayReaders(ray, count, workers.cpus)
+
+
+class _RayReaders:
+    def __init__(self, ray: Any, count: int, cpus: int) -> None:
+        self._ray, self.count, self._cpus = ray, count, cpus
+        self._read = ray.remote(_read).options(num_cpus=cpus, max_retries=RETRIES)
+
+    def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
+        path, form, name = task.file
+        ref = self._read.remote(str(path.resolve()), form, name, task.vectors, self._cpus, __version__)
+        kept = "What is built stays; the same command goes on from there."
+        return lambda: _got(self._ray, ref, str(task.file.path), kept).splitlines()
+
+
+def _read(path: str, format: str, name: str, vectors: bool, threads: int, version: str) -> bytes:
+    """In a process of its own."""
+    from vericite.corpus.store.ahead import Task
+    from vericite.corpus.store.ahead import lines_of as file_lines
+    from vericite.corpus.store.contract import StoreSourceFile
+
+    _expect_version(version)
+    os.environ[THREADS] = str(threads)
+    return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors)))
+
+
+def _expect_version(version: str) -> None:
+    """The code and the models are those installed there; only plans, answers and paths are sent."""
+    if version != __version__:
+        raise ClusterError(f"expected vericite {version} on every machine; found {__version__} on one")
 
 
 def _package() -> Any:
