@@ -4,6 +4,7 @@ python recipes/attribution sample --data DIR --part test|dev --sentences N --out
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
 python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
 python recipes/attribution inline --data DIR --out FOLDER [--most N]
+python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
 examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
@@ -12,7 +13,9 @@ is the folder of data sets. Then:
     vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out O
 
 ``inline`` writes whole answers for ``vericite train inline``: ``train.jsonl``, ``dev.jsonl``, and sixty questions to be
-asked that are held out.
+asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints three tables: made data, data of the domain,
+and short against long answers. FOLDER is that of ``make --used``; ended, it goes on there. DEV and TEST are those of
+``examples``.
 """
 
 from __future__ import annotations
@@ -21,16 +24,19 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
 
 import made
-from pools import Pools, hash_of, sampled, written
+from ablations import Ablations, sets_of, short_and_long
+from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
+from vericite.records import Gold, to_json
 from vericite.train.examples import AttributionExample, as_line
+from vericite.train.set_head import HeadConfig
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
 
@@ -120,17 +126,48 @@ def inline(args: argparse.Namespace) -> None:
     """Answers with citations, by part."""
     pools = Pools(args.data)
     args.out.mkdir(parents=True, exist_ok=True)
-    for name, part, most in (("train", "train", args.most), ("dev", "dev", 20), ("ask", "test", 60)):
+    parts: tuple[tuple[str, Part, int], ...] = (("train", "train", args.most), ("dev", "dev", 20), ("ask", "test", 60))
+    for name, part, most in parts:
         found = list(made.whole_answers(pools, part, most, 0))
         write_whole(args.out / f"{name}.jsonl", (as_line(it) + "\n" for it in found))
         print(f"{name}: {len({it.group for it in found})} questions, {len(found)} sentences")
+        if name == "ask":
+            write_whole(args.out / "gold.jsonl", (to_json(it) + "\n" for it in exact_answers(pools, part, found)))
+
+
+def exact_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample]) -> Iterator[Gold]:
+    """What the questions of these sentences have as short answers."""
+    groups = {it.group for it in asked}
+    for question in pools.questions[part]:
+        group = f"bioasq:{question['id']}"
+        exact = question.get("exact_answer")
+        if group in groups and question["type"] == "yesno" and isinstance(exact, str):
+            yield Gold(id=group, type="yesno", exact=((exact.lower(),),))
+
+
+def ablate(args: argparse.Namespace) -> None:
+    """The tables."""
+    if not (args.out / "long.jsonl").exists():
+        pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
+        for place, name in enumerate(("short", "long")):
+            write_whole(args.out / f"{name}.jsonl", (as_line(pair[place]) + "\n" for pair in pairs))
+    config = HeadConfig.read(HERE / "head-config.json").model_copy(update={"seed": args.seed})
+    sets = sets_of(args.out, args.dev, args.test, lambda it: print(it, file=sys.stderr))
+    for line in Ablations(sets, config).table():
+        print(line)
 
 
 def main() -> None:
     """Run a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(required=True)
-    for name, do in (("sample", sample), ("examples", examples), ("make", make), ("inline", inline)):
+    for name, do in (
+        ("sample", sample),
+        ("examples", examples),
+        ("make", make),
+        ("inline", inline),
+        ("ablate", ablate),
+    ):
         step = steps.add_parser(name)
         step.add_argument("--data", type=Path, required=True)
         step.add_argument("--out", type=Path, required=True)
@@ -144,6 +181,10 @@ def main() -> None:
             step.add_argument("--labels", type=Path, required=True)
         if name in ("make", "inline"):
             step.add_argument("--most", type=int, default=400)
+        if name == "ablate":
+            step.add_argument("--dev", type=Path, required=True)
+            step.add_argument("--test", type=Path, required=True)
+            step.add_argument("--pairs", type=int, default=90, help="of short and long answers")
         if name == "make":
             step.add_argument("--used", type=Path, help="a file of ids: leave out what is not among them")
     args = parser.parse_args()

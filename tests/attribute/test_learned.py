@@ -78,6 +78,24 @@ def test_what_one_source_lacks_another_has():
     assert lost[0] > 1 and lost[2] > 1 and abs(lost[1]) < 1e-6
 
 
+def test_what_contradicts_and_the_second_best_passage_have_their_own_columns():
+    class Says(Words):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+            for pair in pairs:
+                entails, contradicts = {"Zinc": (0.8, 0.1), "Iron": (0.3, 0.6)}[pair.premise.split()[0]]
+                yield Judgement(np.array([entails, contradicts, 1 - entails - contradicts], dtype=np.float32))
+
+    source = Document.from_text("x", "Zinc shortens colds. Iron is a metal of the earth.")
+    (found,) = known("Zinc shortens colds.", [source], Says())
+    (contradicted,) = column("contradicted", found.values)
+    assert contradicted == pytest.approx(logit(0.6), abs=1e-4)
+    # Two sentences, and both as one passage, which begins with zinc.
+    assert column("entailed", found.values) == pytest.approx([logit(0.8)], abs=1e-4)
+    assert column("entailed, second best", found.values) == pytest.approx([logit(0.8)], abs=1e-4)
+    short = Document.from_text("x", "Zinc shortens colds.")
+    assert column("entailed, second best", known("Zinc shortens colds.", [short], Says())[0].values) == [logit(0)]
+
+
 def test_the_yes_that_answers_the_question_is_no_claim():
     judge = Words()
     known("Yes, zinc shortens colds.", SOURCES, judge)

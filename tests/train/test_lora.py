@@ -211,6 +211,18 @@ def test_a_killed_run_ends_with_the_same_weights(asked: Callable[..., list[str]]
     assert (tmp_path / "killed" / named).read_bytes() == (tmp_path / "whole" / named).read_bytes()
 
 
+def test_half_precision_is_the_decoders_alone(base: Path):
+    import torch
+
+    from vericite.attribute.decoder import load_decoder
+    from vericite.train.lora import LoraConfig, adapted, trained
+
+    model = adapted(load_decoder(str(base), causal=True)[0], LoraConfig(precision="bf16"), causal=True)
+    assert {it.dtype for it in trained(model).values()} == {torch.float32}
+    assert {it.dtype for it in model.parameters() if not it.requires_grad} == {torch.bfloat16}
+    assert torch.isfinite(model(input_ids=torch.tensor([[2, 3, 4]])).logits.float()).all()
+
+
 def test_what_cannot_be_a_base_is_said(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
     words = asked("inline", "out")
     words[words.index("--base") + 1] = str(tmp_path / "nowhere.gguf")

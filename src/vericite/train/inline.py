@@ -146,12 +146,15 @@ def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited
         ids = torch.tensor([one + [0] * (longest - len(one)) for one, _ in some])
         mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one, _ in some])
         wanted = torch.tensor([one + [IGNORED] * (longest - len(one)) for _, one in some])
-        logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
-        counted = int((wanted[:, 1:] != IGNORED).sum())
+        following = wanted[:, 1:]
+        # Words of the sources are not learnt, so the vocabulary is not asked about them.
+        learnt = (following != IGNORED).any(dim=0).nonzero()[:, 0]
+        logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=learnt).logits.float()
+        following = following[:, learnt]
         loss = F.cross_entropy(
-            logits.reshape(-1, logits.shape[-1]), wanted[:, 1:].reshape(-1), ignore_index=IGNORED, reduction="sum"
+            logits.reshape(-1, logits.shape[-1]), following.reshape(-1), ignore_index=IGNORED, reduction="sum"
         )
-        return loss, float(counted)
+        return loss, float((following != IGNORED).sum())
 
     def dev_loss() -> float:
         parts = [loss_of([it]) for it in held]

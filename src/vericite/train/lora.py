@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -44,6 +44,8 @@ class LoraConfig(TrainConfig):
         warmup: Share of the run in which the rate rises; it falls to 0 over the rest.
         checkpoint_steps: Steps between checkpoints.
         steps: Where to end before the epochs do; None for never.
+        precision: Of the frozen decoder; what is trained has full precision always. ``bf16`` needs half the memory, and
+            less time on processors that multiply it.
     """
 
     rank: int = Field(default=8, ge=1)
@@ -60,6 +62,7 @@ class LoraConfig(TrainConfig):
     checkpoint_steps: int = Field(default=10, ge=1)
     steps: int | None = Field(default=None, ge=1)
     threads: int = Field(default=2, ge=1)
+    precision: Literal["fp32", "bf16"] = "fp32"
     seed: int = 0
 
 
@@ -82,6 +85,8 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
         bias="none",
         task_type="CAUSAL_LM" if causal else "FEATURE_EXTRACTION",
     )
+    if config.precision == "bf16":
+        model = model.to(torch.bfloat16)
     try:
         return peft.get_peft_model(model, chosen)
     except ValueError as error:

@@ -1,0 +1,55 @@
+"""MultiAttr's ablations: which rows there are, what each is fitted to, and that more of the same does not lose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ablations import Ablations
+from vericite.attribute.features import FEATURES
+from vericite.train.set_head import Example, HeadConfig
+
+
+def sets(count: int, seed: int, noise: float) -> list[Example]:
+    """Sets in which a source counts if its first feature is above 0; some labels are wrong."""
+    dice = np.random.default_rng(seed)
+    found: list[Example] = []
+    for number in range(count):
+        inputs = dice.normal(size=(4, len(FEATURES)))
+        wanted = ((inputs[:, 0] > 0) != (dice.random(4) < noise)).astype(float)
+        found.append(Example(inputs, wanted, np.ones(4), f"{seed}-{number // 2}", (0, 1, 2, 3), 0))
+    return found
+
+
+def test_each_row_says_what_it_was_fitted_to():
+    given = {
+        name: sets(count, seed, noise)
+        for seed, (name, count, noise) in enumerate(
+            [
+                ("made", 60, 0.0),
+                ("domain", 40, 0.0),
+                ("short", 30, 0.95),
+                ("long", 30, 0.0),
+                ("dev", 20, 0),
+                ("test", 40, 0),
+            ]
+        )
+    }
+    head, rule, *rows = Ablations(given, HeadConfig(members=1, width=4, epochs=40)).table()
+    assert head.count("|") == rule.count("|") == 6
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [cell[0] for cell in cells] == [
+        "made data 0%, in-domain 100%",
+        "made data 20%, in-domain 100%",
+        "made data 100%, in-domain 100%",
+        "made data 100%, in-domain 0%",
+        "made data 100%, in-domain 20%",
+        "made data 100%, in-domain 100%",
+        "short answers alone",
+        "long answers alone",
+    ]
+    used = [int(cell[1]) for cell in cells]
+    assert used[0] == 40 and used[2] == used[5] == 100 and used[3] == 60 and used[6:] == [30, 30]
+    assert 40 < used[1] < 100 and 60 < used[4] < 100
+    assert [cell[4] == "" for cell in cells] == [place in (0, 3, 6) for place in range(8)]
+    assert cells[2][2:4] == cells[5][2:4]
+    assert float(cells[7][4].split()[0]) > 0  # nearly all labels of the short ones are wrong
