@@ -1,10 +1,16 @@
 """BioACE's parts on K-QA: the judge's agreement with annotators, nugget recall of cut gold answers, completeness.
 
 Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questions 40] [--only PART] [--llm MODEL]
+    [--encoder CHECKPOINT --runs FOLDER] [--sizes 3]
 
 Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
 and told apart: unnecessary is a must-have statement of another question, inappropriate is one with its verb negated.
 Questions are split 60 / 20 / 20 by a hash of their text; the classifier's strength is chosen on the second part.
+
+With --encoder a checkpoint is fine-tuned for completeness and for correctness, each in a folder of its own under
+--runs, where an ended run goes on; epochs are chosen on a fifth of the training questions or documents. It needs torch
+(vericite[train]). For correctness one model is trained a size of windows, on negatives by question, and its bar is 0.5;
+the other ways' bars are those of the best macro-F1 on training pairs.
 
 Correctness: HealthVer's claims with the spans that support them; classifiers are trained on its training claims before
 60 % of the documents, and tested on its test claims before the others.
@@ -17,6 +23,7 @@ import csv
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +35,15 @@ from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vericite.assess.completeness import LABELS, AnswerSentence, ByClassifier, ByModel, Labeller, train_classifier
+from vericite.assess.checkpoint import labeller_of
+from vericite.assess.completeness import (
+    LABELS,
+    AnswerSentence,
+    ByClassifier,
+    ByModel,
+    Labeller,
+    train_classifier,
+)
 from vericite.assess.correctness import (
     WINDOW,
     Marked,
@@ -50,6 +65,7 @@ from vericite.models.contracts import Pair
 from vericite.records import SentenceLabel
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.bundled import BundledJudge
+from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 
 COLUMNS = ["Entailment", "Contradiction", "Neutral"]
@@ -128,12 +144,12 @@ def sentences_of(path: Path) -> dict[str, list[tuple[str, AnswerSentence, Senten
     return found
 
 
-def completeness(path: Path, model: str | None) -> None:
+def completeness(path: Path, model: str | None, base: str | None, runs: Path, config: Path | None) -> None:
     """P, R and F1 of each way to label sentences, weighted by label, on the test part."""
     parts = sentences_of(path)
     print("sentences: " + ", ".join(f"{name} {dict(Counter(it[2] for it in rows))}" for name, rows in parts.items()))
     embedder = Embedder.shared()
-    train = [(asked, label) for _, asked, label in parts["train"]]
+    train, held = ([(asked, label) for _, asked, label in parts[name]] for name in ("train", "dev"))
 
     def trained(strength: float) -> ByClassifier:
         return ByClassifier(train_classifier(train, embedder, strength), embedder)
@@ -148,6 +164,8 @@ def completeness(path: Path, model: str | None) -> None:
     ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best)}
     if model:
         ways[model] = ByModel(LLM(model))
+    if base:
+        ways["encoder, fine-tuned"] = tuned_labeller(base, runs / "completeness", train + held, config)
     rows = parts["test"]
     gold = [label for *_, label in rows]
     commonest = Counter(label for *_, label in parts["train"]).most_common(1)[0][0]
@@ -157,6 +175,17 @@ def completeness(path: Path, model: str | None) -> None:
         print(f"{name} (n {len(gold)}, failed {said.count('none')}): {shown(rows, gold, said)}", flush=True)
         each = f1_score(gold, said, average=None, labels=list(LABELS), zero_division=0)
         print("  F1: " + ", ".join(f"{label} {value:.3f}" for label, value in zip(LABELS, each, strict=True)))
+
+
+def tuned_labeller(
+    base: str, out: Path, train: list[tuple[AnswerSentence, SentenceLabel]], config: Path | None
+) -> Labeller:
+    """A checkpoint fine-tuned on the labelled sentences."""
+    from vericite.train.labels import LabelConfig, LabelRun, completeness_texts, train_completeness
+
+    run = LabelRun(base, out, completeness_texts(train), LABELS)
+    print(f"{out.name}: {train_completeness(run, train, LabelConfig.read(config), told)}", flush=True)
+    return labeller_of(str(out), None, Embedder.shared())
 
 
 def shown(rows: list, gold: list[str], said: list[str]) -> str:
@@ -211,30 +240,52 @@ def fitted(train: Sequence[WindowExample], scorers: Sequence[Scorer]) -> Scorer:
     return lambda rows: model.decision_function(features(rows))
 
 
-def correctness(folder: Path) -> None:
+def encoder(base: str, out: Path, train: Sequence[WindowExample], config: Path | None) -> Scorer:
+    """A checkpoint fine-tuned on the pairs, as the judge that it then is."""
+    from vericite.train.labels import LabelConfig, LabelRun, correctness_texts, train_labels
+
+    texts = correctness_texts(train)
+    run = LabelRun(base, out, texts, tuple(sorted({it.label for it in texts})))
+    print(f"  {out.name}: {train_labels(run, LabelConfig.read(config), told)}", flush=True)
+    return by_judge(load_judge(f"hf:{out}"))
+
+
+def told(step: int, loss: float) -> None:
+    """Now and then."""
+    if step % 20 == 0:
+        print(f"  step {step}, loss {loss:.3f}", file=sys.stderr, flush=True)
+
+
+def correctness(folder: Path, sizes: Sequence[int], base: str | None, runs: Path, config: Path | None) -> None:
     """AUC and macro-F1 on HealthVer's test claims of each way, by how negatives are chosen and by size of window."""
     parts = {part: marked(folder, part) for part in ("train", "test")}
     embedder, judge = Embedder.shared(), BundledJudge()
     nli = {"cosine": by_cosine(embedder), "NLI (bundled verifier)": by_judge(judge)}
-    for size in (1, 2, 3, 4):
+    for size in sizes:
+        tuned = None
         for ranked in ("question", "sentence") if size == WINDOW else ("question",):
             train, test = (examples(parts[part], ranked, size) for part in ("train", "test"))
             gold = np.array([one.correct for one in test])
-            ways = {"length alone": by_length, **nli}
-            ways |= {"SVM": classical(train, "svm"), "LR": classical(train, "logistic")}
-            ways["LR over cosine, NLI, words, length"] = fitted(train, list(nli.values()))
             print(
                 f"window {size}, negatives by {ranked}: {len(train)} for training, {len(test)} for testing", flush=True
             )
+            if base:
+                tuned = tuned or encoder(base, runs / f"correctness-{size}", train, config)
+                report("encoder, fine-tuned", test, gold, tuned(test), 0.5)
+            ways = {"length alone": by_length, **nli}
+            ways |= {"SVM": classical(train, "svm"), "LR": classical(train, "logistic")}
+            ways["LR over cosine, NLI, words, length"] = fitted(train, list(nli.values()))
             for name, score in ways.items():
-                scores = score(test)
                 found = score(train)
-                best = max(np.quantile(found, np.linspace(0.02, 0.98, 49)), key=lambda cut: macro(train, found >= cut))
-                low, high = auc_interval(test, gold, scores)
-                figures = (
-                    f"AUC {auc(gold, scores):.3f} [{low:.3f}, {high:.3f}], macro-F1 {macro(test, scores >= best):.3f}"
-                )
-                print(f"  {name}: {figures}", flush=True)
+                cuts = np.quantile(found, np.linspace(0.02, 0.98, 49))
+                report(name, test, gold, score(test), max(cuts, key=lambda cut: macro(train, found >= cut)))
+
+
+def report(name: str, test: Sequence[WindowExample], gold: np.ndarray, scores: np.ndarray, bar: float) -> None:
+    """A row of a table."""
+    low, high = auc_interval(test, gold, scores)
+    area, f1 = auc(gold, scores), macro(test, scores >= bar)
+    print(f"  {name}: AUC {area:.3f} [{low:.3f}, {high:.3f}], macro-F1 {f1:.3f}", flush=True)
 
 
 def macro(rows: Sequence[WindowExample], said: np.ndarray) -> float:
@@ -263,16 +314,21 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--only", choices=["recall", "agreement", "completeness", "correctness"])
     parser.add_argument("--llm", help="a language model that labels sentences too")
+    parser.add_argument("--encoder", help="a checkpoint to fine-tune: a folder, or a name on huggingface.co")
+    parser.add_argument("--config", type=Path, help="how it is trained, as `bioace train-completeness --config`")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where it is trained")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1, 2, 3, 4], help="of windows, for correctness")
     given = parser.parse_args()
+    trained = (given.encoder, given.runs, given.config)
     answers = given.kqa / "questions_w_answers.jsonl"
     if given.only in (None, "recall"):
         recall(answers, given.questions)
     if given.only in (None, "agreement"):
         agreement(given.kqa / "NLI_medical_annotator.csv")
     if given.only in (None, "completeness"):
-        completeness(answers, given.llm)
+        completeness(answers, given.llm, *trained)
     if given.only in (None, "correctness"):
-        correctness(given.healthver)
+        correctness(given.healthver, given.sizes, *trained)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vericite.assess.mixture import PRESETS, fit_mixture, read_mixture
-from vericite.assess.nuggets import NuggetScore, align, read_nuggets, score_nuggets, split_nuggets
+from vericite.assess.nuggets import NuggetScore, align, read_nuggets, score_nuggets, similarities, split_nuggets
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
 
@@ -66,6 +66,54 @@ def test_optimal_aligns_what_greedy_leaves():
     assert align(probabilities, 0.5, "optimal").pairs == ((0, 1), (1, 0))
 
 
+class Vectors:
+    """A random vector a text, near that of the text it repeats."""
+
+    signature = "random"
+
+    def embed(self, texts):
+        rows = []
+        for text in texts:
+            number, _, again = text.partition("/")
+            row = np.random.default_rng(int(number)).normal(size=16)
+            row += np.random.default_rng(int(again or 0)).normal(size=16) * (0.3 if again else 0)
+            rows.append(row / np.linalg.norm(row))
+        return np.array(rows, dtype=np.float32)
+
+
+@pytest.mark.parametrize("way", ["greedy", "optimal"])
+def test_nuggets_come_to_the_figures_of_a_plain_script(way):
+    from scipy.optimize import linear_sum_assignment
+
+    gold = [[f"{question}{at}" for at in range(6)] for question in range(1, 9)]
+    own = [
+        [f"{text}/{place}" for place, text in enumerate(texts[: 1 + at % 6], 1)] + ["999"]
+        for at, texts in enumerate(gold)
+    ]
+    embedder = Vectors()
+    ours = [similarities(embedder, *sides) for sides in zip(own, gold, strict=True)]
+    mixture = fit_mixture(np.concatenate([it.ravel() for it in ours]), embedder.signature)
+    found = [score_nuggets(it, mixture, way) for it in ours]
+
+    plain = [
+        embedder.embed(a).astype(float) @ embedder.embed(b).astype(float).T for a, b in zip(own, gold, strict=True)
+    ]
+    values = np.concatenate([it.ravel() for it in plain])[:, None]
+    fitted = sklearn.BayesianGaussianMixture(n_components=2, random_state=0, max_iter=1000).fit(values)
+    match = fitted.means_[:, 0].argmax()
+    for score, cosines, texts in zip(found, plain, own, strict=True):
+        likely = fitted.predict_proba(cosines.reshape(-1, 1))[:, match].reshape(cosines.shape)
+        if way == "greedy":
+            pairs = len(plain_greedy(likely, 0.5))
+        else:
+            rows, columns = linear_sum_assignment(np.where(likely >= 0.5, 1.0, 0.0), maximize=True)
+            pairs = int((likely[rows, columns] >= 0.5).sum())
+        assert score.precision == pytest.approx(pairs / len(texts))
+        assert score.recall == pytest.approx(pairs / 6)
+        assert score.f1 == pytest.approx(2 * pairs / (len(texts) + 6))
+    assert len({score.recall for score in found}) > 3
+
+
 def test_scores_are_shares_and_nothing_of_nothing():
     mixture = fit_mixture(drawn(0), "e")
     found = score_nuggets(np.array([[0.9, 0.1], [0.2, 0.1], [0.1, 0.3]]), mixture)
@@ -117,3 +165,5 @@ def test_a_threshold_is_chosen_by_optuna():
     assert 0 <= tuned.mixture.threshold <= 1
     assert tuned.mixture.threshold in [threshold for threshold, _ in tuned.front]
     assert "15 trials" in tuned.mixture.signature
+    best = max(tuned.mixture.front, key=lambda point: (point[1], point[0]))
+    assert best[0] == tuned.mixture.threshold and len(tuned.mixture.front) == len(tuned.front)

@@ -11,24 +11,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from server import ScriptedServer, reply, status
 
+from vericite.assess.checkpoint import labeller_of
 from vericite.assess.completeness import (
     LABELS,
     AnswerSentence,
     ByClassifier,
     ByModel,
     Labelled,
-    labeller_of,
     read_classifier,
     train_classifier,
 )
-from vericite.assess.tables import SystemAnswer, compared_sentences, label_sentences, sentence_rankings
+from vericite.assess.tables import (
+    AskedCitation,
+    JudgedCitations,
+    SystemAnswer,
+    compared_sentences,
+    judged_rows,
+    label_sentences,
+    sentence_rankings,
+)
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
-from vericite.models import Embedder
+from vericite.models import Embedder, Pair
 from vericite.text.citations import parse_answer
 
 metrics = pytest.importorskip("sklearn.metrics", reason="the extra [assess] is not installed")
@@ -138,6 +146,25 @@ def test_agreement_with_people_is_scikit_learns(pairs):
         assert rows[name].value == pytest.approx(value)
     failed = sum(label is None for _, label in pairs)
     assert remarks == ([f"{failed} of {len(pairs)} sentences without a label: silence"] if failed else [])
+
+
+WORDS = ("supports", "contradicts", "neutral")
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=12))
+def test_citations_by_a_judge_have_scikit_learns_figures(pairs):
+    said, found = zip(*pairs, strict=True)
+    judged = JudgedCitations([AskedCitation(Pair("p", "c"), it, "q", "s", ("q", "s", 0)) for it in said], found)
+    rows = {row.row: row.estimate.value for row in judged_rows([], judged, Bootstrap(draws=100))}
+    options = {"labels": ["supports"], "average": "macro", "zero_division": np.nan}
+    p, r, f1, _ = metrics.precision_recall_fscore_support(said, found, **options)
+    for name, value in (("P", p), ("R", r), ("F1", f1 if "supports" in said else np.nan)):
+        own = rows[f"{name}, supporting"]
+        assert np.isnan(value) if own is None else own == pytest.approx(value), name
+    given_labels = sorted(set(said))
+    macro = metrics.f1_score(said, found, labels=given_labels, average="macro", zero_division=0)
+    assert rows["macro-F1, ternary"] == pytest.approx(macro)
 
 
 def test_systems_are_ranked_by_a_models_labels_as_by_peoples():

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vericite.assess.correctness import Marked, algorithm_1, auc, by_length, classical, examples, windows
+from vericite.assess.correctness import (
+    Marked,
+    Retrieved,
+    algorithm_1,
+    auc,
+    by_length,
+    classical,
+    correctness_at,
+    examples,
+    windows,
+)
 
 metrics = pytest.importorskip("sklearn.metrics", reason="the extra [eval] is not installed")
 
@@ -55,3 +65,21 @@ def test_algorithm_1_takes_another_questions_document():
     assert found.positive > found.negative
     with pytest.raises(ValueError, match="two questions"):
         algorithm_1([case()], by_length)
+
+
+def test_correctness_at_k_grows_with_the_documents_that_are_read():
+    asked: list[str] = []
+
+    def said(rows):
+        asked.extend(one.window for one in rows)
+        return np.array([np.nan if "Zinc" in one.window else float("lowered" in one.window) for one in rows])
+
+    other = ("Zinc was studied.", "Adults took part.")
+    cases = [
+        Retrieved("Iron lowers fatigue.", (other, DOCUMENT, other)),
+        Retrieved("Iron lowers fatigue.", (other, other, other)),
+    ]
+    assert correctness_at(cases, said, 0.5, (1, 2, 3), 1) == {1: 0.0, 2: 0.5, 3: 0.5}
+    assert asked.count("More is needed.") == 1 and asked.count("Adults took part.") == 4  # it stops where it is correct
+    with pytest.raises(ValueError, match="found none"):
+        correctness_at([], said, 0.5)

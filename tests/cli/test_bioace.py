@@ -85,3 +85,20 @@ def test_a_classifier_is_trained_and_labels_sentences(run_cli, tmp_path):
 def test_without_a_model_nobody_is_asked_for_labels(run_cli):
     printed = run_cli(*COMMAND, "--completeness", "llm")
     assert printed.code == 2 and "--llm" in printed.err
+
+
+def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
+    pytest.importorskip("optuna", reason="the extra [assess] is not installed")
+    kept = tmp_path / "mixture.json"
+    printed = run_cli(*COMMAND, "--tune", "12", "--save-mixture", str(kept), "--json")
+    assert printed.code == 0, printed.err
+    assert "tuned on the answers that it scores" in printed.err.replace("\n", " ")
+    mixture = json.loads(kept.read_text())
+    assert mixture["threshold"] in [point[0] for point in mixture["front"]]
+    both = run_cli(*COMMAND, "--tune", "12", "--threshold", "0.4")
+    assert both.code == 2 and "Leave one out" in both.err
+
+
+def test_an_embedder_that_is_none_is_refused(run_cli):
+    printed = run_cli(*COMMAND, "--embedder", "mine")
+    assert printed.code == 2 and "hf:CHECKPOINT" in printed.err

@@ -60,6 +60,8 @@ COMMANDS: dict[str, list[list[object]]] = {
     "corpus verify": [["store"]],
     "demonstrations build": [["questions.jsonl", "--to", "pool.jsonl", "--corpus", "demo"]],
     "demonstrations info": [["pool.jsonl"]],
+    # It needs torch; tests/assess/hf runs it.
+    "bioace train-correctness": [["--help"]],
     "bioace train-completeness": [[f"medaesqa:{BIOACE / 'answers.json'}", "--out", "classifier.json"]],
     "bioace score": [[f"medaesqa:{BIOACE / 'answers.json'}", "--gold", BIOACE / "nuggets.json"]],
     "run": [["experiment.json", "--to", "grid"]],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vericite.assess.completeness import Labeller
 from vericite.assess.mixture import LEAST, StoredMixture, fit_mixture
-from vericite.assess.nuggets import Way, make_nuggets, score_nuggets, similarities
+from vericite.assess.nuggets import Way, make_nuggets, score_nuggets, similarities, tune_threshold
 from vericite.assess.tables import (
     RELEVANT,
     FigureRow,
@@ -109,6 +109,7 @@ class Choices:
     Attributes:
         way: How nuggets are aligned.
         threshold: The least probability of a match; the mixture's own where None.
+        trials: Thresholds that Optuna tries to choose one on the answers that are scored, which is said; None for none.
         mixture: A fitted one; else one is fitted to the answers that are scored, which is said.
         llm: Who makes nuggets; offline from atomic statements where None.
         judge: Who judges citations, where documents' texts are known.
@@ -121,6 +122,7 @@ class Choices:
     llm: LLM | None = None
     judge: Judge | None = None
     labeller: Labeller | None = None
+    trials: int | None = None
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
 
@@ -200,6 +202,14 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
         )
     if chosen.threshold is not None:
         mixture = mixture.model_copy(update={"threshold": chosen.threshold, "chosen": "given"})
+    if chosen.trials is not None:
+        tuned = tune_threshold(matrices, mixture, chosen.trials, way=chosen.way)
+        mixture = tuned.mixture
+        f1, near, pairs = next(values for at, values in tuned.front if at == mixture.threshold)
+        remarks.append(
+            f"the threshold {mixture.threshold:.3f} is tuned on the answers that it scores: of {len(tuned.front)} on "
+            f"the front the one with the highest F1 ({f1:.3f}; mean similarity {near:.3f}, {pairs:.2f} pairs an answer)"
+        )
     return mixture
 
 

@@ -186,7 +186,7 @@ def train_classifier(
     weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
     if len(labels) == 2:
         weights, bias = np.vstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
-    seen = tuple(_hash(asked) for asked, _ in kept)
+    seen = tuple(asked_hash(asked) for asked, _ in kept)
     digest = hashlib.sha256("".join(f"{of}{label}" for of, (_, label) in zip(seen, kept, strict=True)).encode())
     return Classifier(
         embedder=embedder.signature,
@@ -242,23 +242,11 @@ class ByClassifier:
     def known(self, asked: Sequence[AnswerSentence]) -> int:
         """By their hashes, which the classifier keeps."""
         seen = set(self.classifier.seen)
-        return sum(_hash(one) in seen for one in asked)
+        return sum(asked_hash(one) in seen for one in asked)
 
 
-def labeller_of(name: str, llm: LLM | None, embedder: Embeds) -> Labeller:
-    """Who labels sentences: ``llm``, or a classifier's file.
-
-    Raises:
-        InputError: No model is named, or the file is no classifier.
-    """
-    if name != "llm":
-        return ByClassifier(read_classifier(Path(name)), embedder)
-    if llm is None:
-        raise InputError("expected --llm MODEL beside --completeness llm; found none. Name a model.")
-    return ByModel(llm)
-
-
-def _hash(asked: AnswerSentence) -> str:
+def asked_hash(asked: AnswerSentence) -> str:
+    """A short hash, by which a classifier knows a sentence that it was trained on."""
     return hashlib.blake2b("\0".join(asked).encode(), digest_size=6).hexdigest()
 
 

@@ -127,6 +127,49 @@ def document_score(case: Marked, score: Scorer, size: int = WINDOW) -> float:
     return float(np.nanmax(score(rows)))
 
 
+class Retrieved(NamedTuple):
+    """A sentence of an answer, and the sentences of each document that was found for its question, the best first."""
+
+    sentence: str
+    documents: tuple[tuple[str, ...], ...]
+
+
+CUTS = tuple(range(10, 101, 10))
+"""Documents that are read: BioACE's T10 to T100."""
+
+
+def correctness_at(
+    cases: Sequence[Retrieved], score: Scorer, bar: float, cuts: Sequence[int] = CUTS, size: int = WINDOW
+) -> dict[int, float]:
+    """The share of sentences that some window of the first so many documents makes correct, at each cut.
+
+    Of cited documents and one cut above their number it is BioACE's Supp(AS), and of those that people judged to
+    support Supp(CS).
+
+    Args:
+        cases: Sentences with their documents, as a search for the question ranks them.
+        score: Who says how likely a window makes a sentence correct; a window without a score makes none.
+        bar: From this score on it does.
+        cuts: How many documents are read.
+        size: Sentences of a window.
+
+    Raises:
+        ValueError: There are no cases.
+    """
+    if not cases:
+        raise ValueError("expected sentences with documents; found none")
+    first: list[float] = []
+    for case in cases:
+        found = np.inf
+        for place, document in enumerate(case.documents[: max(cuts)], start=1):
+            rows = [WindowExample(case.sentence, text, True, "") for _, text in windows(document, size)]
+            if np.any(score(rows) >= bar):
+                found = place
+                break
+        first.append(found)
+    return {cut: float((np.array(first) <= cut).mean()) for cut in cuts}
+
+
 class OwnAndOther(NamedTuple):
     """Algorithm 1: scores of sentences with their own document and with another question's."""
 

@@ -47,6 +47,8 @@ class StoredMixture(Record):
         logit: The coefficients of the logit of a match: of the similarity's powers 0, 1 and 2.
         threshold: From this probability on nuggets are aligned.
         chosen: How the threshold was chosen.
+        front: Where it was tuned, each threshold that no other is better than in all three objectives, with its F1,
+            mean similarity and number of pairs.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -59,6 +61,7 @@ class StoredMixture(Record):
     logit: tuple[float, float, float]
     threshold: float = Field(default=0.5, ge=0, le=1)
     chosen: str = "0.5"
+    front: tuple[tuple[float, float, float, float], ...] = ()
 
     @property
     def signature(self) -> str:

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.assess.mixture import StoredMixture
-from vericite.errors import InputError
+from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, read_prompt, slots
+from vericite.models import Embedder
 from vericite.models.contracts import Embeds
 from vericite.text.statements import split_statements
 
@@ -149,6 +150,29 @@ class NuggetScore:
         return 2 * self.aligned / (self.own + self.gold) if self.own + self.gold else None
 
 
+def load_nugget_embedder(name: str) -> Embeds:
+    """Who makes vectors of nuggets: ``bundled``, or ``hf:CHECKPOINT`` with a pooling behind a ``#``.
+
+    Without one it is the mean of the tokens' vectors, and for SimCSE what its pooler makes of the first.
+
+    Raises:
+        UnknownNameError: It is neither.
+        InputError: There is no such pooling.
+        ModelMissingError: There is no such checkpoint.
+        ModelCardError: It is no encoder, not one that is safe to load, or has no pooler.
+        MissingExtraError: The extra ``[hf]`` is not installed.
+    """
+    if name == "bundled":
+        return Embedder.shared()
+    if not name.startswith("hf:"):
+        raise UnknownNameError("embedder", name, ("bundled", "hf:CHECKPOINT"))
+    from vericite.retrieve.hf import HFEmbedder, Pooling
+
+    checkpoint, _, pooling = name.removeprefix("hf:").partition("#")
+    usual = "pooler" if "simcse" in Path(checkpoint).name.casefold() else "mean"
+    return HFEmbedder(checkpoint, pooling=cast(Pooling, pooling or usual))
+
+
 def similarities(embedder: Embeds, own: Sequence[str], gold: Sequence[str]) -> Floats:
     """Cosines, a row a nugget of the answer and a column a gold one."""
     if not own or not gold:
@@ -218,5 +242,9 @@ def tune_threshold(
     study.optimize(of, n_trials=trials)
     front = sorted((float(trial.params["threshold"]), Objectives(*trial.values)) for trial in study.best_trials)
     threshold, _ = max(front, key=lambda one: (one[1].f1, one[0]))
-    chosen = f"highest F1 of Optuna's front, {trials} trials"
-    return Tuned(mixture.model_copy(update={"threshold": threshold, "chosen": chosen}), tuple(front))
+    told = {
+        "threshold": threshold,
+        "chosen": f"highest F1 of Optuna's front, {trials} trials",
+        "front": tuple((at, *values) for at, values in front),
+    }
+    return Tuned(mixture.model_copy(update=told), tuple(front))

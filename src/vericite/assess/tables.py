@@ -212,13 +212,13 @@ def citation_tables(
         FigureRow(table, name, system, bootstrap.pooled(np.array(sums, dtype=np.float64)[:, None], ratio)[0])
         for (system, name), sums in parts.items()
     ]
-    return rows + _judged(labelled, by_judge, bootstrap)
+    return rows + judged_rows(labelled, by_judge, bootstrap)
 
 
 _WORDS = ("supports", "contradicts", "neutral")
 
 
-class _Asked(NamedTuple):
+class AskedCitation(NamedTuple):
     """A citation as a judge is asked about it, and what people said of it."""
 
     pair: Pair
@@ -228,9 +228,9 @@ class _Asked(NamedTuple):
     sentence: tuple[str, str, int]
 
 
-def _asked(labelled: Sequence[SystemAnswer]) -> list[_Asked]:
+def _asked(labelled: Sequence[SystemAnswer]) -> list[AskedCitation]:
     """The labelled citations whose documents' texts are known; neutral and irrelevant are one."""
-    found: list[_Asked] = []
+    found: list[AskedCitation] = []
     for it in labelled:
         answer, labels = it.item.answer, it.item.labels
         if answer is None or labels is None:
@@ -240,7 +240,7 @@ def _asked(labelled: Sequence[SystemAnswer]) -> list[_Asked]:
             if one.document in texts and one.sentence < len(answer.claims):
                 said = "neutral" if one.label == "irrelevant" else one.label
                 found.append(
-                    _Asked(
+                    AskedCitation(
                         Pair(texts[one.document], answer.claims[one.sentence].text),
                         said,
                         it.question,
@@ -255,7 +255,7 @@ def _asked(labelled: Sequence[SystemAnswer]) -> list[_Asked]:
 class JudgedCitations:
     """Labelled citations, and what a judge said of each; None where it failed."""
 
-    asked: Sequence[_Asked]
+    asked: Sequence[AskedCitation]
     found: Sequence[str | None]
 
 
@@ -269,7 +269,10 @@ def judge_citations(answers: Sequence[SystemAnswer], judge: Judge | None) -> Jud
     return JudgedCitations(asked, found)
 
 
-def _judged(labelled: Sequence[SystemAnswer], judged: JudgedCitations | None, bootstrap: Bootstrap) -> list[FigureRow]:
+def judged_rows(
+    labelled: Sequence[SystemAnswer], judged: JudgedCitations | None, bootstrap: Bootstrap
+) -> list[FigureRow]:
+    """Precision, recall and F1 of supporting, and macro-F1 of three labels, by what a judge said; failures are told."""
     table = "citations by a judge (tables 4, A6)"
     if not (judged.asked if judged else _asked(labelled)):
         return [FigureRow(table, "P, R, F1", needs="the texts of the cited documents: --documents FILE or STORE")]
@@ -306,7 +309,7 @@ def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> l
     for name in names:
         sides: list[dict[str, float]] = []
         for side in (1, 2):
-            of: dict[str, list[tuple[_Asked, str]]] = defaultdict(list)
+            of: dict[str, list[tuple[AskedCitation, str]]] = defaultdict(list)
             for entry in both:
                 of[entry[0].system].append((entry[0], str(entry[side])))
             sides.append({system: _citation_share(name, listed) for system, listed in of.items()})
@@ -314,7 +317,7 @@ def citation_rankings(judged: JudgedCitations | None, bootstrap: Bootstrap) -> l
     return rows
 
 
-def _citation_share(name: str, listed: Sequence[tuple[_Asked, str]]) -> float:
+def _citation_share(name: str, listed: Sequence[tuple[AskedCitation, str]]) -> float:
     if name == "coverage":
         sentences = {one.sentence for one, _ in listed}
         return len({one.sentence for one, said in listed if said == "supports"}) / len(sentences)

@@ -106,6 +106,28 @@ def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
         raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None
 
 
+def load_labelled(base: str, labels: int, folder: Path) -> tuple[LabelledDecoder, Any]:
+    """A decoder with the adapter and the head in a folder, and its tokenizer.
+
+    Raises:
+        ModelCardError: They are not those of this decoder.
+        InputError: The decoder cannot be read.
+    """
+    import peft
+    from safetensors.torch import load_file
+
+    decoder, tokenizer = load_decoder(base, causal=False)
+    try:
+        module = LabelledDecoder(peft.PeftModel.from_pretrained(decoder, str(folder / ADAPTER)), labels)
+        module.head.load_state_dict(load_file(folder / WEIGHTS))
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise ModelCardError(
+            f"expected adapter and head of {base} in {folder}; found others: {str(error)[:200]}"
+        ) from None
+    module.eval()
+    return module, tokenizer
+
+
 class DecoderAttributor(Attributor):
     """Cites what a decoder's labels say. Of more sources than it has labels it reads so many at a time.
 
@@ -124,19 +146,7 @@ class DecoderAttributor(Attributor):
         self.threshold = self._card.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise InputError(f"expected a threshold between 0 and 1; found {threshold}")
-        import peft
-        from safetensors.torch import load_file
-
-        decoder, self._tokenizer = load_decoder(self._card.base, causal=False)
-        try:
-            adapted = peft.PeftModel.from_pretrained(decoder, str(folder / ADAPTER))
-            self._module = LabelledDecoder(adapted, self._card.k)
-            self._module.head.load_state_dict(load_file(folder / WEIGHTS))
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
-            raise ModelCardError(
-                f"expected adapter and head of {self._card.base} in {folder}; found others: {str(error)[:200]}"
-            ) from None
-        self._module.eval()
+        self._module, self._tokenizer = load_labelled(self._card.base, self._card.k, folder)
         files = (folder / WEIGHTS, folder / ADAPTER / "adapter_model.safetensors")
         self._digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,8 @@ from vericite.cli.io import remark
 from vericite.cli.options import CsvOption, JsonOption, JudgeOption
 from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
 from vericite.cli.score import DocumentsOption, NameOption, SystemsArgument
+from vericite.cli.terminal import ProgressLine
+from vericite.cli.train import steps_told, training_extra, with_seed
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
@@ -56,6 +58,23 @@ def score(
             min=0, max=1, help="The least probability of a match; else the mixture's, 0.5 of one fitted here."
         ),
     ] = None,
+    tune: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Choose the threshold on these answers by so many trials of Optuna: of the front of F1, similarity "
+            "and number of pairs the one with the highest F1.",
+            metavar="TRIALS",
+        ),
+    ] = None,
+    embedder: Annotated[
+        str,
+        typer.Option(
+            help="Who compares nuggets: bundled, or hf:CHECKPOINT, with the pooling behind a # (mean, cls, last, "
+            "pooler; SimCSE's is pooler).",
+            metavar="NAME",
+        ),
+    ] = "bundled",
     mixture: Annotated[
         Path | None,
         typer.Option(help="A mixture that --save-mixture wrote; else one is fitted to these answers.", metavar="FILE"),
@@ -68,9 +87,9 @@ def score(
     completeness: Annotated[
         str | None,
         typer.Option(
-            help="Who says how necessary each sentence is: llm (the model of --llm), or a classifier's file from "
-            "`bioace train-completeness`.",
-            metavar="llm|FILE",
+            help="Who says how necessary each sentence is: llm (the model of --llm), or a classifier's file or folder "
+            "from `bioace train-completeness`.",
+            metavar="llm|FILE|FOLDER",
         ),
     ] = None,
     judge: JudgeOption = None,
@@ -79,17 +98,21 @@ def score(
 ) -> None:
     """Print every table of BioACE that the labels of answers allow, and what each missing row needs."""
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
-    from vericite.assess.completeness import labeller_of
+    from vericite.assess.checkpoint import labeller_of
     from vericite.assess.mixture import read_mixture
+    from vericite.assess.nuggets import load_nugget_embedder
     from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment
     from vericite.disk.fitted import write_fitted
+    from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.llm import LLM
     from vericite.models import Embedder
     from vericite.verify.judges.registry import load_judge
 
     refuse_both(as_json, as_csv)
+    if tune is not None and threshold is not None:
+        raise InputError("expected --tune or --threshold; found both. Leave one out.")
     problems: list[RecordError] = []
     with reported(problems):
         read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or ())
@@ -103,8 +126,10 @@ def score(
             model,
             None if judge is None else load_judge(judge),
             None if completeness is None else labeller_of(completeness, model, Embedder.shared()),
+            tune,
         )
-        found = assess(answered(read.systems), read_gold_nuggets(gold, problems), Embedder.shared(), chosen)
+        compared = load_nugget_embedder(embedder)
+        found = assess(answered(read.systems), read_gold_nuggets(gold, problems), compared, chosen)
     if as_json or as_csv:
         print_records([row.record for row in found.rows], as_csv)
     else:
@@ -118,28 +143,115 @@ def score(
 @bioace.command("train-completeness")
 def train_completeness(
     systems: SystemsArgument,
-    out: Annotated[Path, typer.Option(help="Write the classifier here, as JSON.", metavar="FILE")],
+    out: Annotated[
+        Path,
+        typer.Option(help="Write the classifier here, as JSON; of a checkpoint a folder, where an ended run goes on."),
+    ],
     strength: Annotated[
         float, typer.Option(min=1e-4, max=1e4, help="How closely it follows the labels; choose it on other questions.")
     ] = 1.0,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Fine-tune this encoder instead: a folder, or a name on huggingface.co.", metavar="CHECKPOINT"
+        ),
+    ] = None,
+    decoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Train an adapter (LoRA) of this language model instead: a folder, a name on huggingface.co, or a "
+            "GGUF file.",
+            metavar="MODEL",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="How a checkpoint is trained, JSON (docs/bioace.md).", metavar="FILE")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the training.")] = 0,
 ) -> None:
-    """Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers."""
+    r"""Train a classifier of sentences (required, borderline, unnecessary, inappropriate) on labelled answers.
+
+    A checkpoint needs the extra \[train]. A fifth of the questions is held out to choose its epoch.
+    """
     from vericite.assess.bioace import answered
-    from vericite.assess.completeness import train_classifier
+    from vericite.assess.completeness import LABELS, train_classifier
     from vericite.assess.tables import labelled_sentences
     from vericite.cli.figures import reported
     from vericite.disk.fitted import write_fitted
+    from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.models import Embedder
 
+    if encoder and decoder:
+        raise InputError("expected --encoder or --decoder; found both. Leave one out.")
     problems: list[RecordError] = []
     with reported(problems):
         read = read_systems(systems, problems, None, {}, {}, ())
         refuse_same(out, *read.paths, what="--out")
-        refuse_unwritable(out, "--out")
         examples = labelled_sentences(answered(read.systems))
+        if base := encoder or decoder:
+            with training_extra("bioace train-completeness"):
+                from vericite.train.labels import LabelConfig, LabelRun, completeness_texts
+                from vericite.train.labels import train_completeness as train_checkpoint
+
+                present = {label for _, label in examples}
+                labels = tuple(label for label in LABELS if label in present)
+                run = LabelRun(base, out, completeness_texts(examples), labels, adapter=decoder is not None)
+                chosen = with_seed(LabelConfig.read(config), seed)
+                with ProgressLine("training", "steps", None).running() as progress:
+                    facts = train_checkpoint(run, examples, chosen, steps_told(progress))
+            typer.echo(f"{_told(facts)}\nwritten to {out}")
+            return
+        refuse_unwritable(out, "--out")
         classifier = train_classifier(examples, Embedder.shared(), strength, seed)
     write_fitted(classifier, out)
     counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
     typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")
+
+
+@bioace.command("train-correctness")
+def train_correctness(
+    pairs: Annotated[
+        Path,
+        typer.Argument(
+            help='Labelled pairs as `calibrate` reads them: lines of {"premise", "claim", "label", "group"}, or a data '
+            "set, as in healthver:FILE. The premise is a window of a document, the claim a sentence of an answer.",
+            metavar="PAIRS",
+        ),
+    ],
+    encoder: Annotated[
+        str, typer.Option(help="The encoder: a folder, or a name on huggingface.co.", metavar="CHECKPOINT")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write; an ended run goes on there.")],
+    config: Annotated[
+        Path | None, typer.Option(help="How it is trained, JSON (docs/bioace.md).", metavar="FILE")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the training.")] = 0,
+) -> None:
+    r"""Fine-tune an encoder that says whether a window of a document makes a sentence correct.
+
+    What it writes is a judge: hf:OUT. It needs the extra \[train]. A fifth of the groups, held out, chooses its epoch.
+    """
+    from vericite.cli.figures import reported
+    from vericite.evaluate.crossfit import read_labels
+    from vericite.models.contracts import COLUMNS
+
+    problems: list[RecordError] = []
+    with reported(problems), training_extra("bioace train-correctness"):
+        from vericite.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
+
+        labels, wrong = read_labels(pairs)
+        problems += wrong
+        examples = [LabelledTexts(it.premise, it.claim, COLUMNS[it.column], it.group or it.claim) for it in labels]
+        present = {it.label for it in examples}
+        run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
+        with ProgressLine("training", "steps", None).running() as progress:
+            facts = train_labels(run, with_seed(LabelConfig.read(config), seed), steps_told(progress))
+    typer.echo(f"{_told(facts)}\nwritten to {out}; use it as the judge hf:{out}")
+
+
+def _told(facts: dict[str, Any]) -> str:
+    counts = ", ".join(f"{count:,} {label}" for label, count in facts["examples"].items())
+    dev = facts["dev"]
+    reached = f"macro-F1 {dev['macro_f1']:.3f}, accuracy {dev['accuracy']:.3f}"
+    return f"trained on {counts}; {facts['epochs']} epochs, the best by loss kept\ndev (n {dev['examples']}): {reached}"

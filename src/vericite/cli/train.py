@@ -60,7 +60,7 @@ def fit(
     OUT gets `model` (the finished weights), `at-33` and `at-66` (those on the way), checkpoints, `log.jsonl` and
     `manifest.json`.
     """
-    with _extra("fit"):
+    with training_extra("train fit"):
         from vericite.train.fit import FitConfig, RunOptions, train_verifier
 
         changed = {} if seed is None else {"seed": seed}
@@ -79,7 +79,7 @@ def pack(
     destination: Annotated[Path, typer.Argument(help="The folder to write.")],
 ) -> None:
     """Pack a checkpoint into the 8-bit folder that is shipped."""
-    with _extra("pack"):
+    with training_extra("train pack"):
         from vericite.train.pack import pack as pack_model
 
         pack_model(source, tokenizer, card, calibration, destination)
@@ -91,7 +91,7 @@ def unpack(
     out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
 ) -> None:
     """Turn a packed model back into a checkpoint, to train on."""
-    with _extra("unpack"):
+    with training_extra("train unpack"):
         from vericite.models.folder import ModelFolder
         from vericite.train.pack import unpack as unpack_model
 
@@ -128,18 +128,18 @@ def attribution(
     from vericite.cli.terminal import ProgressLine
 
     if base is not None:
-        with _extra("attribution --base"):
+        with training_extra("train attribution --base"):
             from vericite.train.decoder import DecoderRun, train_decoder
             from vericite.train.lora import LoraConfig
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
             with ProgressLine("training", "steps", None).running() as progress:
-                reached = train_decoder(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
+                reached = train_decoder(run, with_seed(LoraConfig.read(config), seed), steps_told(progress))
         typer.echo(f"dev citation F1: {reached.f1:g}\ndev exact match: {reached.exact:g}\nwritten to {out}")
         return
     from vericite.train.set_head import HeadConfig, HeadRun, train_head
 
-    chosen = _seeded(HeadConfig.read(config), seed)
+    chosen = with_seed(HeadConfig.read(config), seed)
     progress = ProgressLine("reading", "examples", None)
     with progress.running():
         head = train_head(HeadRun(tuple(data), dev, out, tuple(then or ()), name), chosen, progress.update)
@@ -170,13 +170,13 @@ def inline(
     """
     from vericite.cli.terminal import ProgressLine
 
-    with _extra("inline"):
+    with training_extra("train inline"):
         from vericite.train.inline import InlineRun, train_inline
         from vericite.train.lora import LoraConfig
 
         run = InlineRun(base, tuple(data), dev, out, ask, new_tokens, untrained)
         with ProgressLine("training", "steps", None).running() as progress:
-            facts = train_inline(run, _seeded(LoraConfig.read(config), seed), _steps(progress))
+            facts = train_inline(run, with_seed(LoraConfig.read(config), seed), steps_told(progress))
     for fact, value in facts.items():
         typer.echo(f"{fact}: {value}")
     typer.echo(f"written to {out}")
@@ -185,11 +185,13 @@ def inline(
 _Config = TypeVar("_Config", bound="Record")
 
 
-def _seeded(config: _Config, seed: int | None) -> _Config:
+def with_seed(config: _Config, seed: int | None) -> _Config:
+    """The config with this seed in place of its own."""
     return config if seed is None else config.model_copy(update={"seed": seed})
 
 
-def _steps(progress: ProgressLine) -> Callable[[int, float], None]:
+def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
+    """Steps and losses on a line of progress."""
     return lambda step, loss: progress.update(step, f"loss {loss:.3f}")
 
 
@@ -247,7 +249,7 @@ def attribution_data(
 
 
 @contextmanager
-def _extra(step: str) -> Generator[None]:
+def training_extra(command: str) -> Generator[None]:
     """Where training code is imported, and may import torch late.
 
     Raises:
@@ -260,4 +262,4 @@ def _extra(step: str) -> Generator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("vericite"):
             raise
-        raise MissingExtraError("train", f"`vericite train {step}`") from None
+        raise MissingExtraError("train", f"`vericite {command}`") from None

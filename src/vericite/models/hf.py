@@ -175,7 +175,9 @@ def read_config(checkpoint: Checkpoint) -> Any:
     return _from_pretrained(auto, checkpoint, "a configuration")
 
 
-def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | None = None) -> Loaded:
+def load(
+    checkpoint: Checkpoint, task: str, device: str | None, unused: str | None = None, labels: Sequence[str] = ()
+) -> Loaded:
     """Model and tokenizer, ready to run.
 
     Args:
@@ -183,6 +185,7 @@ def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | No
         task: The name of the class of transformers that loads the model.
         device: Where it shall run; by default the fastest there is.
         unused: A part of such models whose weights may be missing, for what it says is not read.
+        labels: For a model that is to be trained: its outputs. What says them may start at random.
 
     Raises:
         ModelCardError: They cannot be loaded as such a model, or do not fit together.
@@ -190,13 +193,20 @@ def load(checkpoint: Checkpoint, task: str, device: str | None, unused: str | No
     """
     transformers = library("transformers")
     tokenizer = _from_pretrained(transformers.AutoTokenizer, checkpoint, "a tokenizer")
-    model, report = _from_pretrained(
-        getattr(transformers, task), checkpoint, "weights", use_safetensors=True, output_loading_info=True
-    )
+    choices: dict[str, Any] = {"use_safetensors": True, "output_loading_info": True}
+    if labels:
+        named = {"id2label": dict(enumerate(labels)), "label2id": {label: at for at, label in enumerate(labels)}}
+        # Torch's fused attention is several times as slow backwards in 16 bits on processors.
+        choices |= {**named, "ignore_mismatched_sizes": True, "attn_implementation": "eager"}
+    model, report = _from_pretrained(getattr(transformers, task), checkpoint, "weights", **choices)
     missing = [key for key in report["missing_keys"] if unused is None or key.split(".")[0] != unused]
+    if labels:
+        missing += [key if isinstance(key, str) else key[0] for key in report["mismatched_keys"]]
+        of_body = f"{model.base_model_prefix}."
+        missing = [key for key in missing if key.startswith(of_body) and ".pooler." not in key]
     _check_weights(checkpoint, model, tokenizer, missing)
-    # A decoder's states are read up to the end of a text alone, and what fills a batch behind it is any token.
-    any_token = tokenizer.eos_token_id if task == "AutoModel" else None
+    # A decoder's states are read up to the end of a text alone, and what fills a batch around it is any token.
+    any_token = tokenizer.eos_token_id if task in ("AutoModel", "AutoModelForCausalLM") else None
     known = (model.config.pad_token_id, tokenizer.pad_token_id, any_token)
     pad = next((token for token in known if token is not None), None)
     if pad is None:

@@ -28,8 +28,9 @@ MAX_TOKENS = 512
 
 Vector = NDArray[np.float32]
 
-Pooling = Literal["cls", "mean", "last"]
-"""Which of a text's token vectors is its own: the first, the mean of all, or the last, as of models that read on."""
+Pooling = Literal["cls", "mean", "last", "pooler"]
+"""Which of a text's token vectors is its own: the first, the mean of all, or the last, as of models that read on; or
+what the checkpoint's pooler makes of the first (``SimCSE``)."""
 
 Titles = Literal["joined", "pair", "separated"]
 """How a document's title is read before its text: as part of it, as the first of two texts (``MedCPT``), or as part of
@@ -72,7 +73,7 @@ class HFEmbedder:
             raise InputError(f"expected max_tokens of at least 8; found {max_tokens}. Raise it.")
         if pooling not in get_args(Pooling) or titles not in get_args(Titles):
             raise InputError(
-                "expected pooling to be cls, mean or last, and titles joined, pair or separated; "
+                "expected pooling to be cls, mean, last or pooler, and titles joined, pair or separated; "
                 f"found {pooling!r} and {titles!r}. Correct them."
             )
         library("torch")
@@ -137,8 +138,8 @@ class _Encoder:
 
     def __init__(self, checkpoint: str, pooling: Pooling, device: str | None, max_tokens: int, unit: bool) -> None:
         found = find_checkpoint(checkpoint, offline_by_environment())
-        # A pooler lies behind the vectors that are read here, and many checkpoints have none.
-        self._loaded = load(found, "AutoModel", device, unused="pooler")
+        # A pooler lies behind the vectors that are read here, unless it is asked for, and many checkpoints have none.
+        self._loaded = load(found, "AutoModel", device, unused=None if pooling == "pooler" else "pooler")
         self.name = found.signature
         self.width: int = self._loaded.model.config.hidden_size
         self._reader = Reader(self._loaded)
@@ -168,13 +169,23 @@ class _Encoder:
     def _score(self, batch: list[TokenizedInput]) -> list[Vector]:
         inputs = self._reader.inputs(batch)
         with library("torch").inference_mode():
-            states = self._loaded.model(**inputs).last_hidden_state.float()
-            found = _pooled(states, inputs["attention_mask"], self._pooling).cpu().numpy()
+            read = self._loaded.model(**inputs)
+            if self._pooling == "pooler":
+                pooled = self._by_pooler(read)
+            else:
+                pooled = _pooled(read.last_hidden_state.float(), inputs["attention_mask"], self._pooling)
+            found = pooled.float().cpu().numpy()
         if not np.isfinite(found).all():
             raise ModelError(f"expected numbers from {self.name}; found none. Try another device or checkpoint")
         if self._unit:
             found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
         return list(found.astype(np.float32))
+
+    def _by_pooler(self, read: Any) -> Any:
+        found = getattr(read, "pooler_output", None)
+        if found is None:
+            raise ModelCardError(f"expected a pooler in {self.name}; found none. Take its cls or mean instead")
+        return found
 
 
 def _pooled(states: Any, mask: Any, pooling: Pooling) -> Any:

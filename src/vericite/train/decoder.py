@@ -125,7 +125,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
         bar = best_threshold(odds, wanted)
         reached = figures((cited_by(it, bar) for it in odds), wanted)
         _write(run, module, config, bar, odds, dev)
-        job.note({"finished": True, "stages": facts, "dev": vars(reached), "parameters": _counted(module)})
+        job.note({"finished": True, "stages": facts, "dev": vars(reached), "parameters": counted(module)})
     return reached
 
 
@@ -162,11 +162,7 @@ def _write(
     odds: Sequence[NDArray[np.float64]],
     dev: Sequence[AttributionExample],
 ) -> None:
-    from safetensors.torch import save_file
-
-    module.decoder.save_pretrained(str(run.out / ADAPTER))
-    head = {name: it.detach().contiguous() for name, it in module.head.state_dict().items()}
-    save_file(head, run.out / WEIGHTS)
+    save_labelled(module, run.out)
     card = DecoderCard(base=run.base, k=run.k, threshold=bar, max_tokens=config.max_tokens)
     write_whole(run.out / CARD, [card.model_dump_json(indent=2) + "\n"])
     rows = zip(dev, odds, strict=True)
@@ -176,7 +172,17 @@ def _write(
     )
 
 
-def _counted(module: nn.Module) -> dict[str, int]:
+def save_labelled(module: LabelledDecoder, folder: Path) -> None:
+    """Write what was trained: the adapter and the head."""
+    from safetensors.torch import save_file
+
+    module.decoder.save_pretrained(str(folder / ADAPTER))
+    head = {name: it.detach().contiguous() for name, it in module.head.state_dict().items()}
+    save_file(head, folder / WEIGHTS)
+
+
+def counted(module: nn.Module) -> dict[str, int]:
+    """Its parameters."""
     return {
         "trained": sum(it.numel() for it in trained(module).values()),
         "all": sum(it.numel() for it in module.parameters()),

@@ -30,6 +30,7 @@ from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
 from vericite.errors import InputError, ModelCardError
+from vericite.models.contracts import COLUMNS
 from vericite.models.folder import ModelFolder
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
@@ -247,6 +248,8 @@ def unpack(folder: ModelFolder, out: Path) -> None:
         "type_vocab_size": len(weights[KINDS]),
         "layer_norm_eps": 1e-12,
     }
+    if len(weights.get("classifier.bias", ())) == len(COLUMNS):
+        config |= {"id2label": dict(enumerate(COLUMNS)), "label2id": {label: at for at, label in enumerate(COLUMNS)}}
     out.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(folder.path / "tokenizer.json", out / "tokenizer.json")
     (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")

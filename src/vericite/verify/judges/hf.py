@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -213,9 +213,12 @@ ATTRSCORE = Style(
 )
 """Of AttrScore (Yue et al. 2023), such as ``osunlp/attrscore-flan-t5-xl``."""
 
+ATTRSCORE_CAUSAL = replace(ATTRSCORE, name="hf-attrscore-causal")
+"""Of its decoders, such as ``osunlp/attrscore-alpaca-7b``, which are asked the same."""
+
 
 class Seq2SeqJudge:
-    """A checkpoint that writes its label.
+    """An encoder-decoder that writes its label.
 
     What it writes, greedily, must be a label as a whole, in upper or lower case; anything else is a
     failure that keeps the text. Probabilities are those of the labels' first tokens where the answer
@@ -233,16 +236,18 @@ class Seq2SeqJudge:
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
+    _task = "AutoModelForSeq2SeqLM"
+
     def __init__(self, checkpoint: str, style: Style, device: str | None = None) -> None:
         library("torch")
         found = find_checkpoint(checkpoint, offline_by_environment())
         self._style = style
-        self._loaded = load(found, "AutoModelForSeq2SeqLM", device)
-        _without_sampling(self._loaded.model, found)
+        self._loaded = load(found, self._task, device)
+        _without_sampling(self._loaded.model, found, self._task == Seq2SeqJudge._task)
         # A tokenizer of transformers keeps the settings of a call in itself.
         self._tokenizing = Lock()
         self.signature = f"{style.name}:{found.signature}"
-        self._tokens = {answer: self._ids(answer, special=False) for answer in style.answers}
+        self._tokens = {answer: self._answer(answer) for answer in style.answers}
         firsts = [ids[:1] for ids in self._tokens.values()]
         if [] in firsts or len({tuple(first) for first in firsts}) < len(firsts):
             raise ModelCardError(
@@ -275,6 +280,10 @@ class Seq2SeqJudge:
             found = self._loaded.tokenizer([text], add_special_tokens=special, **READING)
             return as_text(found, 0, self._loaded)
 
+    def _answer(self, answer: str) -> list[int]:
+        """The tokens by which an answer is known."""
+        return self._ids(answer, special=False)
+
     def _prompt(self, premise: str, claim: str) -> list[int]:
         return self._ids(self._style.prompt.format(premise=premise, claim=claim))
 
@@ -302,22 +311,28 @@ class Seq2SeqJudge:
         return TokenizedInput(self._prompt(premise[:fits], claim), [], True)
 
     def _score(self, batch: list[TokenizedInput]) -> list[Judgement]:
-        inputs = padded(batch, self._loaded)
+        inputs = self._inputs(batch)
         longest = max(map(len, self._tokens.values()))
         with library("torch").inference_mode():
             found = self._loaded.model.generate(
-                input_ids=inputs["input_ids"],
-                attention_mask=inputs["attention_mask"],
+                **inputs,
                 max_new_tokens=longest + 1 + SPARE_TOKENS,
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        # The first of a row is the token that starts any answer.
-        written = found.sequences[:, 1:].tolist()
+        written = found.sequences[:, self._before(inputs) :].tolist()
         return [
             self._judgement(ids, [step[row] for step in found.logits], item.cut)
             for row, (ids, item) in enumerate(zip(written, batch, strict=True))
         ]
+
+    def _inputs(self, batch: list[TokenizedInput]) -> dict[str, Any]:
+        inputs = padded(batch, self._loaded)
+        return {name: inputs[name] for name in ("input_ids", "attention_mask")}
+
+    def _before(self, inputs: Mapping[str, Any]) -> int:
+        """Tokens of a row before what is written: the one that starts any answer."""
+        return 1
 
     def _judgement(self, ids: list[int], logits: list[Any], cut: bool) -> Judgement:
         with self._tokenizing:
@@ -342,11 +357,37 @@ class Seq2SeqJudge:
         return Judgement(probabilities, note=note, native=label)
 
 
-def _without_sampling(model: Any, checkpoint: Checkpoint) -> None:
+class CausalJudge(Seq2SeqJudge):
+    """A decoder that writes its label behind the prompt, as AttrScore's Alpaca does.
+
+    Args and errors are those of ``Seq2SeqJudge``.
+    """
+
+    _task = "AutoModelForCausalLM"
+
+    def _answer(self, answer: str) -> list[int]:
+        # Behind a prompt it may have other tokens than by itself.
+        before, whole = (self._ids(self._style.prompt + text) for text in ("", answer))
+        return whole[len(before) :] if whole[: len(before)] == before else self._ids(answer, special=False)
+
+    def _inputs(self, batch: list[TokenizedInput]) -> dict[str, Any]:
+        # On the left, so that what is written follows the prompt.
+        torch = library("torch")
+        length = max(len(item.ids) for item in batch)
+        ids = [[self._loaded.pad] * (length - len(item.ids)) + item.ids for item in batch]
+        mask = [[0] * (length - len(item.ids)) + [1] * len(item.ids) for item in batch]
+        found = {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
+        return {name: tensor.to(self._loaded.device) for name, tensor in found.items()}
+
+    def _before(self, inputs: Mapping[str, Any]) -> int:
+        return int(inputs["input_ids"].shape[1])
+
+
+def _without_sampling(model: Any, checkpoint: Checkpoint, needs_start: bool) -> None:
     """Keep of a checkpoint's way to generate what its architecture needs; beams and sampling are left."""
     own = model.generation_config
     kept = ("decoder_start_token_id", "bos_token_id", "eos_token_id", "forced_bos_token_id")
-    if own.decoder_start_token_id is None and own.bos_token_id is None:
+    if needs_start and own.decoder_start_token_id is None and own.bos_token_id is None:
         raise ModelCardError(
             f"expected a decoder_start_token_id in the configuration of {checkpoint.name}; found none. Add it"
         )

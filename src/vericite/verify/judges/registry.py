@@ -78,6 +78,24 @@ def _attrscore(checkpoint: str, _: Settings) -> Judge:
     return Seq2SeqJudge(checkpoint, ATTRSCORE)
 
 
+def _attrscore_causal(checkpoint: str, _: Settings) -> Judge:
+    from vericite.verify.judges.hf import ATTRSCORE_CAUSAL, CausalJudge
+
+    return CausalJudge(checkpoint, ATTRSCORE_CAUSAL)
+
+
+def _alignscore(checkpoint: str, _: Settings) -> Judge:
+    from vericite.verify.judges.scorers import alignscore
+
+    return alignscore(checkpoint)
+
+
+def _summac(rest: str, _: Settings) -> Judge:
+    from vericite.verify.judges.scorers import summac
+
+    return summac(rest)
+
+
 def _llm(prompt: str, probabilities: bool = True) -> Make:
     def make(model: str, settings: Settings) -> Judge:
         from vericite.llm import LLM
@@ -134,6 +152,18 @@ JUDGES: dict[str, JudgeKind] = {
         "CHECKPOINT",
         ("hf",),
     ),
+    "hf-attrscore-causal": JudgeKind(
+        "a decoder trained as AttrScore's Alpaca was: it writes the same labels",
+        _attrscore_causal,
+        "CHECKPOINT",
+        ("hf",),
+    ),
+    "alignscore": JudgeKind(
+        "AlignScore by its own package; roberta-base@CHECKPOINT where its model is not roberta-large",
+        _alignscore,
+        "CHECKPOINT",
+    ),
+    "summac": JudgeKind("SummaC's zero-shot or trained model by its own package", _summac, "zs|conv"),
     "llm": JudgeKind(
         "a language model asked whether the source supports, contradicts or neither (BioACE, three labels); "
         "with ?prompt=FILE.toml behind the model, by a prompt of your own",
