@@ -236,12 +236,10 @@ def train_correctness(
     from vericite.evaluate.crossfit import read_labels
     from vericite.models.contracts import COLUMNS
 
-    problems: list[RecordError] = []
+    labels, problems = read_labels(pairs)
     with reported(problems), training_extra("bioace train-correctness"):
         from vericite.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
 
-        labels, wrong = read_labels(pairs)
-        problems += wrong
         examples = [LabelledTexts(it.premise, it.claim, COLUMNS[it.column], it.group or it.claim) for it in labels]
         present = {it.label for it in examples}
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
