@@ -137,9 +137,10 @@ class _Decoder:
         try:
             from vericite.attribute.decoder import load_labelled
 
-            self._module, self._tokenizer = load_labelled(card.base, len(card.labels), folder)
+            module, self._tokenizer = load_labelled(card.base, len(card.labels), folder)
         except ImportError:
             raise MissingExtraError("train", "a decoder with an adapter") from None
+        self._module: Any = module
         self._most = card.max_tokens
 
     def logits(self, asked: Sequence[AnswerSentence]) -> Iterator[_Row]:
@@ -147,8 +148,7 @@ class _Decoder:
         for one in asked:
             ids = torch.tensor([decoder_ids(self._tokenizer, one.question, one.sentence, self._most)])
             with torch.inference_mode():
-                found: Any = self._module(ids, torch.ones_like(ids))
-                yield found[0].float().numpy()
+                yield self._module(ids, torch.ones_like(ids))[0].float().numpy()
 
 
 def decoder_ids(tokenizer: Any, first: str, second: str, most: int) -> list[int]:

@@ -240,7 +240,7 @@ def train_correctness(
     with reported(problems), training_extra("bioace train-correctness"):
         from vericite.train.labels import LabelConfig, LabelledTexts, LabelRun, train_labels
 
-        examples = [LabelledTexts(it.premise, it.claim, COLUMNS[it.column], it.group or it.claim) for it in labels]
+        examples = [LabelledTexts(it.premise, it.claim, COLUMNS[it.column], str(it.group or it.claim)) for it in labels]
         present = {it.label for it in examples}
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
         with ProgressLine("training", "steps", None).running() as progress:

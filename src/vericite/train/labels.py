@@ -261,7 +261,7 @@ def train_completeness(
 ) -> dict[str, Any]:
     """As ``train_labels``, with the card by which ``--completeness OUT`` knows it."""
     facts = train_labels(run, config, tell)
-    counts = Counter(label for _, label in examples)
+    counts: Counter[SentenceLabel] = Counter(label for _, label in examples)
     card = CompletenessCard(
         form="decoder" if run.adapter else "encoder",
         base=run.base,
