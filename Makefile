@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Python compiles what is imported when it is; compiling all that is installed takes a minute and more.
+INSTALL := install --no-compile
 # A build for the processor alone where the registry has one; the newest brings gigabytes for graphics cards.
 TORCH ?= torch==2.13.0
 QUESTION ?= Does hydroxychloroquine reduce mortality in patients hospitalised with COVID-19?
 
-.PHONY: help setup demo test test-hf test-llm test-peers test-slow check format docs bench wheel-check lock clean
+.PHONY: help setup demo test test-hf test-llm test-peers test-slow check format docs docs-check bench wheel-check lock clean
 
 help: ## List what make can do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -22,12 +24,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: requirements.lock pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --require-hashes -r requirements.lock
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(PIP) $(INSTALL) --require-hashes -r requirements.lock
+	$(PIP) $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.core
-	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) $(INSTALL) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 setup: $(VENV)/.dev ## Create .venv with the package and what developing it needs
@@ -38,28 +40,30 @@ demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the ans
 test: $(VENV)/.dev ## Run the fast tests, on all cores
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not slow and not hf and not llm"
 
-# Apart from the rest, so that types are checked and the fast tests run the same with and without torch.
-$(VENV)-hf/.done: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
-	$(PYTHON) -m venv $(VENV)-hf
-	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock
-	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) 'transformers>=5' 'peft>=0.18' 'gguf>=0.10' sentencepiece protobuf
-	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+# Apart from the rest, so that types are checked and the fast tests run the same with and without torch. It reads what
+# .venv has and holds only what that lacks, so nothing is installed twice.
+$(VENV)-hf/.done: $(VENV)/.dev | $(VENV)/bin/python
+	$(PYTHON) -m venv --clear $(VENV)-hf
+	$(VENV)-hf/bin/python -c 'import sysconfig, sys; base = sys.argv[1]; \
+	  open(sysconfig.get_path("purelib") + "/vericite_dev.pth", "w").write(f"import site; site.addsitedir({base!r})\n")' \
+	  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	$(VENV)-hf/bin/python -m pip --disable-pip-version-check --quiet $(INSTALL) $(TORCH) 'transformers>=5' 'peft>=0.18' 'gguf>=0.10' sentencepiece protobuf
 	@touch $@
 
 $(VENV)/.llm: tests/llm/requirements.txt $(VENV)/.dev
-	$(PIP) install --no-deps --require-hashes -r tests/llm/requirements.txt
+	$(PIP) $(INSTALL) --no-deps --require-hashes -r tests/llm/requirements.txt
 	@touch $@
 
 test-hf: $(VENV)-hf/.done ## Run the tests of checkpoints and of training decoders, on small models made by the tests (needs torch)
-	$(VENV)-hf/bin/pytest -m hf -rs
+	$(VENV)-hf/bin/python -m pytest -m hf -rs
 
 test-llm: $(VENV)/.llm ## Run the tests on a small language model in llama.cpp, on this machine
 	$(BIN)/pytest -m llm -rs
 
 $(VENV)-peers/.done: tests/formats/requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(PYTHON) -m venv $(VENV)-peers
-	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r tests/formats/requirements.txt
-	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet $(INSTALL) --require-hashes -r tests/formats/requirements.txt
+	$(VENV)-peers/bin/python -m pip --disable-pip-version-check --quiet $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 test-peers: $(VENV)-peers/.done ## Run the tests on answers that other libraries write (ragas, LangChain, LlamaIndex and more)
@@ -81,6 +85,9 @@ format: $(VENV)/.dev ## Format the code and mend what lint can mend
 docs: $(VENV)/.dev ## Run the commands shown in README.md and docs/ and put their output in
 	$(BIN)/python docs/refresh.py
 	$(BIN)/python docs/api.py
+
+docs-check: $(VENV)/.dev ## Check that README.md and docs/ show what the commands print
+	$(BIN)/python docs/refresh.py --check
 
 bench: $(VENV)/.dev ## Measure speed and quality (benchmarks/ says what each needs)
 	$(BIN)/python benchmarks/verify.py

@@ -11,7 +11,7 @@ from hypothesis import settings
 from vericite.cli import main
 
 # A slow machine is no failure: what must be fast is in benchmarks/. Laws that need more examples say so themselves.
-settings.register_profile("vericite", deadline=None, max_examples=50)
+settings.register_profile("vericite", deadline=None, max_examples=30)
 settings.load_profile("vericite")
 
 # A script's background job ignores Ctrl-C, and so would the commands that tests start and interrupt.

@@ -36,11 +36,13 @@ class Target:
         words: The command, with ``FILE`` for the file, and names of good files.
         record: A line that is right.
         wrong: Fields, each with a value that no reader can take.
+        right: How many right lines follow the bad one: fewer where each costs an answer.
     """
 
     words: tuple[str, ...]
     record: dict[str, Any]
     wrong: dict[str, object]
+    right: int = 40
 
     def command(self, folder: Path, file: Path) -> list[str]:
         experiment = {
@@ -74,7 +76,10 @@ TARGETS = {
         ("search", "--batch", "FILE", "--corpus", "DOCUMENTS", *PLAIN), QUESTION, {"id": [], "question": 3}
     ),
     "asked": Target(
-        ("ask", "--batch", "FILE", "--corpus", "DOCUMENTS", *LEXICAL, *PLAIN), QUESTION, {"id": {}, "question": " "}
+        ("ask", "--batch", "FILE", "--corpus", "DOCUMENTS", *LEXICAL, *PLAIN),
+        QUESTION,
+        {"id": {}, "question": " "},
+        right=2,
     ),
     "gold": Target(
         ("score", "ANSWERS", "--gold", "FILE", "-m", "RougeL", "--draws", "100"), GOLD, {"id": 3, "ideal": 3}
@@ -114,10 +119,11 @@ BAD_LINES: dict[str, bytes] = {
 Run = Callable[..., Any]
 
 
-def several(record: dict[str, Any], bad: bytes) -> bytes:
+def several(target: Target, bad: bytes) -> bytes:
     """A right line, then the bad one, then right ones with ids of their own."""
+    record = target.record
     names = [name for name in ("id", "item", "system") if name in record]
-    right = [json.dumps(record | {name: f"n{number}" for name in names}).encode() for number in range(40)]
+    right = [json.dumps(record | {name: f"n{number}" for name in names}).encode() for number in range(target.right)]
     return b"\n".join([json.dumps(record).encode(), bad, *right]) + b"\n"
 
 
@@ -144,7 +150,7 @@ def said(run_cli: Run, target: Target, folder: Path, content: bytes) -> Any:
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_bad_line_is_named_with_what_was_expected(run_cli: Run, tmp_path: Path, name: str, bad: str):
     target = TARGETS[name]
-    printed = said(run_cli, target, tmp_path, several(target.record, BAD_LINES[bad]))
+    printed = said(run_cli, target, tmp_path, several(target, BAD_LINES[bad]))
     assert printed.code == 2, printed
     assert "bad.jsonl, line 2" in printed.err
     assert "expected" in printed.err
@@ -154,7 +160,7 @@ def test_a_bad_line_is_named_with_what_was_expected(run_cli: Run, tmp_path: Path
 def test_a_bad_field_is_named_too(run_cli: Run, tmp_path: Path, name: str, field: str):
     target = TARGETS[name]
     bad = changed(target.record, field, target.wrong[field])
-    printed = said(run_cli, target, tmp_path, several(target.record, bad))
+    printed = said(run_cli, target, tmp_path, several(target, bad))
     assert printed.code == 2, printed
     assert f"bad.jsonl, line 2, field {field}" in printed.err
     assert "expected" in printed.err

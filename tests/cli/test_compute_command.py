@@ -66,7 +66,7 @@ def test_all_cells_of_an_experiment_are_computed_and_have_a_column_of_their_own(
     questions.write_text("".join(to_json(question) + "\n" for question in demo_questions()), encoding="utf-8")
     content = {
         "name": "depth",
-        "questions": {"from": str(questions), "sample": 4},
+        "questions": {"from": str(questions), "sample": 2},
         "plan": {"search": {"by": "bm25", "rerank": "none"}, "check": {"protocol": "vericite", "judge": "lexical"}},
         "axes": {"k": {"2": {"search": {"k": 2}}, "4": {"search": {"k": 4}}}},
     }

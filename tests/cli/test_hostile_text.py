@@ -23,6 +23,11 @@ HOSTILE = {
     "bidi": "\u202ehere\u2066\u200f",
     "lines": "he\rre\nhere\x9b2J\x08",
 }
+TOGETHER = {
+    "markup": "".join(HOSTILE[name] for name in ("closing", "opening", "link")),
+    "steering": "".join(HOSTILE[name] for name in ("escape", "bidi", "lines")),
+}
+"""The same for tests that run every command."""
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 SENTENCE = "Aspirin lowers the risk of stroke in adults."
 LABELS = ("supported", "contradicted", "irrelevant")
@@ -198,6 +203,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("evil", TOGETHER.values(), ids=TOGETHER)
 def test_no_command_takes_text_of_a_record_for_more_than_text(run_cli, tmp_path: Path, evil: str, name: str):
     typed = commands(evil, tmp_path)
     if name in BEFORE:

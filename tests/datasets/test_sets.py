@@ -272,7 +272,7 @@ SHAPED = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @example(value=[{"": {}}], name="biogen2024")
 @given(value=SHAPED, name=st.sampled_from(sorted(SETS)))
 def test_garbage_is_refused_in_words(value: object, name: str, tmp_path_factory: pytest.TempPathFactory):

@@ -150,8 +150,10 @@ def test_a_new_cell_takes_the_answers_that_other_cells_have(
     assert sum(outcome.counts.answered for outcome in outcomes) == 0
 
 
-def test_another_configuration_says_which_cells_it_touches(run_cli, questions: Path, tmp_path: Path):
-    made = experiment(questions, None, sample=3)
+def test_another_configuration_says_which_cells_it_touches(
+    run_cli, questions: Path, server: ScriptedServer, tmp_path: Path
+):
+    made = experiment(questions, server.spec, sample=3)
     file, folder = tmp_path / "e.json", str(tmp_path / "runs")
 
     def run(content: dict[str, Any], *more: str) -> Any:
@@ -193,14 +195,14 @@ def test_a_folder_of_something_else_is_refused(run_cli, questions: Path, tmp_pat
 
 def test_a_dry_run_tells_what_the_run_then_takes(run_cli, questions: Path, server: ScriptedServer, tmp_path: Path):
     file, folder = tmp_path / "e.json", tmp_path / "runs"
-    file.write_text(experiment(questions, server.spec, sample=30).model_dump_json(by_alias=True))
+    file.write_text(experiment(questions, server.spec, sample=12).model_dump_json(by_alias=True))
     command = ("run", str(file), "--to", str(folder))
     assert run_cli(*command, "--first", "3").code == 0
     assert len(server.arrivals) == 9
     printed = run_cli(*command, "--dry-run")
     total = next(line for line in printed.out.splitlines() if line.startswith("all cells"))
     _, _, asked, there, calls, prompt, completion, _ = total.replace(",", "").split(maxsplit=7)
-    assert (asked, there, len(server.arrivals)) == ("360", "36", 9)
+    assert (asked, there, len(server.arrivals)) == ("144", "36", 9)
     assert run_cli(*command).code == 0
     used = Counter[str]()
     for path in folder.glob(f"cells/*/{RUNS}"):
@@ -208,7 +210,7 @@ def test_a_dry_run_tells_what_the_run_then_takes(run_cli, questions: Path, serve
             spent = run.answer.spent
             assert spent is not None
             used += Counter(calls=spent.calls, prompt=spent.prompt_tokens, completion=spent.completion_tokens)
-    assert int(calls) == used["calls"] == 3 * 27 == len(server.arrivals) - 9
+    assert int(calls) == used["calls"] == 3 * 9 == len(server.arrivals) - 9
     assert float(prompt) == pytest.approx(used["prompt"], rel=0.1)
     assert float(completion) == pytest.approx(used["completion"], rel=0.1)
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
@@ -16,6 +13,8 @@ import pytest
 from vericite.corpus import demo_questions
 from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.registry import measures_named
+from vericite.experiment.config import Experiment
+from vericite.experiment.grid import Grid
 from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
 from vericite.experiment.tables import LAYOUTS, Layout, make_table, read_made
 from vericite.records import to_json
@@ -52,10 +51,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     path = folder / "e.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    command = [sys.executable, "-m", "vericite", "run", str(path), "--to", str(folder / "runs")]
-    subprocess.run(
-        command, check=True, capture_output=True, env={**os.environ, "VERICITE_CACHE": str(folder / "cache")}
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VERICITE_CACHE", str(folder / "cache"))
+        assert all(not outcome.failed for outcome in Grid(Experiment.load(path), folder / "runs").run())
     return folder
 
 

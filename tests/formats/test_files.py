@@ -147,7 +147,7 @@ def test_a_table_without_its_package_gives_the_install_line(tmp_path: Path, name
 
 
 @given(st.binary(max_size=300) | st.text(alphabet="a,;\"\n[]'").map(str.encode))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
 def test_any_bytes_are_a_table_or_an_error(tmp_path: Path, data: bytes):
     path = tmp_path / "any.csv"
     path.write_bytes(b"answer,contexts\n" + data)

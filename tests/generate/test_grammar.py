@@ -59,7 +59,7 @@ def holds(reply: str, numbers: tuple[int, ...]) -> None:
         assert not any(citation.dangling for citation in claim.citations)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.integers(min_value=0), st.sets(st.integers(1, 12), min_size=1), st.floats(0.3, 0.8))
 def test_whatever_the_grammar_accepts_is_sentences_that_each_end_in_valid_citations(seed, numbers, odd):
     prompt = load_prompt("vericite")
@@ -73,7 +73,7 @@ def test_whatever_the_grammar_accepts_is_sentences_that_each_end_in_valid_citati
 GRAMMAR = Gbnf(answer_grammar(replace(load_prompt("vericite"), sentences=(1, 6)), [1, 3]))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(st.lists(st.sampled_from(WORDS), min_size=3, max_size=9), st.sampled_from(["[1]", "[3]", "[3][1]"])),

@@ -166,18 +166,19 @@ def test_trained_head_finds_sources(tmp_path: Path, run_cli: Callable[..., objec
     assert found.by.startswith("learned.v1(set-head@")
 
 
-def test_a_killed_run_goes_on(tmp_path: Path):
+def test_a_killed_run_goes_on(run_cli, tmp_path: Path):
     """What the models said of the examples read before the kill is not asked again, and the head is the same."""
     data = written(tmp_path / "data.jsonl", examples(96, 0, "t"))
     dev = written(tmp_path / "dev.jsonl", examples(8, 1, "d"))
     config = tmp_path / "config.json"
     config.write_text(CONFIG.model_dump_json(), encoding="utf-8")
 
-    def command(out: str) -> list[str]:
-        words = ["train", "attribution", "--data", data, "--dev", dev, "--out", tmp_path / out, "--config", config]
-        return [sys.executable, "-m", "vericite", *map(str, words)]
+    def words(out: str) -> list[str]:
+        given = ["train", "attribution", "--data", data, "--dev", dev, "--out", tmp_path / out, "--config", config]
+        return [str(word) for word in given]
 
-    process = subprocess.Popen(command("killed"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "vericite", *words("killed")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     numbers = tmp_path / "killed" / "numbers.jsonl"
     end = time.monotonic() + 60
     while not (numbers.exists() and numbers.stat().st_size) and time.monotonic() < end:
@@ -188,7 +189,7 @@ def test_a_killed_run_goes_on(tmp_path: Path):
     kept = numbers.read_bytes()
     assert kept and not (tmp_path / "killed" / HEAD).exists()
     for out in ("killed", "whole"):
-        subprocess.run(command(out), check=True, capture_output=True)
+        assert run_cli(*words(out)).code == 0
     assert numbers.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert (tmp_path / "killed" / HEAD).read_bytes() == (tmp_path / "whole" / HEAD).read_bytes()
 

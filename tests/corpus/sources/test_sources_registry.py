@@ -165,7 +165,7 @@ def test_a_packed_file_of_one_endless_line_does_not_fill_the_memory(tmp_path: Pa
 
 
 @given(st.binary(max_size=400), st.sampled_from([*SOURCES, "auto"]), st.sampled_from([None, *SAMPLES]), st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 def test_nothing_but_an_input_error_comes_out_of_any_bytes(tmp_path: Path, raw, format, sample, packed: bool):
     # In the midst of a file of some form, for from nothing but chance no form would come.
     whole = SAMPLES[sample].encode()[: len(raw) % 200] + raw + SAMPLES[sample].encode()[10:] if sample else raw

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.usefixtures("bucket")
 
 
 def test_a_store_in_a_bucket_is_what_it_would_be_in_a_folder(tmp_path: Path):
-    parts = many(200)
-    build_store(PLACE, parts[:2], batch=60)
-    report = build_store(PLACE, parts, batch=60)
+    parts = many(80)
+    build_store(PLACE, parts[:2], batch=25)
+    report = build_store(PLACE, parts, batch=25)
     assert report.skipped == ("part 0", "part 1")
     build_store(tmp_path, parts)
     assert content(PLACE) == content(tmp_path)
