@@ -24,6 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from extractive import Asked, asked_in, lengthened, overlaps, read_corpus
+from vericite.generate.extractive import VOTERS, judged, lexical_vote, stance_figures
 from vericite.generate.selection import (
     Candidate,
     candidates_of,
@@ -33,7 +34,6 @@ from vericite.generate.selection import (
     sigmoid,
     weigh,
 )
-from vericite.generate.stance import VOTERS, judged, lexical_vote, stance_figures
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
 from vericite.records import Document, Evidence, Question, Section

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
+from vericite.generate.extractive import NAMES as STANCE
 from vericite.generate.selection import ENOUGH, NAMES, enough_figures
-from vericite.generate.stance import NAMES as STANCE
 
 Floats = NDArray[np.float64]
 SPLITS = ("train", "dev")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.annotate.agreement import bleu, people_agreement
-from vericite.annotate.correct import correct_systems
+from vericite.annotate.agreement import bleu, correct_systems, people_agreement
 from vericite.annotate.interchange import read_annotations, written
 from vericite.annotate.labels import Annotation, Snippet, adjudicate, support
 from vericite.annotate.schemes import load_scheme

@@ -13,8 +13,15 @@ from typer.testing import CliRunner
 from vericite.cli.app import app
 from vericite.datasets.attributed import answer_of_sentences
 from vericite.formats import answers_in
-from vericite.formats.biogen import answer_problems, run_problems
-from vericite.formats.convert import to_alce, to_autojudge, to_biogen, to_table, to_vericite
+from vericite.formats.convert import (
+    answer_problems,
+    run_problems,
+    to_alce,
+    to_autojudge,
+    to_biogen,
+    to_table,
+    to_vericite,
+)
 from vericite.formats.nuggets import banks_in, to_bank
 from vericite.records import Answer, Document, Gold, GoldNugget, to_json
 

@@ -10,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from vericite.generate import ExtractiveGenerator
-from vericite.generate.extractive import ExtractiveSettings, with_long_forms
+from vericite.generate.extractive import ExtractiveSettings, is_closed, statement_of, with_long_forms
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import asked_for, candidates_of
-from vericite.generate.stance import is_closed, statement_of
 from vericite.models import Embedder, Pair
 from vericite.records import Document, Evidence, Question
 from vericite.text.acronyms import acronym_pairs

@@ -18,7 +18,7 @@ from vericite.pipeline.build import judge_of, protocol_of, settings_of
 from vericite.pipeline.plan import CheckPlan, ModelPlan
 from vericite.records import Answer
 from vericite.scale import AnswerWork, AttributeWork, CheckWork, MadeAnswer, Parts, in_parts
-from vericite.scale.parts import part_name
+from vericite.scale.stream import part_name
 from vericite.scale.work import lines_of, work_of
 from vericite.verify.protocol import Protocol
 

@@ -258,7 +258,7 @@ def by_people(
     Raises:
         InputError: The labels are too few, or of other verdicts.
     """
-    from vericite.annotate.correct import correct_systems
+    from vericite.annotate.agreement import correct_systems
     from vericite.annotate.interchange import read_annotations
     from vericite.annotate.schemes import load_scheme
 

@@ -101,7 +101,7 @@ class _Run(NamedTuple):
     def validate(self, to: WrittenForm) -> None:
         """Say what BioGen's rules have against the run; exit with 2 where they have something."""
         from vericite.errors import InputError
-        from vericite.formats.biogen import run_problems
+        from vericite.formats.convert import run_problems
 
         if to is not WrittenForm.BIOGEN:
             raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
@@ -111,8 +111,7 @@ class _Run(NamedTuple):
     def lines(self, answers: Iterable[Answer], problems: list[RecordError]) -> Iterator[str]:
         """The answers that the track's rules take; the others are added to ``problems``."""
         from vericite.errors import RecordError
-        from vericite.formats.biogen import answer_problems
-        from vericite.formats.convert import to_biogen
+        from vericite.formats.convert import answer_problems, to_biogen
 
         topics = self.topic_ids
         for answer in answers:

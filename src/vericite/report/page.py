@@ -3,12 +3,15 @@
 Texts of answers and sources are hostile. They enter the page in one place, as JSON whose ``<`` are escaped, and its
 script shows them through ``textContent`` alone. What the template itself prints is escaped by Jinja. The page's policy
 allows only its own style and script, by their hashes, and no request at all.
+
+Plots are rates by system, by type of question and by the number of sources, drawn by Vega-Lite.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -18,8 +21,214 @@ from typing import Any
 
 from vericite.disk.files import Replacing
 from vericite.errors import InputError
+from vericite.evaluate.rates import RateTally
 from vericite.report.data import Report
-from vericite.report.plots import Plot, make_plots
+
+MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"
+_FEWEST = 2
+"""Points that a plot has at least."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture and what it shows, in words that can stand for it."""
+
+    svg: str
+    caption: str
+
+
+def make_plots(report: Report) -> tuple[list[Plot], str]:
+    """The plots that the answers allow, and what is missing for them."""
+    charts = [chart for chart in _charts(report) if chart is not None]
+    if not charts:
+        return [], ""
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        return [], MISSING
+    return [Plot(vl_convert.vegalite_to_svg(spec), caption) for spec, caption in charts], ""
+
+
+def _charts(report: Report) -> list[tuple[dict[str, Any], str] | None]:
+    return [
+        _by(report, "type of question", lambda answer: answer["type"]),
+        _by(report, "number of sources", lambda answer: str(len(answer["sources"]) or "")),
+        _surest(report),
+        _by_people(report, "risk"),
+        _by_people(report, "precision"),
+        _reliability(report),
+    ]
+
+
+def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) -> tuple[dict[str, Any], str] | None:
+    """The share of supported citations by a property of answers."""
+    tallies: dict[tuple[str, str], RateTally] = {}
+    for answer in report.answers:
+        group = group_of(answer)
+        judged = [v["kind"] for claim in answer["claims"] for v in claim["verdicts"]]
+        n = sum(kind in ("supported", "contradicted", "irrelevant") for kind in judged)
+        if group and n:
+            system = report.systems[int(answer["system"])].name
+            tallies.setdefault((system, group), RateTally()).add(judged.count("supported"), n)
+    if len({group for _, group in tallies}) < _FEWEST:
+        return None
+    rows: list[dict[str, Any]] = [
+        {"system": system, "group": group, "rate": it.rate.value, "low": it.rate.low, "high": it.rate.high, "n": it.n}
+        for (system, group), it in tallies.items()
+    ]
+    words = "; ".join(f"{row['system']}, {row['group']}: {row['rate']:.3f} (n {row['n']})" for row in rows[:12])
+    groups = sorted({group for _, group in tallies}, key=lambda group: (group.isdigit(), group.zfill(9)))
+    shared: dict[str, Any] = {
+        "x": {"field": "group", "type": "ordinal", "title": name, "sort": groups},
+        "xOffset": {"field": "system"},
+        "color": _COLOUR,
+    }
+    low = {"field": "low", "type": "quantitative", "title": "supported", "scale": {"domain": [0, 1]}}
+    rate = {"field": "rate", "type": "quantitative"}
+    points = {**shared, "shape": {"field": "system", "type": "nominal"}, "y": rate}
+    spec: dict[str, Any] = {
+        **_base(rows, f"Supported citations by {name}, with 95 % intervals"),
+        "width": {"step": 28},
+        "layer": [
+            {"mark": "rule", "encoding": {**shared, "y": low, "y2": {"field": "high"}}},
+            {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": points},
+        ],
+    }
+    return spec, f"Share of judged citations that are supported, by {name}. {words}"
+
+
+def _surest(report: Report) -> tuple[dict[str, Any], str] | None:
+    """How many citations are left, and how many of them are supported, above each probability of the verdict."""
+    rows: list[dict[str, Any]] = []
+    for number, system in enumerate(report.systems):
+        sure = sorted(
+            (
+                (max(verdict["p"].values()), verdict["kind"] == "supported")
+                for answer in report.answers
+                if answer["system"] == number
+                for claim in answer["claims"]
+                for verdict in claim["verdicts"]
+                if verdict.get("p") and verdict["kind"] in ("supported", "contradicted", "irrelevant")
+            ),
+            reverse=True,
+        )
+        supported = 0
+        for place, (_, is_supported) in enumerate(sure, start=1):
+            supported += is_supported
+            if place >= _STEADY and (place % max(1, len(sure) // 60) == 0 or place == len(sure)):
+                rows.append({"system": system.name, "coverage": place / len(sure), "supported": supported / place})
+    if len(rows) < _FEWEST:
+        return None
+    sides = (("coverage", "share of citations, surest first"), ("supported", "supported"))
+    spec = _line(rows, "Supported citations among the surest verdicts", *sides)
+    return spec, "Share supported among the citations whose verdict is surest, from few to all."
+
+
+_PEOPLE = {
+    "risk": (
+        "Risk against coverage, by people's labels",
+        "verdicts that people do not share",
+        "Share of verdicts that people do not share, among those whose verdict is surest, from few to all",
+    ),
+    "precision": (
+        "Precision against coverage, by people's labels",
+        "supported verdicts that people share",
+        "Share of supported verdicts that people share, among those that are surest, from few to all",
+    ),
+}
+
+
+def _by_people(report: Report, what: str) -> tuple[dict[str, Any], str] | None:
+    """How often people see what the judge sees, above each probability of the verdict."""
+    title, axis, words = _PEOPLE[what]
+    rows: list[dict[str, Any]] = []
+    ends: list[str] = []
+    for system in report.people:
+        points = [
+            (one.sure, one.weight, one.weight * (1 - one.same if what == "risk" else one.same))
+            for one in system.verdicts
+            if one.sure is not None and (what == "risk" or one.verdict == "supported")
+        ]
+        points.sort(key=lambda point: -point[0])
+        whole = sum(weight for _, weight, _ in points)
+        seen = counted = 0.0
+        for place, (_, weight, count) in enumerate(points, start=1):
+            seen, counted = seen + weight, counted + count
+            if place >= _STEADY and (place % max(1, len(points) // 60) == 0 or place == len(points)):
+                rows.append({"system": system.name, "coverage": seen / whole, "share": counted / seen})
+        if len(points) >= _STEADY:
+            ends.append(f"{system.name}: {counted / seen:.3f} of all (n {len(points)})")
+    if len(rows) < _FEWEST:
+        return None
+    return _line(rows, title, ("coverage", "share of verdicts, surest first"), ("share", axis)), (
+        f"{words}. {'; '.join(ends)}"
+    )
+
+
+def _reliability(report: Report) -> tuple[dict[str, Any], str] | None:
+    """How often people find supported what the judge holds for supported with a probability."""
+    rows: list[dict[str, Any]] = []
+    for system in report.people:
+        points = sorted(
+            ((one.supported, one.weight, one.people) for one in system.verdicts if one.supported is not None),
+            key=lambda point: point[0],
+        )
+        bins = min(_BINS, len(points) // _STEADY)
+        for number in range(bins):
+            part = points[number * len(points) // bins : (number + 1) * len(points) // bins]
+            whole = sum(weight for _, weight, _ in part)
+            rows.append(
+                {
+                    "system": system.name,
+                    "judge": sum(p * weight for p, weight, _ in part) / whole,
+                    "people": sum(found * weight for _, weight, found in part) / whole,
+                    "n": len(part),
+                }
+            )
+    if len(rows) < _FEWEST:
+        return None
+    words = "; ".join(f"{row['system']}, {row['judge']:.2f}: {row['people']:.2f} (n {row['n']})" for row in rows[:12])
+    spec = _line(rows, "Reliability", ("judge", "probability that it is supported"), ("people", "supported by people"))
+    spec["mark"] = {"type": "line", "point": True}
+    return (
+        spec,
+        f"Share that people find supported, by the judge's probability, in bins of as many labels each. {words}",
+    )
+
+
+_BINS = 8
+
+
+def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
+    """A line a system between 0 and 1; of each axis the field and its title."""
+    whole = {"domain": [0, 1]}
+    sides = {
+        side: {"field": field, "type": "quantitative", "title": name, "scale": whole}
+        for side, (field, name) in (("x", x), ("y", y))
+    }
+    return {
+        **_base(rows, title),
+        "width": 320,
+        "mark": {"type": "line"},
+        "encoding": {**sides, "color": _COLOUR, "strokeDash": {"field": "system", "type": "nominal"}},
+    }
+
+
+_STEADY = 10
+"""Citations from which a share is drawn."""
+_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
+_COLOUR: dict[str, Any] = {"field": "system", "type": "nominal", "scale": {"range": _COLOURS}}
+
+
+def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": {"text": title, "anchor": "start", "fontSize": 13},
+        "data": {"values": rows},
+        "height": 220,
+        "background": "white",
+    }
+
 
 _OWN = "vericite.report"
 CSS, ELEMENTS, ANSWER = (_OWN, "page.css"), (_OWN, "elements.js"), (_OWN, "answer.js")

@@ -1,8 +1,7 @@
 """The same work on many processes and machines, through Ray: what comes out is what one process makes, in its order."""
 
 from vericite.scale.cluster import Workers
-from vericite.scale.parts import Parts
-from vericite.scale.stream import MadeAnswer, in_parts
+from vericite.scale.stream import MadeAnswer, Parts, in_parts
 from vericite.scale.work import AnswerWork, AttributeWork, CheckWork
 
 __all__ = ["AnswerWork", "AttributeWork", "CheckWork", "MadeAnswer", "Parts", "Workers", "in_parts"]
