@@ -198,12 +198,12 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_megabyte_takes_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
+def test_a_long_text_takes_linear_time(unit: str) -> None:
+    text = unit * (300_000 // len(unit))
     start = time.process_time()
     split_sentences(text)
     # A tenth of it takes seconds as well where the time is quadratic; the bound is loose for busy machines.
-    assert time.process_time() - start < 15
+    assert time.process_time() - start < 5
 
 
 def test_ten_thousand_sentences_take_a_moment() -> None:
