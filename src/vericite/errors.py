@@ -5,6 +5,7 @@ A message says what was expected, what was found and what to do next.
 VeriCiteError
 ├── InputError              the user's input cannot be used (exit code 2)
 │   ├── RecordError         one record of a file; knows file, line and field
+│   ├── SettingsError       settings of a run that do not go together; knows the plan's fields
 │   └── UnknownNameError    a protocol, judge or corpus that does not exist
 ├── ModelError              a model folder cannot be used
 │   ├── ModelMissingError   a file of the folder is not there
@@ -23,7 +24,7 @@ VeriCiteError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
@@ -58,6 +59,28 @@ class RecordError(InputError):
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
         """So that it survives the way to another process."""
         return type(self), (self.path, self.line, self.field, self.problem)
+
+
+class SettingsError(InputError):
+    """Settings of a run that do not go together. The message names the plan's fields, such as ``answer.llm``.
+
+    Attributes:
+        form: The message, with ``{}`` for each field and ``{name}`` for each value.
+        fields: The fields, by section and name.
+        values: What else the message says.
+    """
+
+    def __init__(self, form: str, fields: Sequence[str], values: Mapping[str, object] | None = None) -> None:
+        self.form, self.fields, self.values = form, tuple(fields), dict(values or {})
+        super().__init__(self.named(str))
+
+    def named(self, name_of: Callable[[str], str]) -> str:
+        """The message with other names for the fields, such as the options of a command."""
+        return self.form.format(*map(name_of, self.fields), **self.values)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[str, ...], dict[str, object]]]:
+        """So that it survives the way to another process."""
+        return type(self), (self.form, self.fields, self.values)
 
 
 class UnknownNameError(InputError):

@@ -105,11 +105,11 @@ def test_a_retracted_gold_document_takes_no_place_under_control(corpus: str):
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"corpus": "demo", "controlled": "demo"}, "expected --corpus oracle:"),
-        ({"corpus": "oracle:demo", "by": "bm25"}, "no --by beside"),
-        ({"corpus": "oracle:demo", "rewrite": "ollama:x"}, "no --rewrite beside"),
+        ({"corpus": "demo", "controlled": "demo"}, "expected search.corpus oracle:"),
+        ({"corpus": "oracle:demo", "by": "bm25"}, "no search.by beside"),
+        ({"corpus": "oracle:demo", "rewrite": "ollama:x"}, "no search.rewrite beside"),
         ({"corpus": "oracle:demo", "journals": ("BMJ",)}, "no filters beside"),
-        ({"corpus": "demo", "cleaning": "interrogative"}, "expected --corpus pubmed beside --cleaning"),
+        ({"corpus": "demo", "cleaning": "interrogative"}, "expected search.corpus pubmed beside search.cleaning"),
     ],
 )
 def test_settings_that_change_nothing_are_refused(fields: dict[str, object], told: str):

@@ -99,15 +99,15 @@ def test_an_unknown_way_is_refused_with_those_there_are():
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (AnswerPlan(seed=1), "--llm beside --seed"),
-        (AnswerPlan(llm="ollama:x", context=3), "--rationale beside --context"),
-        (AnswerPlan(llm="ollama:x", rationale=True, prompt="biogen"), "without --prompt"),
-        (AnswerPlan(llm="ollama:x", shots=2), "--pool beside --shots"),
-        (AnswerPlan(llm="ollama:x", diversity=0.5), "--pool beside --diversity"),
-        (AnswerPlan(llm="ollama:x", contexts=(1, 2)), "--rationale beside --contexts"),
-        (AnswerPlan(llm="ollama:x", together=True), "--rationale beside --together"),
+        (AnswerPlan(seed=1), "answer.llm beside answer.seed"),
+        (AnswerPlan(llm="ollama:x", context=3), "answer.rationale beside answer.context"),
+        (AnswerPlan(llm="ollama:x", rationale=True, prompt="biogen"), "without answer.prompt"),
+        (AnswerPlan(llm="ollama:x", shots=2), "answer.pool beside answer.shots"),
+        (AnswerPlan(llm="ollama:x", diversity=0.5), "answer.pool beside answer.diversity"),
+        (AnswerPlan(llm="ollama:x", contexts=(1, 2)), "answer.rationale beside answer.contexts"),
+        (AnswerPlan(llm="ollama:x", together=True), "answer.rationale beside answer.together"),
         (AnswerPlan(llm="ollama:x", rationale=True, context=2, contexts=(1, 2)), "found both"),
-        (AnswerPlan(near=0.5), "--llm beside --near"),
+        (AnswerPlan(near=0.5), "answer.llm beside answer.near"),
     ],
 )
 def test_settings_that_change_nothing_are_refused(answer: AnswerPlan, expected: str):
@@ -152,7 +152,7 @@ def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):
 def test_a_closed_book_needs_a_model_and_a_prompt_that_allows_it():
     closed = SearchPlan(corpus="none")
     assert open_search(closed)[0].find(Question(id="q", text="x"), 5).evidence == ()
-    with pytest.raises(InputError, match="--llm beside --corpus none"):
+    with pytest.raises(InputError, match=r"answer\.llm beside search\.corpus none"):
         build(Plan(search=closed))
     with pytest.raises(InputError, match="closed-book-bioasq"):
         build(Plan(search=closed, answer=AnswerPlan(llm="ollama:x")))

@@ -11,7 +11,7 @@ import warnings
 from io import TextIOWrapper
 
 from vericite.cli.io import remark
-from vericite.errors import InputError, VeriCiteError
+from vericite.errors import InputError, SettingsError, VeriCiteError
 
 _READER_GONE, _TERMINATED = 141, 143
 """What a shell makes of a program that is ended so; it is no error of ours."""
@@ -79,5 +79,10 @@ def _warn(message: Warning | str, *_: object) -> None:
 
 
 def _stop(error: VeriCiteError, code: int) -> None:
-    remark(error)
+    if isinstance(error, SettingsError):
+        from vericite.cli.plans import option_of
+
+        remark(error.named(option_of))
+    else:
+        remark(error)
     sys.exit(code)

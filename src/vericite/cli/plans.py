@@ -79,6 +79,13 @@ A command that is not here reads all sections, and has no option that sets a fie
 """
 
 
+def option_of(field: str) -> str:
+    """The option of ``ask`` that sets a plan's field; the field itself where none does."""
+    section, _, name = field.partition(".")
+    options = FIELDS["ask"].get(section, {})
+    return next((f"--{option.replace('_', '-')}" for option, sets in options.items() if sets == name), field)
+
+
 def plan_of(ctx: typer.Context, command: str, plan: str | None = None, plan_out: Path | None = None) -> Plan:
     """What a command is to do: its usual plan, changed by the project's file, ``--plan`` and the options given.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from vericite.disk.files import cache_file
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, RecordError, SettingsError, UnknownNameError
 from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
@@ -88,7 +88,10 @@ def build(
     plan.answer.expect_coherent()
     is_closed = plan.search.corpus == NOTHING and documents is None
     if is_closed and plan.answer.llm is None:
-        raise InputError(f"expected --llm beside --corpus {NOTHING}, which has no sentence to answer with; found none")
+        raise SettingsError(
+            f"expected {{}} beside {{}} {NOTHING}, which has no sentence to answer with; found none",
+            ("answer.llm", "search.corpus"),
+        )
     settings = settings_of(plan.llm)
     if search is None:
         search, lines = open_search(plan.search, settings, on_embedding, documents)
@@ -345,7 +348,11 @@ def open_search(
     if chosen.gold_source is not None:
         return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
     if chosen.controlled is not None:
-        raise InputError(f"expected --corpus {ORACLE}... beside --controlled; found the corpus {chosen.corpus!r}")
+        raise SettingsError(
+            f"expected {{}} {ORACLE}... beside {{}}; found the corpus {{found!r}}",
+            ("search.corpus", "search.controlled"),
+            {"found": chosen.corpus},
+        )
     if chosen.corpus == NOTHING:
         return Search(ClosedBook()), ()
     retriever, problems = _retriever(chosen, on_embedding)
@@ -376,11 +383,17 @@ def _oracle_search(
     plan: SearchPlan, source: str, settings: Settings | None, on_embedding: OnEmbedding | None
 ) -> tuple[Search, Sequence[RecordError]]:
     if plan.controlled is None:
-        idle = {"--by": plan.by is not None, "--rewrite": plan.rewrite != "none", "filters": plan.filters.predicate()}
+        idle = {
+            "search.by": plan.by is not None,
+            "search.rewrite": plan.rewrite != "none",
+            "filters": plan.filters.predicate(),
+        }
         if given := [name for name, is_given in idle.items() if is_given]:
-            raise InputError(
-                f"expected no {', '.join(given)} beside --corpus {plan.corpus}, which does not search; found some. "
-                "Leave them out, or name the cell that they are for: --controlled CORPUS"
+            raise SettingsError(
+                f"expected no {', '.join(['{}'] * len(given))} beside {{}} {{corpus}}, which does not search; "
+                "found some. Leave them out, or name the cell that they are for: {} CORPUS",
+                (*given, "search.corpus", "search.controlled"),
+                {"corpus": plan.corpus},
             )
     oracle, problems = _oracle(source)
     if plan.controlled is None:
@@ -450,7 +463,11 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
     if plan.filters.predicate() and not is_store:
         raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")
     if plan.cleaning != "stopwords" and corpus != "pubmed":
-        raise InputError(f"expected --corpus pubmed beside --cleaning; found the corpus {corpus!r}")
+        raise SettingsError(
+            "expected {} pubmed beside {}; found the corpus {found!r}",
+            ("search.corpus", "search.cleaning"),
+            {"found": corpus},
+        )
     if corpus == "pubmed":
         return _pubmed(plan.by, plan.cleaning), ()
     if is_store:

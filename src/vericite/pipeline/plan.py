@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from vericite.corpus.store.contract import Filters
 from vericite.disk.files import write_whole
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, SettingsError, UnknownNameError
 from vericite.pipeline.search import Keep, RerankBy
 from vericite.records import Record, first_problem
 from vericite.retrieve.rerank import CANDIDATES
@@ -198,33 +198,40 @@ class AnswerPlan(Record):
         """Refuse options that would change nothing.
 
         Raises:
-            InputError: One is given without the one that it needs.
+            SettingsError: One is given without the one that it needs.
         """
         if self.llm is None:
             named = ("rationale", "prompt", "temperature", "grammar", "pool", "shots", "select", "seed", "evidence")
             named += _CHOSEN
-            idle = [f"--{name}" for name in named if self._is_changed(name)]
-            if idle:
-                raise InputError(f"expected --llm beside {', '.join(idle)}; found none. Name a model.")
+            if idle := [f"answer.{name}" for name in named if self._is_changed(name)]:
+                beside = ", ".join(["{}"] * len(idle))
+                raise SettingsError(f"expected {{}} beside {beside}; found none. Name a model.", ["answer.llm", *idle])
         elif self.answer_at is not None:
-            raise InputError("expected --answer-at without --llm, whose model decides for itself; found both")
+            raise SettingsError(
+                "expected {} without {}, whose model decides for itself; found both", ("answer.answer_at", "answer.llm")
+            )
         for name in ("context", "contexts", "together"):
             if self._is_changed(name) and not self.rationale:
-                raise InputError(f"expected --rationale beside --{name}; found none. Add it, or leave --{name} out.")
+                raise SettingsError(
+                    "expected {} beside {}; found none. Add it, or leave {} out.",
+                    ("answer.rationale", f"answer.{name}", f"answer.{name}"),
+                )
         if self.context is not None and self.contexts:
-            raise InputError("expected --context or --contexts; found both. Leave one out.")
+            raise SettingsError("expected {} or {}; found both. Leave one out.", ("answer.context", "answer.contexts"))
         for has, name in (("a prompt", "prompt"), ("a form", "grammar")):
             # A verbatim prompt's reply is its own rationale; whether a file is one is seen when it is read.
             is_own = name == "prompt" and (self.prompt.endswith(".toml") or self.prompt in RATIONALE_PROMPTS)
             if self.rationale and self._is_changed(name) and not is_own:
-                raise InputError(
-                    f"expected --rationale, which has {has} of its own, without --{name}; "
-                    f"found {getattr(self, name)!r}. Leave one of them out."
+                raise SettingsError(
+                    "expected {}, which has {has} of its own, without {}; found {found!r}. Leave one of them out.",
+                    ("answer.rationale", f"answer.{name}"),
+                    {"has": has, "found": getattr(self, name)},
                 )
         chosen = [name for name in ("shots", "select", *_CHOSEN) if getattr(self, name) not in (None, 0)]
         if self.pool is None and chosen:
-            raise InputError(
-                f"expected --pool beside --{chosen[0]}; found none. Make one: vericite demonstrations build"
+            raise SettingsError(
+                "expected {} beside {}; found none. Make one: vericite demonstrations build",
+                ("answer.pool", f"answer.{chosen[0]}"),
             )
 
     def _is_changed(self, name: str) -> bool:
