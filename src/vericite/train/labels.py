@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -50,7 +50,7 @@ class LabelConfig(LoraConfig):
         learning_rate: By default 5e-5 of a whole encoder and 2e-4 of an adapter.
         dropout: Of all that is trained.
         balanced: Whether each label weighs as much as the others.
-        half: Whether layers are computed in 16 bits.
+        precision: ``bf16``: layers are computed in 16 bits, and a decoder under an adapter is kept in them.
         dev_share: Share of the groups that is held out to choose the epoch.
     """
 
@@ -62,7 +62,7 @@ class LabelConfig(LoraConfig):
     max_tokens: int = Field(default=256, ge=16)
     checkpoint_steps: int = Field(default=200, ge=1)
     balanced: bool = True
-    half: bool = True
+    precision: Literal["fp32", "bf16"] = "bf16"
     dev_share: float = Field(default=0.2, gt=0, lt=1)
 
 
@@ -135,7 +135,7 @@ class _Texts:
 
     def logits(self, some: Sequence[Any]) -> Tensor:
         """A row each."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self._config.half):
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._config.precision == "bf16"):
             if self._reader is not None:
                 return self.module(**self._reader.inputs(some)).logits.float()
             longest = max(map(len, some))

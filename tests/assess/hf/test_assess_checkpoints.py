@@ -35,7 +35,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "bioace"
 ANSWERS, GOLD = f"medaesqa:{EXAMPLES / 'answers.json'}", str(EXAMPLES / "nuggets.json")
 TEXTS = ["Aspirin lowers fever in adults .", "The trial enrolled 400 adults in Norway ."]
 SENTENCE = AnswerSentence("Does aspirin lower fever ?", "Aspirin lowers fever .")
-FAST = {"epochs": 2, "batch": 8, "at_once": 8, "max_tokens": 40, "threads": 1, "dropout": 0.0, "half": False}
+FAST = {"epochs": 2, "batch": 8, "at_once": 8, "max_tokens": 40, "threads": 1, "dropout": 0.0}
 
 
 @pytest.fixture(scope="module")
