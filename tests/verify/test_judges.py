@@ -142,7 +142,7 @@ def test_an_embedder_is_no_judge():
 def test_judges_are_found_by_name_and_a_wrong_one_is_told_which_there_are():
     assert isinstance(load_judge("bundled"), BundledJudge)
     assert isinstance(load_judge("lexical"), LexicalJudge)
-    with pytest.raises(UnknownNameError, match=r"out of bundled, .*; found 'bundeled'. Did you mean 'bundled'"):
+    with pytest.raises(UnknownNameError, match=r"out of .*bundled, .*; found 'bundeled'. Did you mean 'bundled'"):
         load_judge("bundeled")
 
 
