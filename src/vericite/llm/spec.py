@@ -93,7 +93,7 @@ class ModelSpec:
         """
         if self.path is not None:
             files = [self.path] if self.adapter is None else [self.path, self.adapter]
-            return "gguf:" + "+".join(f"{file.name}@{_fingerprint(file)}" for file in files)
+            return "gguf:" + "+".join(f"{file.name}@{weights_fingerprint(file)}" for file in files)
         return f"{self.base_url}#{self.model}" if self.provider == "url" else f"{self.provider}:{self.model}"
 
     @property
@@ -173,7 +173,7 @@ def _unprintable(text: str) -> bool:
     return re.search(r"\s", text) is not None or not text.isprintable()
 
 
-def _fingerprint(path: Path) -> str:
+def weights_fingerprint(path: Path) -> str:
     """A hash over the size and samples from end to end: weights of gigabytes are not read to name them."""
     size = path.stat().st_size
     digest = sha256(str(size).encode())

@@ -159,7 +159,8 @@ JUDGES: dict[str, JudgeKind] = {
         ("hf",),
     ),
     "alignscore": JudgeKind(
-        "AlignScore by its own package; roberta-base@CHECKPOINT where its model is not roberta-large",
+        "AlignScore by its own package, whose checkpoints are pickles: name none that you do not trust; "
+        "roberta-base@CHECKPOINT where its model is not roberta-large",
         _alignscore,
         "CHECKPOINT",
     ),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vericite.errors import InputError
+from vericite.llm.spec import weights_fingerprint
 from vericite.models.contracts import Judgement, Pair
 from vericite.network.access import offline_by_environment
 
@@ -49,6 +50,8 @@ def _judgement(score: float) -> Judgement:
 def alignscore(rest: str) -> ScoreJudge:
     """AlignScore with sentences split (``nli_sp``), of ``CHECKPOINT`` or ``MODEL@CHECKPOINT``.
 
+    Its package reads the checkpoint as a pickle, which may run code: none but a trusted one should be named.
+
     Raises:
         InputError: The package is not installed, or there is no such file.
     """
@@ -60,7 +63,7 @@ def alignscore(rest: str) -> ScoreJudge:
     choices = {"model": model or "roberta-large", "batch_size": AT_ONCE, "device": "cpu", "ckpt_path": str(path)}
     scorer: Any = package.AlignScore(**choices, evaluation_mode="nli_sp")
     return ScoreJudge(
-        f"alignscore:{choices['model']}@{path.name}(nli_sp)",
+        f"alignscore:{choices['model']}@{path.name}@{weights_fingerprint(path)}(nli_sp)",
         lambda premises, claims: scorer.score(contexts=list(premises), claims=list(claims)),
     )
 
