@@ -14,9 +14,9 @@ import torch
 
 from release.teach import open_scorer
 from vericite.models import Encoder, Pair
-from vericite.train.data import FitConfig
+from vericite.train.data import TOKENIZER, FitConfig
 from vericite.train.fit import make_optimizer
-from vericite.train.network import TOKENIZER, CrossEncoder, Shape, distances, load_network, logits_of, write_tokenizer
+from vericite.train.network import CrossEncoder, Shape, distances, load_network, logits_of, write_tokenizer
 
 pytestmark = pytest.mark.hf
 

@@ -18,7 +18,7 @@ from release.teach import AT_ONCE, Together, chosen
 from vericite.errors import InputError
 from vericite.models import Encoder, Pair
 from vericite.models.folder import VERIFIER, WEIGHTS
-from vericite.train.data import UNLABELLED, LabelledPair, encode_pairs, read_pairs
+from vericite.train.data import TOKENIZER, UNLABELLED, LabelledPair, encode_pairs, read_pairs
 
 
 def teach(teacher: teaching.Scorer, pairs: list[LabelledPair], out: Path, *weights: float) -> None:
@@ -139,7 +139,7 @@ def test_a_file_of_other_pairs_is_not_gone_on_with(tmp_path: Path):
 def test_what_nobody_labelled_or_taught_is_not_trained_on():
     unknown = LabelledPair(premise="p", claim="c", label="neutral", source="s", kind=UNLABELLED)
     with pytest.raises(InputError, match="Run teach"):
-        encode_pairs(Encoder(WEIGHTS / VERIFIER / "tokenizer.json", 64), [unknown], {})
+        encode_pairs(Encoder(TOKENIZER, 64), [unknown], {})
 
 
 class Sure:

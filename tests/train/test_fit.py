@@ -24,7 +24,7 @@ from vericite.models import Encoder
 from vericite.models.contracts import COLUMNS
 from vericite.models.hf import torch_device
 from vericite.train import fit as fitting
-from vericite.train.data import FitConfig, TrainingOrder, size
+from vericite.train.data import TOKENIZER, FitConfig, TrainingOrder, size
 from vericite.train.fit import (
     TrainingRun,
     label_losses,
@@ -35,7 +35,7 @@ from vericite.train.fit import (
     support,
 )
 from vericite.train.int8_graph import build
-from vericite.train.network import TOKENIZER, CrossEncoder, Shape, load_network, logits_of
+from vericite.train.network import CrossEncoder, Shape, load_network, logits_of
 from vericite.train.pack import read_safetensors
 
 SMALL = Shape(30522, 16, 2, 2, 32, 64)

@@ -17,13 +17,14 @@ from tokenizers import Tokenizer
 
 from vericite.errors import ModelCardError
 from vericite.models import Pair
-from vericite.models.folder import EMBEDDER, VERIFIER, WEIGHTS
+from vericite.models.folder import EMBEDDER, WEIGHTS
+from vericite.train.data import TOKENIZER
 from vericite.train.int8_graph import Weights
 from vericite.train.pack import WORDS, cut_to, read_dynamic
 from vocabulary import cut, texts_in
 from vocabulary import main as cut_main
 
-FULL = json.loads((WEIGHTS / VERIFIER / "tokenizer.json").read_text(encoding="utf-8"))
+FULL = json.loads(TOKENIZER.read_text(encoding="utf-8"))
 CUT = WEIGHTS / EMBEDDER / "tokenizer.json"
 
 

@@ -82,8 +82,9 @@ class CheckpointScorer:
     """A checkpoint of ``vericite.train.fit``, in torch."""
 
     def __init__(self, folder: Path, threads: int = 2, precision: str = "fp32", max_tokens: int = 512) -> None:
+        from vericite.train.data import TOKENIZER
         from vericite.train.fit import set_up
-        from vericite.train.network import TOKENIZER, load_network
+        from vericite.train.network import load_network
 
         set_up(threads)
         self._network = load_network(folder, trained=True).eval()

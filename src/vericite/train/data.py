@@ -21,6 +21,9 @@ from vericite.models.contracts import COLUMNS, ENTAILS, Pair
 from vericite.models.engine import EncodedInput, Encoder
 from vericite.records import Record, first_problem, read_jsonl
 
+TOKENIZER = Path(__file__).parent / "tokenizer.json"
+"""BERT's, uncased, with all of its words; a base's own may pad every text to 128 tokens. What ships knows fewer words."""
+
 
 class FitConfig(Record):
     """A training run's choices; its data, base and length come from the command line.

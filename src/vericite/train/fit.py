@@ -42,6 +42,7 @@ from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.models.engine import Encoder
 from vericite.models.hf import torch_device
 from vericite.train.data import (
+    TOKENIZER,
     Batch,
     EncodedPair,
     FitConfig,
@@ -52,7 +53,7 @@ from vericite.train.data import (
     size,
     twin_units,
 )
-from vericite.train.network import TOKENIZER, CrossEncoder, load_network, padded, write_tokenizer
+from vericite.train.network import CrossEncoder, load_network, padded, write_tokenizer
 from vericite.version import __version__
 
 PREFIX = "checkpoint-"

@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from vericite.errors import ModelCardError, ModelMissingError
 from vericite.models.contracts import COLUMNS
 from vericite.models.engine import EncodedInput
-from vericite.models.folder import VERIFIER, WEIGHTS
 from vericite.train.int8_graph import kinds_of_distance
 
 SHIFT = 4
@@ -116,8 +115,6 @@ def write_tokenizer(ours: Path, folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
 
-TOKENIZER = WEIGHTS / VERIFIER / "tokenizer.json"
-"""The one that all shipped models share; a base's own may pad every text to 128 tokens."""
 WEIGHTS_FILE = "model.safetensors"
 FAR = -1e9
 

@@ -1,0 +1,110 @@
+"""Train verifiers on a GPU, from the mix to a checkpoint.
+
+python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
+python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json]
+python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        a base's weights, to travel
+python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
+python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
+python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.pt CHECKPOINT
+
+``pool``, ``arrays``, ``base`` and ``checkpoint`` run where VeriCite is installed with the extra [train]; ``fit`` and
+``mean`` need torch and numpy alone, and ``gguf`` where BASE is a language model's GGUF file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/gpu
+
+
+def _pool(told: argparse.Namespace) -> None:
+    from gpu.arrays import pool
+
+    found = pool(told.mix / "train.jsonl")
+    told.pool.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found), encoding="utf-8")
+
+
+def _arrays(told: argparse.Namespace) -> None:
+    from gpu.arrays import write
+    from vericite.train.data import TOKENIZER
+
+    write(told.mix, told.pool, TOKENIZER, told.language, told.data)
+
+
+def _base(told: argparse.Namespace) -> None:
+    import numpy as np
+
+    from gpu.networks import pack_base
+
+    pack_base(told.folder, np.load(told.data.with_name("words.npy")), told.base)
+
+
+def _fit(told: argparse.Namespace) -> None:
+    from gpu.fit import carry_out
+
+    carry_out(told.data, told.base, told.config, told.name, told.out, told.taught, told.label)
+
+
+def _mean(told: argparse.Namespace) -> None:
+    from gpu.fit import mean_of
+
+    mean_of(told.data, told.out, told.teachers, told.to)
+
+
+def _checkpoint(told: argparse.Namespace) -> None:
+    import numpy as np
+    import torch
+
+    from gpu.networks import to_checkpoint
+    from vericite.train.data import TOKENIZER
+    from vericite.train.network import load_network
+
+    network = load_network(told.folder)
+    weights = torch.load(told.weights, map_location="cpu", weights_only=True)
+    words = np.load(told.data.with_name("words.npy"))
+    network.load_state_dict(to_checkpoint(weights, dict(network.state_dict()), words))
+    network.save(told.to)
+    shutil.copyfile(TOKENIZER, told.to / "tokenizer.json")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Arguments, and the step that they name."""
+    parser = argparse.ArgumentParser(prog="python recipes/verifier/gpu", description="Train verifiers on a GPU.")
+    steps = parser.add_subparsers(dest="step", required=True)
+    places = {
+        "pool": (_pool, ("mix", "pool")),
+        "arrays": (_arrays, ("mix", "pool", "data")),
+        "base": (_base, ("folder", "data", "base")),
+        "fit": (_fit, ("data", "base")),
+        "mean": (_mean, ("data", "out", "to")),
+        "checkpoint": (_checkpoint, ("folder", "data", "weights", "to")),
+    }
+    for name, (carry_out, paths) in places.items():
+        step = steps.add_parser(name)
+        step.set_defaults(carry_out=carry_out)
+        for path in paths:
+            step.add_argument(path, type=Path)
+        if name == "arrays":
+            step.add_argument(
+                "--language", type=Path, help="tokenizer.json of a language model that is to be a teacher"
+            )
+        if name == "mean":
+            step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
+        if name == "fit":
+            step.add_argument("--name", required=True)
+            step.add_argument("--out", type=Path, required=True)
+            step.add_argument("--config", type=Path)
+            step.add_argument("--taught", type=Path)
+            step.add_argument("--label", default="", help="judge these parts afterwards, as train,pool")
+    told = parser.parse_args(arguments)
+    told.carry_out(told)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,259 @@
+# torch is in the extra [train] alone, and annotates its own functions only in part.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+"""One run on a GPU: train, say what the dev files say, judge the rows that others are to learn from.
+
+The losses are those of ``vericite.train.fit``; batches are larger, and nothing waits for the processor. Where a
+teacher's probabilities are given, ``share`` of a labelled row's loss is the teacher's, and all of another's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from gpu.arrays import Arrays
+from gpu.networks import EncoderNet, LanguageJudge, load_base
+
+CHOOSING = (
+    "healthver_dev",
+    "scifact_dev",
+    "clinifact_dev",
+    "nli4ct_dev",
+    "attributionbench_dev",
+    "wice_dev",
+    "reworded",
+)
+"""As ``release.score`` has them."""
+JUDGED_TOKENS, JUDGED_ROWS = 65_536, 2048
+LONGEST_JUDGED = 240
+"""Tokens of a row that a language model judges: it is slow, and longer ones are few."""
+DEFAULTS: dict[str, Any] = {
+    "visits": 300_000, "learning_rate": 4e-4, "rows": 256, "tokens": 24_576, "seed": 1, "dropout": 0.0, "decay": 0.01,
+    "warmup": 0.03, "average_from": 0.7, "margin_weight": 0.2, "smoothing": 0.05, "long": 128, "long_rate": 0.7,
+    "share": 0.6, "longest": 512, "rates": {},
+}  # fmt: skip
+
+
+def support(logits: Tensor) -> Tensor:
+    """Log odds of entailment against the two other labels together."""
+    return logits[:, 0] - torch.logsumexp(logits[:, 1:], 1)
+
+
+def losses(arrays: Arrays, rows: Tensor, logits: Tensor, taught: Tensor | None, config: dict[str, Any]) -> Tensor:
+    """One loss a row, by its label, by a teacher or by both."""
+    label, smoothing = arrays.label[rows], config["smoothing"]
+    three = F.cross_entropy(logits, label, reduction="none", label_smoothing=smoothing)
+    entailed = (label == 0).float() * (1 - smoothing) + smoothing / 2
+    two = F.binary_cross_entropy_with_logits(support(logits), entailed, reduction="none")
+    own = torch.where(arrays.binary[rows], two, three)
+    if taught is None:
+        return own
+    target = taught[rows]
+    told = (target.sum(1) > 0.5).float()
+    part = told * torch.where(arrays.labelled[rows], config["share"], 1.0)
+    return (1 - part) * own - part * (target * F.log_softmax(logits, 1)).sum(1)
+
+
+def margins(arrays: Arrays, rows: Tensor, logits: Tensor) -> Tensor:
+    """How far supported claims fall short of standing 1 above their broken twins, added up."""
+    twin, label, odds = arrays.twin[rows], arrays.label[rows], support(logits)
+    pair = (twin[:, None] == twin[None]) & (twin[:, None] >= 0) & (label[:, None] == 0) & (label[None] != 0)
+    return (F.relu(1.0 - (odds[:, None] - odds[None])) * pair).sum()
+
+
+@torch.no_grad()
+def predict(network: torch.nn.Module, arrays: Arrays, rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Logits of these rows, in their order."""
+    network.eval()
+    found = np.zeros((len(rows), 3), np.float32)
+    order = np.argsort(arrays.lengths[rows], kind="stable")
+    start = 0
+    while start < len(order):
+        stop = start + 1
+        while stop < len(order) and stop - start < JUDGED_ROWS:
+            if (stop + 1 - start) * arrays.lengths[rows[order[stop]]] > JUDGED_TOKENS:
+                break
+            stop += 1
+        with torch.autocast(arrays.device, torch.bfloat16, enabled=arrays.device == "cuda"):
+            found[order[start:stop]] = network(*arrays.batch(rows[order[start:stop]])).float().cpu().numpy()
+        start = stop
+    return found
+
+
+def softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    """Rows of probabilities."""
+    raised = np.exp(logits - logits.max(1, keepdims=True))
+    return raised / raised.sum(1, keepdims=True)
+
+
+def auc(scores: NDArray[Any], positive: NDArray[Any]) -> float:
+    """The area under the curve, ties shared."""
+    values, place = np.unique(scores, return_inverse=True)
+    counts = np.bincount(place, minlength=len(values))
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    yes, no = int(positive.sum()), int((~positive).sum())
+    return float("nan") if not yes or not no else (ranks[positive].sum() - yes * (yes + 1) / 2) / (yes * no)
+
+
+def report(arrays: Arrays, probabilities: NDArray[Any], name: str) -> tuple[float, float]:
+    """Print headline and AUC by dev file; gives the means of those that models are chosen by."""
+    rows = arrays.dev
+    label, binary, part = (values[rows] for values in (arrays.held["label"], arrays.held["binary"], arrays.part))
+    chosen: list[tuple[float, float]] = []
+    told: list[str] = []
+    for file in sorted(set(part)):
+        gold, said = label[part == file], probabilities[part == file]
+        called = said.argmax(1)
+        if binary[part == file].any():
+            headline = np.mean([((called == 0) == side)[(gold == 0) == side].mean() for side in (True, False)])
+        else:
+            shared = [
+                2 * ((called == i) & (gold == i)).sum() / ((called == i).sum() + (gold == i).sum()) for i in set(gold)
+            ]
+            headline = np.mean(shared)
+        area = auc(said[:, 0], gold == 0)
+        told.append(f"{file[4:].removesuffix('_dev')} {headline:.3f}/{area:.3f}")
+        if file[4:] in CHOOSING:
+            chosen.append((float(headline), area))
+    means = [float(np.mean(column)) for column in zip(*chosen, strict=True)] if chosen else [float("nan")] * 2
+    print(f"{name}: headline {means[0]:.4f}, AUC {means[1]:.4f}; {', '.join(told)}", flush=True)
+    return means[0], means[1]
+
+
+def opened(base: Path, arrays: Arrays, config: dict[str, Any]) -> EncoderNet | LanguageJudge:
+    """The network that starts from a packed base or from a language model's GGUF file."""
+    if base.suffix == ".gguf":
+        return LanguageJudge(base, arrays.held["language_words"], arrays.device)
+    return load_base(base, config["dropout"], config["seed"]).to(arrays.device)
+
+
+def train(
+    network: EncoderNet | LanguageJudge,
+    arrays: Arrays,
+    config: dict[str, Any],
+    taught: Tensor | None,
+    say: Callable[[str], None],
+) -> None:
+    """Train to the end; encoders end with the mean of their last weights."""
+    rates = arrays.rates(config["rates"], config["long"], config["long_rate"])
+    if taught is None:
+        rates = np.where(arrays.part == "pool", 0.0, rates)
+    steps = arrays.order(rates, config["visits"], config["seed"], config["rows"], config["tokens"])
+    groups = network.groups(config["learning_rate"], config["decay"])
+    trained = [parameter for group in groups for parameter in group["params"]]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=arrays.device == "cuda")
+    mean: list[Tensor] | None = None
+    count = seen = 0
+    started = time.monotonic()
+    network.train()
+    for number, batch in enumerate(steps):
+        share = seen / config["visits"]
+        rising = config["warmup"]
+        factor = share / rising if share < rising else max(0.0, (1 - share) / (1 - rising))
+        for group in optimizer.param_groups:
+            group["lr"] = group["full"] * factor
+        rows = torch.from_numpy(batch).to(arrays.device)
+        with torch.autocast(arrays.device, torch.bfloat16, enabled=arrays.device == "cuda"):
+            logits = network(*arrays.batch(batch)).float()
+        total = losses(arrays, rows, logits, taught, config).sum()
+        total = total + config["margin_weight"] * margins(arrays, rows, logits)
+        optimizer.zero_grad(set_to_none=True)
+        (total / len(batch)).backward()
+        clip_grad_norm_(trained, 1.0, foreach=True)
+        optimizer.step()
+        seen += len(batch)
+        # A language model's mean would take as much memory again.
+        if share >= config["average_from"] and number % 5 == 0 and isinstance(network, EncoderNet):
+            count += 1
+            if mean is None:
+                mean = [parameter.detach().clone() for parameter in trained]
+            else:
+                torch._foreach_lerp_(mean, [parameter.detach() for parameter in trained], 1.0 / count)
+        if number % 200 == 0:
+            speed = seen / (time.monotonic() - started)
+            say(f"{seen:,} of {config['visits']:,} rows, {speed:.0f}/s, loss {float(total.detach()) / len(batch):.3f}")
+    if mean is not None:
+        for parameter, value in zip(trained, mean, strict=True):
+            parameter.data.copy_(value)
+    say(f"{seen:,} rows in {time.monotonic() - started:.0f} s")
+
+
+def carry_out(
+    data: Path, base: Path, config_file: Path | None, name: str, out: Path, taught: Path | None, label: str
+) -> None:
+    """One run: ``OUT/NAME.pt`` (an encoder's), ``NAME.dev.npz`` and, where rows are to be judged, ``NAME.said.npz``."""
+    given = json.loads(config_file.read_text(encoding="utf-8")) if config_file else {}
+    if unknown := given.keys() - DEFAULTS.keys():
+        raise SystemExit(f"expected a config with any of {', '.join(DEFAULTS)}; found {', '.join(sorted(unknown))}")
+    config = DEFAULTS | given
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.manual_seed(config["seed"])
+    arrays = Arrays(data, "language" if base.suffix == ".gguf" else "encoder", config["longest"], device)
+    network = opened(base, arrays, config)
+    targets = torch.from_numpy(np.load(taught)).to(device).float() if taught else None
+    train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"))
+    if isinstance(network, LanguageJudge) and device == "cuda":
+        network.halve()
+    out.mkdir(parents=True, exist_ok=True)
+    logits = predict(network, arrays, arrays.dev)
+    report(arrays, softmax(logits), name)
+    np.savez(out / f"{name}.dev.npz", rows=arrays.dev, logits=logits)
+    if isinstance(network, EncoderNet):
+        kept = {key: value.half().cpu() for key, value in network.state_dict().items() if key != "word"}
+        torch.save(kept, out / f"{name}.pt")
+    if label:
+        rows = np.flatnonzero(np.isin(arrays.part, label.split(",")))
+        if isinstance(network, LanguageJudge):
+            rows = rows[arrays.lengths[rows] <= LONGEST_JUDGED]
+            written = np.char.startswith(arrays.kind[rows].astype(str), "written") & (arrays.part[rows] == "train")
+            # Of claims that were written with their labels in mind, a quarter.
+            rows = rows[~written | (rows % 4 == 0)]
+        np.savez(out / f"{name}.said.npz", rows=rows, logits=predict(network, arrays, rows))
+
+
+def loss_of(probabilities: NDArray[Any], arrays: Arrays) -> float:
+    """Negative log likelihood of the dev files that models are chosen by, weighed alike."""
+    rows = arrays.dev
+    label, binary, part = (values[rows] for values in (arrays.held["label"], arrays.held["binary"], arrays.part))
+    found: list[float] = []
+    for file in CHOOSING:
+        here = part == f"dev:{file}"
+        said, gold = probabilities[here], label[here]
+        entailed = np.where(gold == 0, said[:, 0], 1 - said[:, 0])
+        right = np.where(binary[here], entailed, said[np.arange(len(gold)), gold])
+        found += [-np.log(np.clip(right, 1e-6, 1)).mean()] if here.any() else []
+    return float(np.mean(found))
+
+
+def mean_of(data: Path, out: Path, teachers: list[str], to: Path) -> None:
+    """The weighted mean of what teachers said, each at the temperature that suits dev; ``teachers`` are NAME:WEIGHT."""
+    arrays = Arrays(data, "encoder", 512, "cpu")
+    total = np.zeros((len(arrays.part), 3), np.float32)
+    weights = np.zeros(len(arrays.part), np.float32)
+    dev = np.zeros((len(arrays.dev), 3))
+    for teacher in teachers:
+        name, weight = teacher.rsplit(":", 1)
+        logits = np.load(out / f"{name}.dev.npz")["logits"]
+        temperature = min(np.arange(0.6, 3, 0.1), key=lambda value: loss_of(softmax(logits / value), arrays))
+        dev += float(weight) * softmax(logits / temperature)
+        said = np.load(out / f"{name}.said.npz")
+        total[said["rows"]] += float(weight) * softmax(said["logits"] / temperature)
+        weights[said["rows"]] += float(weight)
+        print(f"{name}: temperature {temperature:.1f}")
+    report(arrays, dev / dev.sum(1, keepdims=True), "mean")
+    told = weights > 0
+    total[told] /= weights[told][:, None]
+    np.save(to, total.astype(np.float16))
