@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
     held["kinds"] = np.frombuffer(json.dumps(list(kinds)).encode(), np.uint8)
     listed = list(texts)
 
-    def table(encode: Callable[[list[str]], Iterator[list[int]]], most: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def table(encode: Callable[[list[str]], list[list[int]]], most: int) -> tuple[NDArray[Any], NDArray[Any]]:
         tokens, places = [], [0]
         for start in range(0, len(listed), AT_ONCE):
             for ids in encode(listed[start : start + AT_ONCE]):
@@ -126,15 +126,21 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
     ours = Tokenizer.from_file(str(tokenizer))
     ours.no_truncation()
     ours.encode_special_tokens = True
-    encoded = lambda batch: (it.ids for it in ours.encode_batch([tokenizable(t) for t in batch], False))  # noqa: E731
+
+    def by_ours(batch: list[str]) -> list[list[int]]:
+        return [it.ids for it in ours.encode_batch([tokenizable(text) for text in batch], add_special_tokens=False)]
+
     first, last = ours.token_to_id("[CLS]"), ours.token_to_id("[SEP]")
-    words = keep("encoder", *table(encoded, LONGEST_TEXT), [[first], [last], [last]])
+    words = keep("encoder", *table(by_ours, LONGEST_TEXT), [[first], [last], [last]])
     np.save(out.with_name("words.npy"), words)
     if language is not None:
         theirs = Tokenizer.from_file(str(language))
-        ids = lambda text: theirs.encode(text, add_special_tokens=False).ids  # noqa: E731
-        encoded = lambda batch: (it.ids for it in theirs.encode_batch([f" {t}" for t in batch], False))  # noqa: E731
-        held["language_words"] = keep("language", *table(encoded, 480), [ids(SOURCE), ids(CLAIM), ids(ASKED)])
+
+        def by_theirs(batch: list[str]) -> list[list[int]]:
+            return [it.ids for it in theirs.encode_batch([f" {text}" for text in batch], add_special_tokens=False)]
+
+        around = [theirs.encode(text, add_special_tokens=False).ids for text in (SOURCE, CLAIM, ASKED)]
+        held["language_words"] = keep("language", *table(by_theirs, LONGEST_TEXT), around)
     np.savez_compressed(out, **held)
 
 

@@ -128,7 +128,7 @@ def report(arrays: Arrays, probabilities: NDArray[Any], name: str) -> tuple[floa
         if file[4:] in CHOOSING:
             chosen.append((float(headline), area))
     means = [float(np.mean(column)) for column in zip(*chosen, strict=True)] if chosen else [float("nan")] * 2
-    print(f"{name}: headline {means[0]:.4f}, AUC {means[1]:.4f}; {', '.join(told)}", flush=True)
+    sys.stdout.write(f"{name}: headline {means[0]:.4f}, AUC {means[1]:.4f}; {', '.join(told)}\n")
     return means[0], means[1]
 
 
@@ -252,7 +252,7 @@ def mean_of(data: Path, out: Path, teachers: list[str], to: Path) -> None:
         said = np.load(out / f"{name}.said.npz")
         total[said["rows"]] += float(weight) * softmax(said["logits"] / temperature)
         weights[said["rows"]] += float(weight)
-        print(f"{name}: temperature {temperature:.1f}")
+        sys.stdout.write(f"{name}: temperature {temperature:.1f}\n")
     report(arrays, dev / dev.sum(1, keepdims=True), "mean")
     told = weights > 0
     total[told] /= weights[told][:, None]

@@ -35,8 +35,8 @@ class EncoderNet(nn.Module):
     """A cross-encoder over three labels; embeddings keep their base's values.
 
     Args:
-        sizes: ``width``, ``inner``, ``layers``, ``heads``, ``words``, ``places``, ``kinds``, ``epsilon`` and ``buckets``
-            (of an MPNet's distances, else 0).
+        sizes: ``width``, ``inner``, ``layers``, ``heads``, ``words``, ``places``, ``kinds``, ``epsilon`` and
+            ``buckets`` (of an MPNet's distances, else 0).
         dropout: Share of activations dropped in training.
     """
 
@@ -290,10 +290,14 @@ class LanguageJudge(nn.Module):
         table = blocks["token_embd.weight"].on(device)[torch.from_numpy(words.astype(np.int64)).to(device)]
         self.word = nn.Parameter(table.clone(), requires_grad=False)
         named = {
-            "joint": ("attn_q.weight", "attn_k.weight", "attn_v.weight"), "joint_bias": ("attn_q.bias", "attn_k.bias", "attn_v.bias"),
-            "out": ("attn_output.weight",), "inner": ("ffn_gate.weight", "ffn_up.weight"), "down": ("ffn_down.weight",),
-            "norm1": ("attn_norm.weight",), "norm2": ("ffn_norm.weight",),
-        }  # fmt: skip
+            "joint": ("attn_q.weight", "attn_k.weight", "attn_v.weight"),
+            "joint_bias": ("attn_q.bias", "attn_k.bias", "attn_v.bias"),
+            "out": ("attn_output.weight",),
+            "inner": ("ffn_gate.weight", "ffn_up.weight"),
+            "down": ("ffn_down.weight",),
+            "norm1": ("attn_norm.weight",),
+            "norm2": ("ffn_norm.weight",),
+        }
         for name, parts in named.items():
             self.register_module(name, nn.ParameterList(joined(layer, *parts) for layer in layers))
         self.norm = one("output_norm.weight")

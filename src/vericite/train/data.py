@@ -22,7 +22,7 @@ from vericite.models.engine import EncodedInput, Encoder
 from vericite.records import Record, first_problem, read_jsonl
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
-"""BERT's, uncased, with all of its words; a base's own may pad every text to 128 tokens. What ships knows fewer words."""
+"""BERT's, uncased, with all of its words; a base's own may pad every text to 128 tokens. What ships knows fewer."""
 
 
 class FitConfig(Record):

@@ -1,0 +1,218 @@
+"""Training on a borrowed GPU: the same networks and batches as ours, and a run from pairs to a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch is in the extra [train]")
+pytest.importorskip("transformers", reason="transformers is in the extra [hf]")
+pytest.importorskip("gguf", reason="gguf is in no extra; make test-hf installs it")
+
+import gguf
+import torch
+
+from gpu.__main__ import main
+from gpu.arrays import Arrays, write
+from gpu.fit import auc, losses, margins, predict, softmax
+from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, to_checkpoint
+from vericite.models import Encoder, Pair
+from vericite.train.data import TOKENIZER
+from vericite.train.fit import label_losses, margin_losses, taught_losses
+from vericite.train.network import CrossEncoder, Shape, load_network, logits_of
+
+pytestmark = pytest.mark.hf
+
+LABELS = ("entails", "contradicts", "neutral")
+BERT = Shape(30522, 24, 2, 2, 48, 512)
+MPNET = Shape(30522, 24, 2, 2, 48, 512, type_vocab_size=0, relative_attention_num_buckets=32)
+
+
+def pair(number: int, **more: Any) -> dict[str, Any]:
+    premise = f"Drug {number} lowered mortality by {number} % in {100 + number} adults. " * (1 + number % 7)
+    held = {
+        "premise": premise,
+        "claim": f"Drug {number} saves lives.",
+        "label": LABELS[number % 3],
+        "source": "scifact",
+    }
+    return {**held, "kind": "rationale", "group": f"g{number}", **more}
+
+
+@pytest.fixture
+def mix(tmp_path: Path) -> Path:
+    folder = tmp_path / "mix"
+    (folder / "dev").mkdir(parents=True)
+    twins = [pair(n, twin=f"t{n // 2}", label=LABELS[n % 2]) for n in range(100, 108)]
+    files = {
+        "train.jsonl": [pair(n) for n in range(40)] + twins,
+        "warmup.jsonl": [pair(n, source="esnli") for n in range(50, 56)],
+        "dev/scifact_dev.jsonl": [pair(n) for n in range(60, 72)],
+        "dev/wice_dev.jsonl": [pair(n, binary=True, source="wice") for n in range(80, 89)],
+        "dev/scifact_dev_doc.jsonl": [],
+        "pool.jsonl": [pair(n, kind="unlabelled") for n in range(20, 30)],
+    }
+    for name, rows in files.items():
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def written(mix: Path, language: Path | None = None) -> Path:
+    data = mix / "data.npz"
+    write(mix, mix / "pool.jsonl", TOKENIZER, language, data)
+    return data
+
+
+def test_a_batch_is_what_our_encoder_makes(mix: Path) -> None:
+    arrays = Arrays(written(mix), "encoder", 48, "cpu")
+    words = np.load(mix / "words.npy")
+    rows = [json.loads(line) for line in (mix / "train.jsonl").read_text().splitlines()]
+    chosen = np.array([3, 6, 0, 40])
+    ids, kinds, lengths = arrays.batch(chosen)
+    encoded = Encoder(TOKENIZER, 48).encode([Pair(rows[row]["premise"], rows[row]["claim"]) for row in chosen])
+    assert any(row.truncated for row in encoded)
+    for place, row in enumerate(encoded):
+        assert words[ids[place, : lengths[place]].numpy()].tolist() == row.ids
+        assert kinds[place, : lengths[place]].tolist() == row.type_ids
+
+
+@pytest.mark.parametrize("shape", [BERT, MPNET], ids=["bert", "mpnet"])
+def test_an_encoder_computes_what_ours_does_and_goes_back(mix: Path, shape: Shape) -> None:
+    torch.manual_seed(0)
+    theirs = CrossEncoder(shape).eval()
+    arrays, words = Arrays(written(mix), "encoder", 512, "cpu"), np.load(mix / "words.npy")
+    held = {name: value.numpy() for name, value in theirs.state_dict().items()}
+    sizes = {"width": 24, "inner": 48, "layers": 2, "heads": 2, "words": len(words), "places": 512}
+    kinds = {"kinds": shape.type_vocab_size, "epsilon": 1e-12, "buckets": shape.relative_attention_num_buckets}
+    ours = EncoderNet({**sizes, **kinds})
+    weights = {name: torch.from_numpy(np.array(value)) for name, value in from_checkpoint(held, words, 2).items()}
+    heads = {f"classifier.{kind}": theirs.state_dict()[f"classifier.{kind}"] for kind in ("weight", "bias")}
+    ours.load_state_dict({**ours.state_dict(), **weights, **heads})
+    rows = [json.loads(line) for line in (mix / "train.jsonl").read_text().splitlines()]
+    encoded = Encoder(TOKENIZER, 512).encode([Pair(row["premise"], row["claim"]) for row in rows])
+    found = predict(ours, arrays, np.arange(len(rows)))
+    np.testing.assert_allclose(found, [logits_of(theirs, [row])[0] for row in encoded], atol=1e-5)
+    back = to_checkpoint(ours.state_dict(), theirs.state_dict(), words)
+    assert back.keys() == theirs.state_dict().keys()
+    assert all(torch.equal(back[name], value) for name, value in theirs.state_dict().items())
+
+
+def test_losses_are_those_of_the_other_trainer(mix: Path) -> None:
+    arrays = Arrays(written(mix), "encoder", 512, "cpu")
+    rows = torch.tensor([0, 1, 2, 40, 41, 42, 43, *np.flatnonzero(arrays.part == "dev:wice_dev")[:3]])
+    rows = torch.cat([rows, torch.from_numpy(np.flatnonzero(arrays.part == "pool")[:2])])
+    torch.manual_seed(1)
+    logits = torch.randn(len(rows), 3)
+    taught = torch.zeros(len(arrays.part), 3)
+    taught[rows[:2]] = taught[rows[-2:]] = torch.tensor([0.7, 0.1, 0.2])
+    config = {"smoothing": 0.05, "share": 0.6}
+    column, binary = arrays.label[rows], arrays.binary[rows]
+    told = [tuple(row) if sum(row) else None for row in taught[rows].tolist()]
+    own = label_losses(logits, column, binary, 0.05)
+    wanted = taught_losses(logits, own, told, arrays.labelled[rows].tolist(), 0.6)
+    torch.testing.assert_close(losses(arrays, rows, logits, taught, config), wanted)
+    units = [[0], [1], [2], [3, 4], [5, 6], *([place] for place in range(7, len(rows)))]
+    torch.testing.assert_close(margins(arrays, rows, logits), margin_losses(logits, column, units, 1.0).sum())
+
+
+def test_area_under_the_curve_shares_ties() -> None:
+    positive = np.array([True, False, True, False])
+    assert auc(np.array([3.0, 1.0, 2.0, 0.0]), positive) == 1.0
+    assert auc(np.ones(4), positive) == 0.5
+    assert auc(np.array([2.0, 2.0, 1.0, 0.0]), positive) == 0.625
+
+
+@pytest.mark.parametrize(("kind", "size", "halves"), [
+    ("Q8_0", 34, [0]), ("Q5_0", 22, [0]), ("Q4_K", 144, [0, 2]), ("Q6_K", 210, [208]),
+])  # fmt: skip
+def test_blocks_are_read_as_gguf_reads_them(kind: str, size: int, halves: list[int]) -> None:
+    drawn = np.random.default_rng(0)
+    raw = drawn.integers(0, 256, (4, size), dtype=np.uint8)
+    for place in halves:
+        raw[:, place : place + 2] = drawn.normal(size=(4, 1)).astype(np.float16).view(np.uint8)
+    wanted = gguf.quants.dequantize(raw, gguf.GGMLQuantizationType[kind])
+    np.testing.assert_array_equal(Blocks(raw.reshape(-1), kind, wanted.shape).on("cpu").numpy(), wanted)
+
+
+def test_another_kind_of_block_is_named() -> None:
+    with pytest.raises(ValueError, match="found IQ2_S"):
+        Blocks(np.zeros(4, np.uint8), "IQ2_S", (1,)).on("cpu")
+
+
+def language_model(folder: Path) -> Any:
+    """A tiny Qwen2 in transformers, and the same in a GGUF file."""
+    from transformers import Qwen2Config, Qwen2Model
+
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    model = Qwen2Model(Qwen2Config(vocab_size=60, num_key_value_heads=2, rope_theta=1e4, **sizes)).eval()
+    writer = gguf.GGUFWriter(folder / "model.gguf", "qwen2")
+    writer.add_block_count(2)
+    writer.add_embedding_length(32)
+    writer.add_feed_forward_length(48)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_freq_base(1e4)
+    names = {
+        "embed_tokens": "token_embd",
+        "norm": "output_norm",
+        "self_attn.q_proj": "attn_q",
+        "self_attn.k_proj": "attn_k",
+    }
+    names |= {"self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate"}
+    names |= {"mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm"}
+    names |= {"post_attention_layernorm": "ffn_norm"}
+    for name, value in model.state_dict().items():
+        stem, kind = name.rsplit(".", 1)
+        place = ""
+        if stem.startswith("layers."):
+            _, layer, stem = stem.split(".", 2)
+            place = f"blk.{layer}."
+        writer.add_tensor(f"{place}{names[stem]}.{kind}", value.numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return model
+
+
+def test_a_language_model_computes_what_transformers_does(tmp_path: Path) -> None:
+    theirs = language_model(tmp_path)
+    words = np.arange(60)[::-1].copy()
+    ours = LanguageJudge(tmp_path / "model.gguf", words, "cpu")
+    ids = torch.randint(0, 60, (3, 9))
+    with torch.no_grad():
+        wanted = theirs(torch.from_numpy(words)[ids]).last_hidden_state
+        torch.testing.assert_close(ours.hidden(ids), wanted, atol=1e-5, rtol=1e-4)
+        logits = ours(ids, ids, torch.tensor([9, 4, 9]))
+        torch.testing.assert_close(logits[1], ours.classifier(wanted[1, 3]), atol=1e-5, rtol=1e-4)
+
+
+def test_from_pairs_to_a_checkpoint_by_a_teacher(mix: Path) -> None:
+    """The teacher's word of pairs that nobody labelled is learnt from; what comes out is read by the other trainer."""
+    data, out = written(mix), mix / "runs"
+    for name, shape in (("base", BERT), ("larger", MPNET)):
+        CrossEncoder(shape).save(mix / name)
+        main(["base", str(mix / name), str(data), str(mix / f"{name}.npz")])
+    config = mix / "config.json"
+    config.write_text(json.dumps({"visits": 80, "rows": 16, "rates": {"pool": 1, "snli": 1}, "learning_rate": 0.01}))
+    fit = ["--out", str(out), "--config", str(config)]
+    main(["fit", str(data), str(mix / "larger.npz"), "--name", "teacher", "--label", "train,pool", *fit])
+    main(["mean", str(data), str(out), str(mix / "taught.npy"), "teacher:1"])
+    taught = np.load(mix / "taught.npy")
+    arrays = Arrays(data, "encoder", 512, "cpu")
+    assert ((taught.sum(1) > 0.9) == np.isin(arrays.part, ["train", "pool"])).all()
+    main(["fit", str(data), str(mix / "base.npz"), "--name", "verifier", "--taught", str(mix / "taught.npy"), *fit])
+    main(["checkpoint", str(mix / "base"), str(data), str(out / "verifier.pt"), str(mix / "checkpoint")])
+    said = np.load(out / "verifier.dev.npz")
+    network = load_network(mix / "checkpoint", trained=True).eval()
+    rows = [json.loads(line) for line in (mix / "dev/scifact_dev.jsonl").read_text().splitlines()]
+    encoded = Encoder(TOKENIZER, 512).encode([Pair(row["premise"], row["claim"]) for row in rows])
+    first = [place for place, row in enumerate(said["rows"]) if arrays.part[row] == "dev:scifact_dev"]
+    wanted = np.array([logits_of(network, [row])[0] for row in encoded])
+    np.testing.assert_allclose(softmax(said["logits"][first]), softmax(wanted), atol=0.02)
