@@ -77,6 +77,6 @@ def test_numbers_of_another_verifier_are_not_taken_up_again(tmp_path: Path):
         assert found["long"][0].inputs.shape == (2, len(FEATURES))
     assert len((tmp_path / "numbers.jsonl").read_text("utf-8").splitlines()) == 1
     manifest = tmp_path / "numbers.jsonl.manifest.json"
-    manifest.write_text(manifest.read_text("utf-8").replace("made_by\": \"", "made_by\": \"an older "), encoding="utf-8")
+    manifest.write_text(manifest.read_text("utf-8").replace('made_by": "', 'made_by": "an older '), encoding="utf-8")
     with pytest.raises(InputError, match="made_by"):
         sets_of(tmp_path, tmp_path / "dev.jsonl", tmp_path / "test.jsonl", told.append)
