@@ -4,6 +4,7 @@ python recipes/attribution sample --data DIR --part test|dev --sentences N --out
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
 python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
 python recipes/attribution inline --data DIR --out FOLDER [--most N]
+python recipes/attribution pairs EXAMPLES.jsonl ... --out PAIRS.jsonl
 python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl [--table figure-4a ...]
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
@@ -11,6 +12,9 @@ examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` 
 is the folder of data sets. Then:
 
     vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out O
+
+``pairs`` writes each sentence beside each of its sources, for ``vericite train fit``: the fine-tuned single-source NLI
+of MultiAttr's table 2 (``benchmarks/attribution.py score --fine-tuned``).
 
 ``inline`` writes whole answers for ``vericite train inline --config inline-config.json``: ``train.jsonl``,
 ``dev.jsonl``, and sixty questions to be asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints
@@ -36,7 +40,7 @@ from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
 from vericite.records import Gold, to_json
-from vericite.train.examples import AttributionExample, as_line
+from vericite.train.examples import AttributionExample, as_line, read_examples
 from vericite.train.set_head import HeadConfig
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
@@ -146,6 +150,13 @@ def exact_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample])
             yield Gold(id=group, type="yesno", exact=((exact.lower(),),))
 
 
+def pairs(args: argparse.Namespace) -> None:
+    """Sentence and source, a line each; sources of which it is not known are left out."""
+    found = [pair for it in read_examples(args.examples) for pair in made.single_sources(it)]
+    write_whole(args.out, (to_json(pair) + "\n" for pair in found))
+    print(f"{len(found)} pairs, {sum(pair.supported for pair in found)} of them entail")
+
+
 def ablate(args: argparse.Namespace) -> None:
     """The tables."""
     pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
@@ -162,6 +173,10 @@ def main() -> None:
     """Run a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(required=True)
+    step = steps.add_parser("pairs")
+    step.add_argument("examples", type=Path, nargs="+", help="what make wrote")
+    step.add_argument("--out", type=Path, required=True)
+    step.set_defaults(do=pairs)
     for name, do in (
         ("sample", sample),
         ("examples", examples),

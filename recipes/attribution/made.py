@@ -22,6 +22,7 @@ from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
 from pools import SOURCES, Pools
 from vericite.records import Document, read_jsonl
 from vericite.retrieve.memory import BM25
+from vericite.train.data import LabelledPair
 from vericite.train.examples import AttributionExample, ExampleSource
 
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
@@ -296,6 +297,21 @@ def two_sources(path: Path, seed: int) -> Iterator[AttributionExample]:
             ]
             supports = [number for number, place in enumerate(places, start=1) if place < 2] if kind == "two" else []
             yield _example(f"{row['id']}-{kind}", row["sentence"], sources, supports, [], kind, "invented", row["id"])
+
+
+def single_sources(it: AttributionExample) -> Iterator[LabelledPair]:
+    """A sentence beside each of its sources, as single-source NLI is fine-tuned: a part of support is support."""
+    for number, source in enumerate(it.sources, start=1):
+        if number not in it.unknown:
+            yield LabelledPair(
+                premise=source.document.titled_text,
+                claim=it.sentence,
+                label="entails" if number in it.supports else "neutral",
+                source=it.made_from,
+                kind=it.kind,
+                group=it.group or it.id,
+                binary=True,
+            )
 
 
 def _source(document: Document) -> ExampleSource:

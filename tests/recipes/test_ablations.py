@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ablations import TABLES, Ablations, sets_of
+from made import single_sources
 from vericite.attribute.features import FEATURES
 from vericite.errors import InputError
 from vericite.train.examples import AttributionExample, ExampleSource, as_line
@@ -80,3 +81,18 @@ def test_numbers_of_another_verifier_are_not_taken_up_again(tmp_path: Path):
     manifest.write_text(manifest.read_text("utf-8").replace('made_by": "', 'made_by": "an older '), encoding="utf-8")
     with pytest.raises(InputError, match="made_by"):
         sets_of(tmp_path, tmp_path / "dev.jsonl", tmp_path / "test.jsonl", told.append)
+
+
+def test_single_sources_leave_out_what_is_not_known():
+    sources = tuple(ExampleSource(id=name, title="Colds", text=f"About {name}.") for name in ("zinc", "iron", "tea"))
+    it = AttributionExample(
+        id="e", sentence="Zinc helps.", sources=sources, supports=(1,), unknown=(3,), kind="weak", made_from="bioasq"
+    )
+    pairs = list(single_sources(it))
+    assert [(pair.premise, pair.label) for pair in pairs] == [
+        ("Colds About zinc.", "entails"),
+        ("Colds About iron.", "neutral"),
+    ]
+    assert {(pair.claim, pair.group, pair.source, pair.kind) for pair in pairs} == {
+        ("Zinc helps.", "e", "bioasq", "weak")
+    }
