@@ -162,7 +162,7 @@ def score(args: argparse.Namespace) -> None:
     systems: dict[str, System] = {}
     rows = list(ROWS)
     if args.fine_tuned:
-        found = Row("NLI, fine-tuned", "verifier", "vericite", judge=args.fine_tuned)
+        found = Row("NLI, fine-tuned", "verifier", "bioace-document", judge=args.fine_tuned)  # as it was trained
         rows += [found, replace(found, name=f"{found.name}, tuned", tuned=True)]
     for row in (row for row in rows if not args.only or row.name in args.only):
         found = _found(row, args.test, args.kept)
