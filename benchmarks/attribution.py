@@ -6,6 +6,14 @@
     python benchmarks/attribution.py score TEST.jsonl --dev DEV.jsonl
     python benchmarks/attribution.py together
 
+MultiAttr's table 2 also has an NLI model fine-tuned on single sources. Made here, from the bundled verifier:
+
+    python recipes/attribution make --data DIR --out FOLDER --used recipes/attribution/used.txt
+    python recipes/attribution pairs FOLDER/made.jsonl FOLDER/domain.jsonl --out pairs.jsonl
+    vericite train unpack --model src/vericite/models/weights/verifier-v3 --out base
+    vericite train fit --data pairs.jsonl --base base --out run --config recipes/attribution/nli-config.json
+    python benchmarks/attribution.py score TEST.jsonl --dev DEV.jsonl --fine-tuned hf:run/model
+
 ``score`` has 150 sentences of BioASQ's ideal answers, of questions that neither the verifier nor the head has learnt
 from, each with up to three of its gold documents and their neighbours by BM25. A language model, not a person, read
 them and said which sources support each. Bars of the rows that are tuned are chosen on other questions.
@@ -42,6 +50,7 @@ from vericite.text.citations import parse_answer
 from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.cached import FILE, CachedJudge
+from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import get_protocol
 
 
@@ -53,17 +62,18 @@ class Row:
     by: str
     protocol: str = "default"
     tuned: bool = False
+    judge: str | None = None
 
     @property
     def attributor(self) -> Attributor:
         """It, made."""
-        return remembering(self.by, self.protocol)
+        return remembering(self.by, self.protocol, self.judge)
 
 
-def remembering(by: str, protocol: str = "default") -> Attributor:
+def remembering(by: str, protocol: str = "default", judge: str | None = None) -> Attributor:
     """An attributor whose judgements are kept on disk: another head over the same sentences need not wait for them."""
-    judge = CachedJudge(BundledJudge(), cache_file("default", FILE))
-    return load_attributor(by, replace(get_protocol(protocol), judge=judge))
+    own = load_judge(judge) if judge else BundledJudge()
+    return load_attributor(by, replace(get_protocol(protocol), judge=CachedJudge(own, cache_file("default", FILE))))
 
 
 ROWS = (
@@ -150,7 +160,11 @@ def score(args: argparse.Namespace) -> None:
         f"{len(pairs)} questions, {len(sentences)} sentences: {cited} citations, {none} have none, {several} several\n"
     )
     systems: dict[str, System] = {}
-    for row in (row for row in ROWS if not args.only or row.name in args.only):
+    rows = list(ROWS)
+    if args.fine_tuned:
+        found = Row("NLI, fine-tuned", "verifier", "bioace-document", judge=args.fine_tuned)  # as it was trained
+        rows += [found, replace(found, name=f"{found.name}, tuned", tuned=True)]
+    for row in (row for row in rows if not args.only or row.name in args.only):
         found = _found(row, args.test, args.kept)
         if row.tuned:
             bar = _tuned(row, args.dev, args.kept)
@@ -212,6 +226,7 @@ def main() -> None:
     step.add_argument("--dev", type=Path, required=True)
     step.add_argument("--only", nargs="*", default=())
     step.add_argument("--kept", type=Path)
+    step.add_argument("--fine-tuned", metavar="JUDGE", help="single-source NLI trained on such examples")
     step.set_defaults(do=score)
     step = steps.add_parser("together")
     step.add_argument("--cases", type=Path, default=Path(__file__).parent / "cases" / "two_documents.jsonl")

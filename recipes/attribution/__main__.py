@@ -4,7 +4,8 @@ python recipes/attribution sample --data DIR --part test|dev --sentences N --out
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
 python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
 python recipes/attribution inline --data DIR --out FOLDER [--most N]
-python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl
+python recipes/attribution pairs EXAMPLES.jsonl ... --out PAIRS.jsonl
+python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl [--table figure-4a ...]
 
 ``sample`` draws sentences for whoever labels them. ``examples`` joins labels and texts. ``make`` writes ``made.jsonl``,
 examples from elsewhere, and ``domain.jsonl``, those of BioASQ; with ``--used`` those of the head that ships. DIR
@@ -12,10 +13,14 @@ is the folder of data sets. Then:
 
     vericite train attribution --data made.jsonl --data domain.jsonl --dev DEV.jsonl --config head-config.json --out O
 
-``inline`` writes whole answers for ``vericite train inline``: ``train.jsonl``, ``dev.jsonl``, and sixty questions to be
-asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints three tables: made data, data of the domain,
-and short against long answers. FOLDER is that of ``make --used``; ended, it goes on there. DEV and TEST are those of
-``examples``.
+``pairs`` writes each sentence beside each of its sources, for ``vericite train fit``: the fine-tuned single-source NLI
+of MultiAttr's table 2 (``benchmarks/attribution.py score --fine-tuned``).
+
+``inline`` writes whole answers for ``vericite train inline --config inline-config.json``: ``train.jsonl``,
+``dev.jsonl``, and sixty questions to be asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints
+MultiAttr's ablations: ``figure-4a`` (made data 0, 20, 100 %), ``figure-4b`` (data of the domain likewise) and
+``table-3`` (short against long answers); all three where none is named. FOLDER is that of ``make --used``; ended, it
+goes on there, as long as the verifier is the same. DEV and TEST are those of ``examples``.
 """
 
 from __future__ import annotations
@@ -31,11 +36,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
 
 import made
-from ablations import Ablations, sets_of, short_and_long
+from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
 from vericite.records import Gold, to_json
-from vericite.train.examples import AttributionExample, as_line
+from vericite.train.examples import AttributionExample, as_line, read_examples
 from vericite.train.set_head import HeadConfig
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
@@ -145,22 +150,33 @@ def exact_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample])
             yield Gold(id=group, type="yesno", exact=((exact.lower(),),))
 
 
+def pairs(args: argparse.Namespace) -> None:
+    """Sentence and source, a line each; sources of which it is not known are left out."""
+    found = [pair for it in read_examples(args.examples) for pair in made.single_sources(it)]
+    write_whole(args.out, (to_json(pair) + "\n" for pair in found))
+    print(f"{len(found)} pairs, {sum(pair.supported for pair in found)} of them entail")
+
+
 def ablate(args: argparse.Namespace) -> None:
     """The tables."""
-    if not (args.out / "long.jsonl").exists():
-        pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
-        for place, name in enumerate(("short", "long")):
-            write_whole(args.out / f"{name}.jsonl", (as_line(pair[place]) + "\n" for pair in pairs))
+    pairs = list(short_and_long(Pools(args.data), args.pairs, args.seed))
+    for place, name in enumerate(("short", "long")):
+        write_whole(args.out / f"{name}.jsonl", (as_line(pair[place]) + "\n" for pair in pairs))
     config = HeadConfig.read(HERE / "head-config.json").model_copy(update={"seed": args.seed})
     sets = sets_of(args.out, args.dev, args.test, lambda it: print(it, file=sys.stderr))
-    for line in Ablations(sets, config).table():
-        print(line)
+    ablations = Ablations(sets, config)
+    for name in args.table:
+        print(*ablations.table(name), sep="\n", end="\n\n")
 
 
 def main() -> None:
     """Run a step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(required=True)
+    step = steps.add_parser("pairs")
+    step.add_argument("examples", type=Path, nargs="+", help="what make wrote")
+    step.add_argument("--out", type=Path, required=True)
+    step.set_defaults(do=pairs)
     for name, do in (
         ("sample", sample),
         ("examples", examples),
@@ -185,6 +201,7 @@ def main() -> None:
             step.add_argument("--dev", type=Path, required=True)
             step.add_argument("--test", type=Path, required=True)
             step.add_argument("--pairs", type=int, default=90, help="of short and long answers")
+            step.add_argument("--table", nargs="+", choices=TABLES, default=TABLES, help="all by default")
         if name == "make":
             step.add_argument("--used", type=Path, help="a file of ids: leave out what is not among them")
     args = parser.parse_args()

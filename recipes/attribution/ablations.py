@@ -1,4 +1,6 @@
-"""MultiAttr's ablations for the head: more made data, more of the domain, short answers against long ones.
+"""MultiAttr's ablations for the head, by the names that the paper gives them.
+
+``figure-4a`` is more made data, ``figure-4b`` more of the domain, ``table-3`` short answers against long ones.
 
 Every row is fitted as the head that ships is, the bar chosen on ``dev`` each time, and read once on ``test``. The
 numbers that the bundled models give of each example are kept, so that a run that was ended goes on.
@@ -15,6 +17,7 @@ import numpy as np
 from pools import Pools
 from vericite.attribute.features import FeatureMaker
 from vericite.attribute.learned import chosen
+from vericite.disk.jobs import Job
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 from vericite.models.embedder import Embedder
 from vericite.train.examples import AttributionExample, read_examples
@@ -22,6 +25,7 @@ from vericite.train.set_head import Example, HeadConfig, NumberStore, figures, f
 from vericite.verify.judges.bundled import BundledJudge
 
 SHARES = (0.0, 0.2, 1.0)
+TABLES = ("figure-4a", "figure-4b", "table-3")
 NUMBERS = "numbers.jsonl"
 
 
@@ -75,15 +79,21 @@ class Row:
 
 
 def sets_of(folder: Path, dev: Path, test: Path, tell: Callable[[str], None]) -> dict[str, list[Example]]:
-    """The sets with their numbers, which are kept in FOLDER, where ``made``, ``domain``, ``short`` and ``long`` are."""
-    store = NumberStore(folder / NUMBERS, FeatureMaker(BundledJudge(), Embedder.shared()))
+    """The sets with their numbers, which are kept in FOLDER, where ``made``, ``domain``, ``short`` and ``long`` are.
+
+    Raises:
+        InputError: The numbers that are kept there are another verifier's.
+    """
+    maker = FeatureMaker(BundledJudge(), Embedder.shared())
     files = {name: folder / f"{name}.jsonl" for name in ("made", "domain", "short", "long")}
     found: dict[str, list[Example]] = {}
-    for name, path in (("dev", dev), ("test", test), *files.items()):
-        examples = read_examples([path])
-        tell(f"{name}: {len(examples)} sentences")
-        store.add(examples)
-        found[name] = [store.of(it) for it in examples]
+    with Job.beside(folder / NUMBERS, {"made_by": maker.signature}, "numbers of the bundled models").open():
+        store = NumberStore(folder / NUMBERS, maker)
+        for name, path in (("dev", dev), ("test", test), *files.items()):
+            examples = read_examples([path])
+            tell(f"{name}: {len(examples)} sentences")
+            store.add(examples)
+            found[name] = [store.of(it) for it in examples]
     return found
 
 
@@ -99,16 +109,20 @@ class Ablations:
         self._sets = sets
         self._config = config.model_copy(update={"threshold": None})
 
-    @property
-    def rows(self) -> Iterator[tuple[str, Row]]:
-        """The three tables' rows, by their names."""
+    def rows(self, table: str) -> Iterator[tuple[str, Row]]:
+        """A table's rows, by their names."""
         made, domain = self._sets["made"], self._sets["domain"]
-        for share in SHARES:
-            yield f"made data {share:.0%}, in-domain 100%", Row(made, domain, share)
-        for share in SHARES:
-            yield f"made data 100%, in-domain {share:.0%}", Row(made, domain, 1.0, share)
-        for name in ("short", "long"):
-            yield f"{name} answers alone", Row((), self._sets[name])
+        if table == "figure-4a":
+            for share in SHARES:
+                yield f"made data {share:.0%}, in-domain 100%", Row(made, domain, share)
+        elif table == "figure-4b":
+            for share in SHARES:
+                yield f"made data 100%, in-domain {share:.0%}", Row(made, domain, 1.0, share)
+        else:
+            for name in ("short", "long"):
+                yield f"{name} answers alone", Row((), self._sets[name])
+            for name in ("short", "long"):
+                yield f"{name} answers, then in-domain 100%", Row(self._sets[name], domain)
 
     def of(self, row: Row) -> tuple[int, dict[str, np.ndarray]]:
         """Examples trained on; F1 and exact match of each test sentence."""
@@ -123,18 +137,17 @@ class Ablations:
         )
         return used, {"f1": np.array([it.f1 for it in each]), "exact": np.array([it.exact for it in each])}
 
-    def table(self) -> Iterator[str]:
+    def table(self, name: str) -> Iterator[str]:
         """Lines of markdown. Sentences of a question are drawn together."""
-        yield "| trained on | examples | citation F1 | exact match | F1 over the first of its kind |"
+        yield f"| {name}: trained on | examples | citation F1 | exact match | F1 over the first row |"
         yield "|---|---|---|---|---|"
-        first: dict[str, np.ndarray] = {}
-        for number, (name, row) in enumerate(self.rows):
+        first: dict[str, np.ndarray] | None = None
+        for told, row in self.rows(name):
             used, values = self.of(row)
-            if number in (0, len(SHARES), 2 * len(SHARES)):
-                first = values
-            gain = _told(self._mean(values["f1"] - first["f1"]), signed=True) if values is not first else ""
+            gain = "" if first is None else _told(self._mean(values["f1"] - first["f1"]), signed=True)
+            first = values if first is None else first
             cells = " | ".join(_told(self._mean(values[it])) for it in ("f1", "exact"))
-            yield f"| {name} | {used} | {cells} | {gain} |"
+            yield f"| {told} | {used} | {cells} | {gain} |"
 
     def _mean(self, values: np.ndarray) -> Estimate:
         groups = [it.group for it in self._sets["test"]]

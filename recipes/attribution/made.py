@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -21,6 +22,7 @@ from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
 from pools import SOURCES, Pools
 from vericite.records import Document, read_jsonl
 from vericite.retrieve.memory import BM25
+from vericite.train.data import LabelledPair
 from vericite.train.examples import AttributionExample, ExampleSource
 
 SAID, UNSAID, APART = 0.62, 0.3, 0.45
@@ -31,6 +33,8 @@ BARE = 0.15
 
 JOINTS = (", and ", ", and ", ", while ", ", whereas ", "; ", ", but ")
 LONGEST = 50
+BARE_ANSWER = re.compile(r"(yes|no)\W*", re.IGNORECASE)
+"""A sentence that says yes or no and nothing else."""
 
 
 def bioasq(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
@@ -74,14 +78,19 @@ def bioasq(pools: Pools, most: int, seed: int) -> Iterator[AttributionExample]:
 def whole_answers(
     pools: Pools, part: Literal["train", "dev", "test"], most: int, seed: int
 ) -> Iterator[AttributionExample]:
-    """All sentences of ideal answers, of which one at least has a source: what in-line models learn to write."""
+    """All sentences of ideal answers, of which one at least has a source: what in-line models learn to write.
+
+    A bare "Yes." stays, for it is what a question asks; it cites nothing.
+    """
     rarity = Rarity(document.titled_text for document in pools.documents[::4])
     left = most
     for asked in pools.asked(part, seed):
         if left <= 0:
             return
+        shown = asked.sources, asked.snippets
         labels = [
-            (number, text, *_weak(text, asked.sources, asked.snippets, rarity)) for number, text in asked.sentences
+            (number, text, *(([], []) if BARE_ANSWER.fullmatch(text) else _weak(text, *shown, rarity)))
+            for number, text in asked.whole
         ]
         refused = part != "test" and any(pools.guard.refuses_claim(text, "attribution") for _, text, *_ in labels)
         if refused or not any(supports for _, _, supports, _ in labels):
@@ -288,6 +297,21 @@ def two_sources(path: Path, seed: int) -> Iterator[AttributionExample]:
             ]
             supports = [number for number, place in enumerate(places, start=1) if place < 2] if kind == "two" else []
             yield _example(f"{row['id']}-{kind}", row["sentence"], sources, supports, [], kind, "invented", row["id"])
+
+
+def single_sources(it: AttributionExample) -> Iterator[LabelledPair]:
+    """A sentence beside each of its sources, as single-source NLI is fine-tuned: a part of support is support."""
+    for number, source in enumerate(it.sources, start=1):
+        if number not in it.unknown:
+            yield LabelledPair(
+                premise=source.document.titled_text,
+                claim=it.sentence,
+                label="entails" if number in it.supports else "neutral",
+                source=it.made_from,
+                kind=it.kind,
+                group=it.group or it.id,
+                binary=True,
+            )
 
 
 def _source(document: Document) -> ExampleSource:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -44,13 +44,15 @@ class Asked:
     """A question's answer, sentence by sentence, with its sources.
 
     Attributes:
-        sentences: Number and text of each sentence that is long enough.
+        sentences: Number and text of each sentence that is long enough to be asked about alone.
+        whole: All of them, a bare "Yes." too.
         snippets: Gold snippets by the number of their source, from 1.
     """
 
     id: str
     question: str
     sentences: tuple[tuple[int, str], ...]
+    whole: tuple[tuple[int, str], ...]
     sources: tuple[ExampleSource, ...]
     snippets: dict[int, list[str]]
 
@@ -147,14 +149,13 @@ class Pools:
         draw.shuffle(chosen)
         id = item["id"] if number == 0 else f"{item['id']}-{number + 1}"
         claims = parse_answer(id, text, chosen, item["body"]).claims
-        sentences = tuple(
-            (place, claim.text) for place, claim in enumerate(claims) if len(claim.text.split()) >= LEAST_WORDS
-        )
+        whole = tuple((place, claim.text) for place, claim in enumerate(claims))
+        sentences = tuple((place, text) for place, text in whole if len(text.split()) >= LEAST_WORDS)
         if not sentences:
             return None
         sources = tuple(ExampleSource(id=it.id, title=it.title, text=it.text) for it in chosen)
         snippets = {place: told[it.id] for place, it in enumerate(sources, start=1) if it.id in told}
-        return Asked(id, item["body"], sentences, sources, snippets)
+        return Asked(id, item["body"], sentences, whole, sources, snippets)
 
 
 def sampled(asked: Iterator[Asked], sentences: int, most: int, seed: int) -> Iterator[Asked]:
@@ -166,7 +167,7 @@ def sampled(asked: Iterator[Asked], sentences: int, most: int, seed: int) -> Ite
             return
         chosen = sorted(draw.sample(one.sentences, min(most, left, len(one.sentences))))
         left -= len(chosen)
-        yield Asked(one.id, one.question, tuple(chosen), one.sources, one.snippets)
+        yield replace(one, sentences=tuple(chosen))
 
 
 def written(asked: Sequence[Asked]) -> Iterator[str]:

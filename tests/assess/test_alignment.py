@@ -42,7 +42,7 @@ def test_claims_lie_beside_the_sentences_that_state_them():
         GoldClaim("Copper is toxic.", ("a",)),
         GoldClaim("A broken claim.", ("c",)),
     ]
-    ((gold, stated, count),) = aligned([(answer, claims)], Words())
+    ((gold, stated, count, _),) = aligned([(answer, claims)], Words())
     assert [it.documents for it in gold.citations or ()] == [("a",), ("b", "c"), ()]
     assert (stated, count) == (2, 4)
     item = Item("q", answer=answer, gold=gold)
@@ -52,8 +52,22 @@ def test_claims_lie_beside_the_sentences_that_state_them():
 
 
 def test_an_answer_without_sentences_states_nothing():
-    ((gold, stated, count),) = aligned([(parse_answer("q", "", DOCUMENTS), [GoldClaim("Zinc.", ("a",))])], Words())
+    ((gold, stated, count, _),) = aligned([(parse_answer("q", "", DOCUMENTS), [GoldClaim("Zinc.", ("a",))])], Words())
     assert (gold.citations, stated, count) == ((), 0, 1)
+
+
+def test_a_citation_of_which_the_gold_does_not_know_counts_for_nothing():
+    answer = parse_answer("q", "Zinc shortens colds [1][2]. Iron cures anaemia [2][3].", DOCUMENTS)
+    claims = [
+        GoldClaim("Zinc shortens colds.", ("a",), ("b",)),
+        GoldClaim("Iron cures anaemia.", ("c",), ("a",)),
+        GoldClaim("Iron cures.", (), ("c",)),
+        GoldClaim("Copper is toxic.", ("c",), ("b",)),
+    ]
+    (one,) = aligned([(answer, claims)], Words())
+    assert [sorted(it) for it in one.unknown] == [["b"], ["a"]]
+    assert [[it.document for it in claim.citations] for claim in one.told(answer).claims] == [["a"], ["b", "c"]]
+    assert [len(claim.citations) for claim in answer.claims] == [2, 2]
 
 
 @given(st.lists(st.sampled_from(["Zinc shortens colds.", "Iron cures anaemia.", "Copper is toxic."]), min_size=1))
@@ -63,6 +77,6 @@ def test_an_answer_beside_itself_cites_as_it_does(texts: list[str]):
         "q", " ".join(f"{text[:-1]} [{place % 3 + 1}]." for place, text in enumerate(told)), DOCUMENTS
     )
     claims = [GoldClaim(claim.text, tuple(it.document or "" for it in claim.citations)) for claim in answer.claims]
-    ((gold, stated, _),) = aligned([(answer, claims)], Words())
+    ((gold, stated, *_),) = aligned([(answer, claims)], Words())
     assert stated == len(told)
     assert [it.documents for it in gold.citations or ()] == [claim.documents for claim in claims]

@@ -181,14 +181,15 @@ def test_the_loss_is_that_of_the_answer_alone(base: Path):
     from transformers import AutoTokenizer
 
     from vericite.train.examples import ExampleSource
-    from vericite.train.inline import IGNORED, Cited, encoded
+    from vericite.train.inline import Cited, encoded
 
     tokenizer = AutoTokenizer.from_pretrained(str(base))
-    it = Cited("a", "Does zinc help ?", (ExampleSource(id="s", text="zinc shortens colds"),), "zinc shortens colds .")
-    ids, wanted = encoded(it, tokenizer, 128)
-    learnt = [one for one in wanted if one != IGNORED]
-    assert tokenizer.decode(learnt) == "zinc shortens colds . </s>"
-    assert ids[-len(learnt) :] == learnt
+    source = ExampleSource(id="s", text="zinc shortens colds")
+    learnt = encoded(Cited("a", "Does zinc help ?", (source,), ("zinc shortens colds .",), (1.0,)), tokenizer, 128)
+    assert learnt
+    counted = [one for one, weight in zip(learnt.ids, learnt.weights, strict=True) if weight]
+    assert tokenizer.decode(counted) == "zinc shortens colds . </s>"
+    assert learnt.ids[-len(counted) :] == counted
 
 
 @pytest.mark.parametrize("command", ["attribution", "inline"])

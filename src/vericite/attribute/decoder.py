@@ -83,6 +83,23 @@ class ShownToDecoder(NamedTuple):
         return tokenizer(self._replace(sources=cut).text)["input_ids"][-most:]
 
 
+def base_signature(base: str) -> str:
+    """Name and version of a decoder, by which a run knows its base again: another of the same name is another.
+
+    Raises:
+        InputError: It is a GGUF file that cannot be read.
+        ModelError: There is no such checkpoint.
+    """
+    path = Path(base).expanduser()
+    if path.suffix != ".gguf":
+        return find_checkpoint(base, offline_by_environment()).signature
+    try:
+        with path.open("rb") as file:
+            return f"{path.name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+    except OSError as error:
+        raise InputError(f"expected a decoder in {base}; found none that can be read: {error.strerror}") from None
+
+
 def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
     """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
 

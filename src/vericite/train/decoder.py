@@ -30,12 +30,13 @@ from vericite.attribute.decoder import (
     DecoderCard,
     LabelledDecoder,
     ShownToDecoder,
+    base_signature,
     load_decoder,
 )
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
-from vericite.train.examples import AttributionExample, read_examples
+from vericite.train.examples import AttributionExample, read_examples, refuse_shared
 from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 from vericite.train.set_head import HeadFigures, best_threshold, cited_by, figures
 
@@ -45,11 +46,12 @@ PREDICTIONS = "dev-predictions.jsonl"
 
 @dataclass(frozen=True)
 class Encoded:
-    """An example as the decoder reads it."""
+    """An example as the decoder reads it; labels that are not known have 0 in ``known``."""
 
     ids: list[int]
     wanted: list[float]
     known: list[float]
+    weight: float = 1.0
 
 
 def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> Encoded:
@@ -65,7 +67,7 @@ def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> E
     ids = ShownToDecoder(example.question, example.sentence, sources).ids(tokenizer, most)
     wanted = [float(number in example.supports) for number in range(1, k + 1)]
     known = [float(number <= count and number not in example.unknown) for number in range(1, k + 1)]
-    return Encoded(ids, wanted, known)
+    return Encoded(ids, wanted, known, example.weight)
 
 
 def padded(some: Sequence[Encoded], fill: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -82,6 +84,7 @@ class DecoderRun:
 
     Attributes:
         data: The stages, one after the other: made data, then those of one's own domain.
+        dev: Examples that choose; none of them may be among the others.
         k: Labels, that is sources at most.
     """
 
@@ -96,12 +99,13 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
     """Train, write adapter, head and threshold to OUT, and say what they reach on the development set.
 
     Raises:
-        InputError: The base or the data cannot be used, or OUT is of another run.
+        InputError: The base or the data cannot be used, dev examples are trained on, or OUT is of another run.
     """
     stages = [read_examples(paths) for paths in run.data if paths]
     dev = read_examples([run.dev])
+    refuse_shared(dev, [it for examples in stages for it in examples])
     files = [[_hash(path) for path in paths] for paths in (*run.data, (run.dev,))]
-    settings = {"config": config.model_dump(mode="json"), "base": Path(run.base).name, "files": files, "k": run.k}
+    settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, "k": run.k}
     job = Job.in_folder(run.out, settings, "a decoder")
     with job.open():
         seeded(config.seed, config.threads)
@@ -133,7 +137,8 @@ def _task(module: LabelledDecoder, examples: Sequence[Encoded], held: Sequence[E
     def loss_of(some: Sequence[Encoded]) -> tuple[Tensor, float]:
         ids, mask, wanted, known = padded(some, fill)
         loss = F.binary_cross_entropy_with_logits(module(ids, mask), wanted, reduction="none")
-        return (loss * known).sum(), float(known.sum())
+        counted = known * torch.tensor([[it.weight] for it in some])
+        return (loss * counted).sum(), float(counted.sum())
 
     def dev() -> float:
         parts = [loss_of([it]) for it in held]

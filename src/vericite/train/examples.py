@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -127,6 +127,30 @@ def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:
         names = ", ".join(map(str, listed)) or "no file"
         raise InputError(f"expected examples in {names}; found none. Make some: vericite train attribution-data")
     return found
+
+
+def refuse_shared(
+    dev: Sequence[AttributionExample],
+    others: Sequence[AttributionExample],
+    text: Callable[[AttributionExample], str] = lambda it: it.sentence,
+) -> None:
+    """Refuse development examples that are trained on too: of the same group, or with the same text.
+
+    Raises:
+        InputError: There is one.
+    """
+    groups = {it.group for it in others if it.group}
+    texts = {_plain(text(it)) for it in others}
+    for one in dev:
+        if one.group in groups or _plain(text(one)) in texts:
+            raise InputError(
+                f"expected development examples that are not trained on; found {one.id} of the group "
+                f"{one.group or 'none'} in both. Split the data by group."
+            )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def as_line(example: AttributionExample) -> str:

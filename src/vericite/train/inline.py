@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,29 +22,48 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vericite.attribute.decoder import load_decoder
+from vericite.attribute.decoder import base_signature, load_decoder
 from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError
 from vericite.formats import AnswerToCheck
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
-from vericite.train.examples import AttributionExample, ExampleSource, read_examples
+from vericite.train.examples import AttributionExample, ExampleSource, read_examples, refuse_shared
 from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, trained
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
-IGNORED = -100
 ADAPTER = "adapter"
+LETTERS = tuple(int(4000 * 0.8**step) for step in range(21))
+"""How many characters of a source are shown, at most; the last is the least that is still a source."""
 
 
 @dataclass(frozen=True)
 class Cited:
-    """A question with its sources, and an answer that cites them."""
+    """A question with its sources, and the sentences of an answer that cites them.
+
+    Attributes:
+        sentences: With their markers.
+        weights: What each sentence counts in the loss.
+    """
 
     id: str
     question: str
     sources: tuple[ExampleSource, ...]
-    answer: str
+    sentences: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def answer(self) -> str:
+        """The sentences behind each other."""
+        return " ".join(self.sentences)
+
+
+class Learnt(NamedTuple):
+    """Tokens, and what each counts in the loss; those before the answer have 0."""
+
+    ids: list[int]
+    weights: list[float]
 
 
 def answers_of(examples: Sequence[AttributionExample]) -> Iterator[Cited]:
@@ -55,8 +74,9 @@ def answers_of(examples: Sequence[AttributionExample]) -> Iterator[Cited]:
             key = (it.group or it.id, tuple(source.id for source in it.sources))
             groups.setdefault(key, []).append(it)
     for (id, _), sentences in groups.items():
-        text = " ".join(marked(it.sentence, sorted(it.supports)) for it in sentences)
-        yield Cited(id, sentences[0].question or "", sentences[0].sources, text)
+        texts = tuple(marked(it.sentence, sorted(it.supports)) for it in sentences)
+        weights = tuple(it.weight for it in sentences)
+        yield Cited(id, sentences[0].question or "", sentences[0].sources, texts, weights)
 
 
 def marked(sentence: str, numbers: Sequence[int]) -> str:
@@ -71,29 +91,48 @@ def marked(sentence: str, numbers: Sequence[int]) -> str:
 def prompted(it: Cited, most: int) -> str:
     """What stands before the answer; the sources are cut to so many characters each."""
     sources = "\n".join(
-        f"[{number}] {source.title} {source.text}".strip()[:most] for number, source in enumerate(it.sources, start=1)
+        f"[{number}] {f'{source.title} {source.text}'.strip()[:most]}"
+        for number, source in enumerate(it.sources, start=1)
     )
     return f"{INSTRUCTION}\n\nSources:\n{sources}\n\nQuestion: {it.question}\n\nAnswer:"
 
 
-def encoded(it: Cited, tokenizer: Any, most: int) -> tuple[list[int], list[int]]:
-    """Tokens, and what of them is to be learnt: the answer and its end."""
-    answer: list[int] = tokenizer(f" {it.answer}", add_special_tokens=False)["input_ids"]
-    answer = [*answer, tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else answer
-    answer = answer[: most // 2]
-    letters = 4000
-    while True:
-        front: list[int] = tokenizer(prompted(it, letters))["input_ids"]
-        if len(front) + len(answer) <= most or letters < 50:
-            break
-        letters = int(letters * 0.8)
-    front = front[: most - len(answer)]
-    return front + answer, [IGNORED] * len(front) + answer
+def prompt_ids(it: Cited, tokenizer: Any, most: int) -> list[int] | None:
+    """What stands before the answer as tokens: the same whether an answer is learnt or asked for.
+
+    The ends of the sources give way where all is too long, never instruction and question. None if these leave no room.
+    """
+    for letters in LETTERS:
+        ids: list[int] = tokenizer(prompted(it, letters))["input_ids"]
+        if ids[-1] == tokenizer.eos_token_id:  # tokenizers that end each text; the answer is still to come
+            ids = ids[:-1]
+        if len(ids) <= most:
+            return ids
+    return None
+
+
+def encoded(it: Cited, tokenizer: Any, most: int) -> Learnt | None:
+    """Prompt, answer and its end as tokens; None if there is no room for them."""
+    answer: list[int] = []
+    weights: list[float] = []
+    for sentence, weight in zip(it.sentences, it.weights, strict=True):
+        ids: list[int] = tokenizer(f" {sentence}", add_special_tokens=False)["input_ids"]
+        answer += ids
+        weights += [weight] * len(ids)
+    if tokenizer.eos_token_id is not None:
+        answer.append(tokenizer.eos_token_id)
+        weights.append(weights[-1])
+    answer, weights = answer[: most // 2], weights[: most // 2]
+    front = prompt_ids(it, tokenizer, most - len(answer))
+    return None if front is None else Learnt(front + answer, [0.0] * len(front) + weights)
 
 
 @dataclass(frozen=True)
 class InlineRun:
-    """What is trained and where it is written; ``ask`` are questions to answer when it is done."""
+    """What is trained and where it is written; ``ask`` are questions to answer when it is done.
+
+    None of ``dev``, which chooses, may be among ``data``.
+    """
 
     base: str
     data: tuple[Path, ...]
@@ -108,53 +147,92 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
     """Train, write the adapter to OUT, and answer the questions there are.
 
     Raises:
-        InputError: The base or the data cannot be used, or OUT is of another run.
+        InputError: The base or the data cannot be used, dev examples are trained on, or OUT is of another run.
     """
-    data, dev = list(answers_of(read_examples(run.data))), list(answers_of(read_examples([run.dev])))
+    read, chosen_by = read_examples(run.data), read_examples([run.dev])
+    refuse_shared(chosen_by, read, lambda it: it.question or it.sentence)
+    data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config)
     if not data or not dev:
         raise InputError("expected examples with questions, from which answers can be joined; found none. Give more.")
     files = [[_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
-    asked = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
-    settings = {"config": config.model_dump(mode="json"), "base": Path(run.base).name, "files": files, **asked}
+    told = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
+    settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **told}
     job = Job.in_folder(run.out, settings, "an in-line model")
     with job.open():
         seeded(config.seed, config.threads)
         base, tokenizer = load_decoder(run.base, causal=True)
         model = adapted(base, config, causal=True)
         facts: dict[str, Any] = {}
+        prompts = _prompts(asked, tokenizer, config.max_tokens - run.new_tokens)
         if not run.untrained:
+            known, held = (_fitting(some, tokenizer, config.max_tokens) for some in (data, dev))
             folder = run.out / "steps"
             folder.mkdir(exist_ok=True)
             part = Job.in_folder(folder, settings, "an in-line model's steps")
-            facts = LoraRun(_task(model, tokenizer, data, dev, config), config, part, tell).run()
+            facts = LoraRun(_task(model, known, held), config, part, tell).run()
+            facts["left out, too long"] = len(data) + len(dev) - len(known) - len(held)
             model.save_pretrained(str(run.out / ADAPTER))
             if write_adapter(model, config.alpha, run.out / ADAPTER_FILE):
                 facts["llama.cpp"] = ADAPTER_FILE
         counted = {"trained": sum(it.numel() for it in trained(model).values())}
         if run.ask is not None:
-            facts["answers"] = _answer_all(run, model, tokenizer, config)
+            facts["answers"] = _answer_all(run, prompts, model, tokenizer)
+            facts["not asked, too long"] = len(asked) - len(prompts)
         job.note({"finished": True, **facts, "parameters": counted})
     return facts
 
 
-def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited], config: LoraConfig) -> LoraTask:
-    known = [encoded(it, tokenizer, config.max_tokens) for it in data]
-    held = [encoded(it, tokenizer, config.max_tokens) for it in dev]
-
-    def loss_of(some: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, float]:
-        longest = max(len(ids) for ids, _ in some)
-        ids = torch.tensor([one + [0] * (longest - len(one)) for one, _ in some])
-        mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one, _ in some])
-        wanted = torch.tensor([one + [IGNORED] * (longest - len(one)) for _, one in some])
-        following = wanted[:, 1:]
-        # Words of the sources are not learnt, so the vocabulary is not asked about them.
-        learnt = (following != IGNORED).any(dim=0).nonzero()[:, 0]
-        logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=learnt).logits.float()
-        following = following[:, learnt]
-        loss = F.cross_entropy(
-            logits.reshape(-1, logits.shape[-1]), following.reshape(-1), ignore_index=IGNORED, reduction="sum"
+def _asked(run: InlineRun, config: LoraConfig) -> list[Cited]:
+    """The questions to answer, read before anything is trained."""
+    if run.ask is None:
+        return []
+    if run.new_tokens >= config.max_tokens:
+        raise InputError(
+            f"expected an answer of fewer tokens than the {config.max_tokens} (max_tokens) that prompt and answer have "
+            f"together; found {run.new_tokens}. Lower --new-tokens, or raise max_tokens in the config."
         )
-        return loss, float((following != IGNORED).sum())
+    asked = list(answers_of(read_examples([run.ask])))
+    if not asked:
+        raise InputError(f"expected examples with questions in {run.ask}; found none. Give their questions.")
+    return asked
+
+
+def _fitting(some: Sequence[Cited], tokenizer: Any, most: int) -> list[Learnt]:
+    """Those that there is room for."""
+    found = [one for it in some if (one := encoded(it, tokenizer, most)) is not None]
+    if not found:
+        raise _no_room(most, "question and answer")
+    return found
+
+
+def _prompts(asked: Sequence[Cited], tokenizer: Any, most: int) -> list[tuple[Cited, list[int]]]:
+    """Questions with their prompts; those that there is room for."""
+    found = [(it, ids) for it in asked if (ids := prompt_ids(it, tokenizer, most)) is not None]
+    if asked and not found:
+        raise _no_room(most, "a question")
+    return found
+
+
+def _no_room(most: int, what: str) -> InputError:
+    return InputError(
+        f"expected room for {what} and {LETTERS[-1]} characters of each source; found {most} tokens, too few for any. "
+        "Raise max_tokens in the config."
+    )
+
+
+def _task(model: Any, known: Sequence[Learnt], held: Sequence[Learnt]) -> LoraTask:
+    def loss_of(some: Sequence[Learnt]) -> tuple[Tensor, float]:
+        longest = max(len(it.ids) for it in some)
+        lacking = [longest - len(it.ids) for it in some]
+        ids = torch.tensor([it.ids + [0] * more for it, more in zip(some, lacking, strict=True)])
+        mask = torch.tensor([[1] * len(it.ids) + [0] * more for it, more in zip(some, lacking, strict=True)])
+        weights = torch.tensor([it.weights + [0.0] * more for it, more in zip(some, lacking, strict=True)])[:, 1:]
+        # Words of the sources are not learnt, so the vocabulary is not asked about them.
+        learnt = (weights > 0).any(dim=0).nonzero()[:, 0]
+        logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=learnt).logits.float()
+        following, counted = ids[:, 1:][:, learnt], weights[:, learnt]
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), following.reshape(-1), reduction="none")
+        return (loss * counted.reshape(-1)).sum(), float(counted.sum())
 
     def dev_loss() -> float:
         parts = [loss_of([it]) for it in held]
@@ -164,25 +242,21 @@ def _task(model: Any, tokenizer: Any, data: Sequence[Cited], dev: Sequence[Cited
     return LoraTask(model, lambda places: loss_of([known[place] for place in places]), dev_loss, len(known))
 
 
-def _answer_all(run: InlineRun, model: Any, tokenizer: Any, config: LoraConfig) -> int:
+def _answer_all(run: InlineRun, prompts: Sequence[tuple[Cited, list[int]]], model: Any, tokenizer: Any) -> int:
     """Answers to the questions, written as ``check`` and ``score`` read them; a run that was ended goes on."""
-    assert run.ask is not None
     lines = Lines(run.out / "answers.jsonl", AnswerToCheck)
     done = {it.id for it in lines.read()}
-    asked = [it for it in answers_of(read_examples([run.ask])) if it.id not in done]
+    left = [(it, ids) for it, ids in prompts if it.id not in done]
     model.eval()
-    for it in asked:
-        text = generated(it, model, tokenizer, config.max_tokens, run.new_tokens)
+    for it, ids in left:
+        text = generated(ids, model, tokenizer, run.new_tokens)
         answer = parse_answer(it.id, text or "-", [source.document for source in it.sources], it.question)
         lines.append([AnswerToCheck.of(answer)])
-    return len(done) + len(asked)
+    return len(done) + len(left)
 
 
-def generated(it: Cited, model: Any, tokenizer: Any, most: int, new_tokens: int) -> str:
-    """The likeliest answer, word by word."""
-    front, _ = encoded(Cited(it.id, it.question, it.sources, ""), tokenizer, most - new_tokens)
-    if front and front[-1] == tokenizer.eos_token_id:
-        front = front[:-1]
+def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> str:
+    """The likeliest answer behind a prompt, word by word."""
     ids = torch.tensor([front])
     fill = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
     with torch.no_grad():
@@ -194,6 +268,11 @@ def generated(it: Cited, model: Any, tokenizer: Any, most: int, new_tokens: int)
             pad_token_id=fill,
         )
     text: str = tokenizer.decode(made[0][len(front) :], skip_special_tokens=True)
+    return said(text)
+
+
+def said(text: str) -> str:
+    """What a model wrote up to its first blank line, as one line."""
     return " ".join(text.split("\n\n")[0].split())
 
 

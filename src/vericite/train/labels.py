@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from vericite.assess.checkpoint import CARD, CompletenessCard, decoder_ids
 from vericite.assess.completeness import AnswerSentence, asked_hash
 from vericite.assess.correctness import WindowExample
-from vericite.attribute.decoder import LabelledDecoder, load_decoder
+from vericite.attribute.decoder import LabelledDecoder, base_signature, load_decoder
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job
 from vericite.errors import InputError
@@ -169,7 +169,7 @@ def train_labels(run: LabelRun, config: LabelConfig, tell: Callable[[int, float]
     digest = hashlib.sha256(json.dumps([asdict(it) for it in run.examples]).encode()).hexdigest()[:16]
     settings = {
         "config": config.model_dump(mode="json"),
-        "base": Path(run.base).name,
+        "base": base_signature(run.base),
         "data": digest,
         "adapter": run.adapter,
     }

@@ -25,7 +25,7 @@ from vericite.errors import InputError
 from vericite.models.embedder import Embedder
 from vericite.models.folder import TrainingSet
 from vericite.records import Record, to_json
-from vericite.train.examples import AttributionExample, TrainConfig, read_examples
+from vericite.train.examples import AttributionExample, TrainConfig, read_examples, refuse_shared
 from vericite.verify.judges.bundled import BundledJudge
 
 Floats = NDArray[np.float64]
@@ -410,7 +410,7 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
     """
     files = {"data": run.data, "then": run.then, "dev": (run.dev,)}
     read = {name: read_examples(paths) if paths else [] for name, paths in files.items()}
-    _refuse_shared(read["dev"], [*read["data"], *read["then"]])
+    refuse_shared(read["dev"], [*read["data"], *read["then"]])
     maker = FeatureMaker(BundledJudge(), Embedder.shared())
     hashes = {name: [_hash(path) for path in paths] for name, paths in files.items()}
     settings = {"config": config.model_dump(mode="json"), "made_by": maker.signature, "files": hashes, "name": run.name}
@@ -441,17 +441,6 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
         write_whole(run.out / HEAD, [to_json(head) + "\n"])
         job.note({"finished": True, "examples": {name: len(it) for name, it in parts.items()}, "scores": head.scores})
     return head
-
-
-def _refuse_shared(dev: Sequence[AttributionExample], others: Sequence[AttributionExample]) -> None:
-    groups = {it.group for it in others if it.group}
-    sentences = {" ".join(it.sentence.lower().split()) for it in others}
-    for one in dev:
-        if one.group in groups or " ".join(one.sentence.lower().split()) in sentences:
-            raise InputError(
-                f"expected development examples that are not trained on; found {one.id} of the group "
-                f"{one.group or 'none'} in both. Split the data by group."
-            )
 
 
 def _sets(examples: Sequence[AttributionExample]) -> Iterator[TrainingSet]:

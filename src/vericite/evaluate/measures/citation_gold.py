@@ -378,21 +378,35 @@ STATED = 0.5
 
 
 class GoldClaim(NamedTuple):
-    """A claim of the gold answer, and the documents that it cites."""
+    """A claim of the gold answer, the documents that it cites, and those of which it is not known if it might."""
 
     text: str
     documents: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
 
 
 class Aligned(NamedTuple):
     """What an answer's sentences ought to cite, and how many of the gold's claims it states.
 
     A sentence that states no claim of the gold ought to cite nothing.
+
+    Attributes:
+        unknown: Of each sentence, the documents that it may cite or not: no claim that it states needs them, and of one
+            it is not known.
     """
 
     gold: Gold
     stated: int
     claims: int
+    unknown: tuple[frozenset[str], ...]
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer without those of its citations that are neither right nor wrong."""
+        claims = (
+            claim.model_copy(update={"citations": tuple(it for it in claim.citations if it.document not in unknown)})
+            for claim, unknown in zip(answer.claims, self.unknown, strict=True)
+        )
+        return answer.model_copy(update={"claims": tuple(claims)})
 
 
 def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, bar: float = STATED) -> list[Aligned]:
@@ -401,7 +415,8 @@ def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, b
     Each claim of the gold answer is laid beside the sentence that is likeliest to entail it (Patel et al. 2024, figure
     3); one that no sentence entails has none. ``CitationF1`` and its like read what comes out.
 
-    A claim that could not be judged counts as not stated.
+    A claim that could not be judged counts as not stated. Where the gold has ``unknown`` documents, score what
+    ``Aligned.told`` makes of the answer.
     """
     cases = [(answer, list(claims)) for answer, claims in asked]
     pairs = dict.fromkeys(
@@ -416,6 +431,7 @@ def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, b
 
 def _aligned(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, float], bar: float) -> Aligned:
     wanted: list[dict[str, None]] = [{} for _ in answer.claims]
+    unknown: list[set[str]] = [set() for _ in answer.claims]
     stated = 0
     for claim in claims:
         odds = [entailed.get(Pair(own.text, claim.text), 0.0) for own in answer.claims]
@@ -423,5 +439,7 @@ def _aligned(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, f
         if odds and odds[best] >= bar:
             stated += 1
             wanted[best] |= dict.fromkeys(claim.documents)
+            unknown[best] |= set(claim.unknown)
     sentences = tuple(GoldSentence(sentence=place, documents=tuple(own)) for place, own in enumerate(wanted))
-    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims))
+    apart = tuple(frozenset(those - own.keys()) for own, those in zip(wanted, unknown, strict=True))
+    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims), apart)
