@@ -4,16 +4,18 @@ Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questi
     [--sample N] [--encoder CHECKPOINT --runs FOLDER] [--sizes 3]
 
 Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
-and told apart: unnecessary is a must-have statement of another question, inappropriate is one with its verb negated.
-Questions are split 60 / 20 / 20 by a hash of their text; the classifier's strength is chosen on the second part.
+and told apart: unnecessary is a must-have statement of another question of the same part, inappropriate is one with its
+verb negated. Questions are split 60 / 20 / 20 by a hash of their text, and statements of a later part are left out of
+the earlier ones. The classifier's strength is chosen on the second part; what is tested is trained on both.
 
-With --encoder a checkpoint is fine-tuned for completeness and for correctness, each in a folder of its own under
---runs, where an ended run goes on; epochs are chosen on a fifth of the training questions or documents. It needs torch
-(vericite[train]). For correctness one model is trained a size of windows, on negatives by question, and its bar is 0.5;
-the other ways' bars are those of the best macro-F1 on training pairs.
+Correctness: HealthVer's claims with all sentences of a document that support them, one case a claim and document.
+Classifiers are trained on its training claims before 60 % of the documents, and tested on its test claims before the
+others. Training claims come without questions, so the negatives of training are those that BM25 ranks best for the
+claim. What starts from the bundled verifier has seen most test documents with other claims: its rows say so.
 
-Correctness: HealthVer's claims with the spans that support them; classifiers are trained on its training claims before
-60 % of the documents, and tested on its test claims before the others.
+With --encoder checkpoints are fine-tuned for completeness and for correctness, each in a folder of its own under
+--runs, where an ended run goes on; epochs are chosen on a share of the training questions or documents (--config). It
+needs torch (vericite[train]). For correctness one model is trained a size of windows.
 """
 
 from __future__ import annotations
@@ -163,7 +165,13 @@ def plain(text: str) -> str:
 
 
 def completeness(
-    path: Path, model: str | None, sample: int | None, bases: Sequence[str], runs: Path, config: Path | None
+    path: Path,
+    model: str | None,
+    sample: int | None,
+    strengths: Sequence[float],
+    bases: Sequence[str],
+    runs: Path,
+    config: Path | None,
 ) -> None:
     """P, R and F1 of each way to label sentences, weighted by label, on the test part."""
     parts = sentences_of(path)
@@ -178,7 +186,7 @@ def completeness(
         said = [one.label or "none" for one in labeller.label([asked for _, asked, _ in rows])]
         return f1_score([label for *_, label in rows], said, average="weighted", labels=list(LABELS), zero_division=0)
 
-    on_dev = {strength: f1(trained(strength, train), parts["dev"]) for strength in CHOICES}
+    on_dev = {strength: f1(trained(strength, train), parts["dev"]) for strength in strengths}
     best = max(on_dev, key=on_dev.__getitem__)
     print("dev, weighted F1 by strength: " + ", ".join(f"{key:g} {value:.3f}" for key, value in on_dev.items()))
     ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best, train + held)}
@@ -277,6 +285,18 @@ def by_reranker(reranker: Reranker) -> Scorer:
     return score
 
 
+def remembered(score: Scorer) -> Scorer:
+    """Each pair is scored once, however often it is asked for."""
+    known: dict[WindowExample, float] = {}
+
+    def score_new(rows: Sequence[WindowExample]) -> np.ndarray:
+        if new := [one for one in dict.fromkeys(rows) if one not in known]:
+            known.update(zip(new, score(new).tolist(), strict=True))
+        return np.array([known[one] for one in rows])
+
+    return score_new
+
+
 def by_learnt_length(train: Sequence[WindowExample]) -> Scorer:
     """Length alone, the shorter or the longer as training pairs have it."""
     turn = 1.0 if auc(np.array([one.correct for one in train]), by_length(train)) >= 0.5 else -1.0
@@ -321,37 +341,38 @@ def correctness(folder: Path, sizes: Sequence[int], bases: Sequence[str], runs: 
     counts = {part: f"{len(rows)} cases of {len({it.group for it in rows})} documents" for part, rows in parts.items()}
     print(f"training {counts['train']}, test {counts['test']}")
     print(f"the bundled verifier was trained on claims of {len(seen)} of the {len(tested)} test documents")
-    cosine, nli = by_cosine(Embedder.shared()), by_judge(BundledJudge())
-    reranked = by_reranker(Reranker.shared())
+    cosine, nli = remembered(by_cosine(Embedder.shared())), remembered(by_judge(BundledJudge()))
+    reranked = remembered(by_reranker(Reranker.shared()))
     for size in sizes:
         # Without questions of training claims there is one way to choose their negatives.
         train = examples(parts["train"], "sentence", size)
         tuned = {base: encoder(base, runs / f"correctness-{size}-{Path(base).name}", train, config) for base in bases}
-        ways = {
-            "length alone": by_learnt_length(train),
-            "cosine": cosine,
-            "reranker": reranked,
-            "SVM": classical(train, "svm"),
-            "LR": classical(train, "logistic"),
-            "LR over cosine, reranker, words, length": fitted(train, [cosine, reranked]),
-            "NLI (bundled verifier: has seen the documents)": nli,
-            "LR over cosine, NLI, words, length (has seen the documents)": fitted(train, [cosine, nli]),
+        length = by_learnt_length(train)
+        # What learns has a bar of its own, and what does not has the best one on training pairs.
+        ways: dict[str, tuple[Scorer, float]] = {
+            "length alone": (length, best_bar(train, length)),
+            "cosine": (cosine, best_bar(train, cosine)),
+            "reranker": (reranked, best_bar(train, reranked)),
+            "SVM": (classical(train, "svm"), 0.0),
+            "LR": (classical(train, "logistic"), 0.0),
+            "LR over cosine, reranker, words, length": (fitted(train, [cosine, reranked]), 0.0),
+            "NLI (bundled verifier: has seen the documents)": (nli, best_bar(train, nli)),
+            "LR over cosine, NLI, words, length (has seen the documents)": (fitted(train, [cosine, nli]), 0.0),
         }
-        bars = {name: best_bar(train, score(train)) for name, score in ways.items()}
+        ways |= {f"encoder, fine-tuned from {Path(base).name}": (score, 0.5) for base, score in tuned.items()}
         for ranked in ("question", "sentence") if size == WINDOW else ("question",):
             test = examples(parts["test"], ranked, size)
             gold = np.array([one.correct for one in test])
             print(
                 f"window {size}, test negatives by {ranked}: {len(train)} pairs for training, {len(test)} for testing"
             )
-            for name, score in ways.items():
-                report(name, test, gold, score(test), bars[name])
-            for base, score in tuned.items():
-                report(f"encoder, fine-tuned from {Path(base).name}", test, gold, score(test), 0.5)
+            for name, (score, bar) in ways.items():
+                report(name, test, gold, score(test), bar)
 
 
-def best_bar(train: Sequence[WindowExample], found: np.ndarray) -> float:
+def best_bar(train: Sequence[WindowExample], score: Scorer) -> float:
     """The score from which on a pair is correct, by the best macro-F1 on training pairs."""
+    found = score(train)
     return float(max(np.nanquantile(found, np.linspace(0.02, 0.98, 49)), key=lambda cut: macro(train, found >= cut)))
 
 
@@ -389,6 +410,9 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--only", choices=["recall", "agreement", "completeness", "correctness"])
     parser.add_argument("--llm", help="a language model that labels sentences too")
+    parser.add_argument(
+        "--strengths", type=float, nargs="+", default=CHOICES, help="of the classifier, chosen on the second part"
+    )
     parser.add_argument("--sample", type=int, help="the language model labels so many sentences, chosen by their hash")
     parser.add_argument(
         "--encoder", nargs="+", default=[], help="checkpoints to fine-tune: folders, or names on huggingface.co"
@@ -404,7 +428,7 @@ def main() -> None:
     if given.only in (None, "agreement"):
         agreement(given.kqa / "NLI_medical_annotator.csv")
     if given.only in (None, "completeness"):
-        completeness(answers, given.llm, given.sample, *trained)
+        completeness(answers, given.llm, given.sample, given.strengths, *trained)
     if given.only in (None, "correctness"):
         correctness(given.healthver, given.sizes, *trained)
 
