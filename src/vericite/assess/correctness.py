@@ -204,7 +204,7 @@ def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, 
     scores = np.array(rows, dtype=np.float64).reshape(-1, 2)
     scores = scores[~np.isnan(scores).any(axis=1)]
     if not len(scores):
-        return OwnAndOther(*[float("nan")] * 4, 0)
+        return OwnAndOther(np.nan, np.nan, np.nan, np.nan, 0)
     positive, negative = scores.T
     gold = np.repeat([True, False], len(scores))
     return OwnAndOther(
