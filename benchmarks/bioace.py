@@ -4,16 +4,18 @@ Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questi
     [--sample N] [--encoder CHECKPOINT --runs FOLDER] [--sizes 3]
 
 Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
-and told apart: unnecessary is a must-have statement of another question, inappropriate is one with its verb negated.
-Questions are split 60 / 20 / 20 by a hash of their text; the classifier's strength is chosen on the second part.
+and told apart: unnecessary is a must-have statement of another question of the same part, inappropriate is one with its
+verb negated. Questions are split 60 / 20 / 20 by a hash of their text, and statements of a later part are left out of
+the earlier ones. The classifier's strength is chosen on the second part; what is tested is trained on both.
 
-With --encoder a checkpoint is fine-tuned for completeness and for correctness, each in a folder of its own under
---runs, where an ended run goes on; epochs are chosen on a fifth of the training questions or documents. It needs torch
-(vericite[train]). For correctness one model is trained a size of windows, on negatives by question, and its bar is 0.5;
-the other ways' bars are those of the best macro-F1 on training pairs.
+Correctness: HealthVer's claims with all sentences of a document that support them, one case a claim and document.
+Classifiers are trained on its training claims before 60 % of the documents, and tested on its test claims before the
+others. Training claims come without questions, so the negatives of training are those that BM25 ranks best for the
+claim. What starts from the bundled verifier has seen most test documents with other claims: its rows say so.
 
-Correctness: HealthVer's claims with the spans that support them; classifiers are trained on its training claims before
-60 % of the documents, and tested on its test claims before the others.
+With --encoder checkpoints are fine-tuned for completeness and for correctness, each in a folder of its own under
+--runs, where an ended run goes on; epochs are chosen on a share of the training questions or documents (--config). It
+needs torch (vericite[train]). For correctness one model is trained a size of windows.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
@@ -62,7 +65,8 @@ from vericite.datasets.registry import source_named
 from vericite.llm import LLM
 from vericite.models import Embedder
 from vericite.models.contracts import Pair
-from vericite.records import SentenceLabel
+from vericite.models.embedder import Reranker
+from vericite.records import Gold, SentenceLabel
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.registry import load_judge
@@ -130,22 +134,44 @@ def negated(text: str) -> str | None:
 
 
 def sentences_of(path: Path) -> dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]]:
-    """Labelled statements by part of the split, each with its question's id."""
+    """Labelled statements by part of the split, each with its question's id; no text is in two parts."""
     problems: list = []
-    gold = [it for it in source_named(f"kqa:{path}").gold(problems).values() if it.nuggets and it.question]
-    found: dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]] = {"train": [], "dev": [], "test": []}
-    for place, one in enumerate(gold):
-        share = int(hashlib.sha256(one.question.encode()).hexdigest(), 16) % 100
-        part = found["train" if share < 60 else "dev" if share < 80 else "test"]
-        own = [(it.text, "required" if it.vital else "borderline") for it in one.nuggets]
-        other = [(it.text, "unnecessary") for it in gold[place - 1].nuggets if it.vital][:2]
-        wrong = [(text, "inappropriate") for it in one.nuggets if it.vital and (text := negated(it.text))][:2]
-        part += [(one.id, AnswerSentence(one.question, text), label) for text, label in (*own, *other, *wrong)]
+    split: dict[str, list[Gold]] = {"test": [], "dev": [], "train": []}
+    for one in source_named(f"kqa:{path}").gold(problems).values():
+        if one.nuggets and one.question:
+            share = int(hashlib.sha256(one.question.encode()).hexdigest(), 16) % 100
+            split["train" if share < 60 else "dev" if share < 80 else "test"].append(one)
+    found: dict[str, list[tuple[str, AnswerSentence, SentenceLabel]]] = {}
+    seen: set[str] = set()
+    for part, gold in split.items():
+        rows: list[tuple[str, AnswerSentence, SentenceLabel]] = []
+        for place, one in enumerate(gold):
+            own = [(it.text, "required" if it.vital else "borderline") for it in one.nuggets]
+            known = {text for text, _ in own}
+            other = [(it.text, "unnecessary") for it in gold[place - 1].nuggets if it.vital and it.text not in known][
+                :2
+            ]
+            wrong = [(text, "inappropriate") for it in one.nuggets if it.vital and (text := negated(it.text))][:2]
+            rows += [(one.id, AnswerSentence(one.question, text), label) for text, label in (*own, *other, *wrong)]
+        # Questions share statements. The test part keeps its own, and the others go without them.
+        found[part] = [row for row in rows if plain(row[1].sentence) not in seen]
+        seen |= {plain(row[1].sentence) for row in rows}
     return found
 
 
+def plain(text: str) -> str:
+    """A text without case, marks and spaces, by which it is known again."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
 def completeness(
-    path: Path, model: str | None, sample: int | None, base: str | None, runs: Path, config: Path | None
+    path: Path,
+    model: str | None,
+    sample: int | None,
+    strengths: Sequence[float],
+    bases: Sequence[str],
+    runs: Path,
+    config: Path | None,
 ) -> None:
     """P, R and F1 of each way to label sentences, weighted by label, on the test part."""
     parts = sentences_of(path)
@@ -153,22 +179,25 @@ def completeness(
     embedder = Embedder.shared()
     train, held = ([(asked, label) for _, asked, label in parts[name]] for name in ("train", "dev"))
 
-    def trained(strength: float) -> ByClassifier:
-        return ByClassifier(train_classifier(train, embedder, strength), embedder)
+    def trained(strength: float, rows: list[tuple[AnswerSentence, SentenceLabel]]) -> ByClassifier:
+        return ByClassifier(train_classifier(rows, embedder, strength), embedder)
 
     def f1(labeller: Labeller, rows: list) -> float:
         said = [one.label or "none" for one in labeller.label([asked for _, asked, _ in rows])]
         return f1_score([label for *_, label in rows], said, average="weighted", labels=list(LABELS), zero_division=0)
 
-    on_dev = {strength: f1(trained(strength), parts["dev"]) for strength in CHOICES}
+    on_dev = {strength: f1(trained(strength, train), parts["dev"]) for strength in strengths}
     best = max(on_dev, key=on_dev.__getitem__)
     print("dev, weighted F1 by strength: " + ", ".join(f"{key:g} {value:.3f}" for key, value in on_dev.items()))
-    ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best)}
+    ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best, train + held)}
     if model:
         ways[model] = ByModel(LLM(model))
-    if base:
-        ways["encoder, fine-tuned"] = tuned_labeller(base, runs / "completeness", train + held, config)
-    commonest = Counter(label for *_, label in parts["train"]).most_common(1)[0][0]
+    for base in bases:
+        name = Path(base).name
+        ways[f"encoder, fine-tuned from {name}"] = tuned_labeller(
+            base, runs / f"completeness-{name}", train + held, config
+        )
+    commonest = Counter(label for _, label in train + held).most_common(1)[0][0]
     for name, way in ways.items():
         if name == model and sample:
             # The language model alone, which is the slow one.
@@ -210,26 +239,68 @@ def shown(rows: list, gold: list[str], said: list[str]) -> str:
 
 
 def marked(folder: Path, part: str) -> list[Marked]:
-    """HealthVer's claims with the sentences that support them; a claim without a known question stands for it."""
+    """HealthVer's claims, each with all sentences of a document that support it: one case a claim and document.
+
+    Training claims come without questions: there the claim stands for its question.
+    """
     documents = {it["doc_id"]: it for it in map(json.loads, (folder / "multivers" / "corpus.jsonl").open())}
     questions: dict[str, str] = {}
-    for name in ("dev", "test"):
-        with (folder / f"healthver_{name}.csv").open(encoding="utf-8", newline="") as file:
-            questions.update((row["claim"].strip(), row["question"]) for row in csv.DictReader(file))
+    if part == "test":
+        with (folder / "healthver_test.csv").open(encoding="utf-8", newline="") as file:
+            questions = {row["claim"].strip(): row["question"] for row in csv.DictReader(file)}
     found: list[Marked] = []
-    for line in (folder / "multivers" / f"claims_{part}.jsonl").open():
-        record = json.loads(line)
+    for record in claims(folder, part):
         claim = record["claim"].strip()
         for document, spans in record["evidence"].items():
             # Most documents are of training and test claims alike: whoever has seen a document knows its spans.
             if (int(hashlib.sha256(document.encode()).hexdigest(), 16) % 100 < 60) != (part == "train"):
                 continue
-            sentences = tuple(documents[int(document)]["abstract"])
-            for span in spans:
-                if span["label"] == "SUPPORT":
-                    evidence = frozenset(span["sentences"])
-                    found.append(Marked(claim, questions.get(claim, claim), sentences, evidence, document))
+            supporting = frozenset(at for span in spans if span["label"] == "SUPPORT" for at in span["sentences"])
+            if supporting:
+                sentences = tuple(documents[int(document)]["abstract"])
+                found.append(Marked(claim, questions.get(claim, claim), sentences, supporting, document))
     return found
+
+
+def claims(folder: Path, part: str) -> Iterator[dict[str, Any]]:
+    """Claims with their evidence."""
+    with (folder / "multivers" / f"claims_{part}.jsonl").open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def by_reranker(reranker: Reranker) -> Scorer:
+    """How relevant a window is to the sentence."""
+
+    def score(rows: Sequence[WindowExample]) -> np.ndarray:
+        windows: dict[str, list[str]] = {}
+        for one in rows:
+            windows.setdefault(one.sentence, []).append(one.window)
+        found = {
+            (sentence, window): value
+            for sentence, texts in windows.items()
+            for window, value in zip(texts, reranker.logits(sentence, texts), strict=True)
+        }
+        return np.array([found[one.sentence, one.window] for one in rows], dtype=np.float64)
+
+    return score
+
+
+def remembered(score: Scorer) -> Scorer:
+    """Each pair is scored once, however often it is asked for."""
+    known: dict[WindowExample, float] = {}
+
+    def score_new(rows: Sequence[WindowExample]) -> np.ndarray:
+        if new := [one for one in dict.fromkeys(rows) if one not in known]:
+            known.update(zip(new, score(new).tolist(), strict=True))
+        return np.array([known[one] for one in rows])
+
+    return score_new
+
+
+def by_learnt_length(train: Sequence[WindowExample]) -> Scorer:
+    """Length alone, the shorter or the longer as training pairs have it."""
+    turn = 1.0 if auc(np.array([one.correct for one in train]), by_length(train)) >= 0.5 else -1.0
+    return lambda rows: turn * by_length(rows)
 
 
 def fitted(train: Sequence[WindowExample], scorers: Sequence[Scorer]) -> Scorer:
@@ -262,36 +333,55 @@ def told(step: int, loss: float) -> None:
         print(f"  step {step}, loss {loss:.3f}", file=sys.stderr, flush=True)
 
 
-def correctness(folder: Path, sizes: Sequence[int], base: str | None, runs: Path, config: Path | None) -> None:
+def correctness(folder: Path, sizes: Sequence[int], bases: Sequence[str], runs: Path, config: Path | None) -> None:
     """AUC and macro-F1 on HealthVer's test claims of each way, by how negatives are chosen and by size of window."""
     parts = {part: marked(folder, part) for part in ("train", "test")}
-    embedder, judge = Embedder.shared(), BundledJudge()
-    nli = {"cosine": by_cosine(embedder), "NLI (bundled verifier)": by_judge(judge)}
+    tested = {it.group for it in parts["test"]}
+    seen = tested & {document for record in claims(folder, "train") for document in record["evidence"]}
+    counts = {part: f"{len(rows)} cases of {len({it.group for it in rows})} documents" for part, rows in parts.items()}
+    print(f"training {counts['train']}, test {counts['test']}")
+    print(f"the bundled verifier was trained on claims of {len(seen)} of the {len(tested)} test documents")
+    cosine, nli = remembered(by_cosine(Embedder.shared())), remembered(by_judge(BundledJudge()))
+    reranked = remembered(by_reranker(Reranker.shared()))
     for size in sizes:
-        tuned = None
+        # Without questions of training claims there is one way to choose their negatives.
+        train = examples(parts["train"], "sentence", size)
+        tuned = {base: encoder(base, runs / f"correctness-{size}-{Path(base).name}", train, config) for base in bases}
+        length = by_learnt_length(train)
+        # What learns has a bar of its own, and what does not has the best one on training pairs.
+        ways: dict[str, tuple[Scorer, float]] = {
+            "length alone": (length, best_bar(train, length)),
+            "cosine": (cosine, best_bar(train, cosine)),
+            "reranker": (reranked, best_bar(train, reranked)),
+            "SVM": (classical(train, "svm"), 0.0),
+            "LR": (classical(train, "logistic"), 0.0),
+            "LR over cosine, reranker, words, length": (fitted(train, [cosine, reranked]), 0.0),
+            "NLI (bundled verifier: has seen the documents)": (nli, best_bar(train, nli)),
+            "LR over cosine, NLI, words, length (has seen the documents)": (fitted(train, [cosine, nli]), 0.0),
+        }
+        ways |= {f"encoder, fine-tuned from {Path(base).name}": (score, 0.5) for base, score in tuned.items()}
         for ranked in ("question", "sentence") if size == WINDOW else ("question",):
-            train, test = (examples(parts[part], ranked, size) for part in ("train", "test"))
+            test = examples(parts["test"], ranked, size)
             gold = np.array([one.correct for one in test])
             print(
-                f"window {size}, negatives by {ranked}: {len(train)} for training, {len(test)} for testing", flush=True
+                f"window {size}, test negatives by {ranked}: {len(train)} pairs for training, {len(test)} for testing"
             )
-            if base:
-                tuned = tuned or encoder(base, runs / f"correctness-{size}", train, config)
-                report("encoder, fine-tuned", test, gold, tuned(test), 0.5)
-            ways = {"length alone": by_length, **nli}
-            ways |= {"SVM": classical(train, "svm"), "LR": classical(train, "logistic")}
-            ways["LR over cosine, NLI, words, length"] = fitted(train, list(nli.values()))
-            for name, score in ways.items():
-                found = score(train)
-                cuts = np.quantile(found, np.linspace(0.02, 0.98, 49))
-                report(name, test, gold, score(test), max(cuts, key=lambda cut: macro(train, found >= cut)))
+            for name, (score, bar) in ways.items():
+                report(name, test, gold, score(test), bar)
+
+
+def best_bar(train: Sequence[WindowExample], score: Scorer) -> float:
+    """The score from which on a pair is correct, by the best macro-F1 on training pairs."""
+    found = score(train)
+    return float(max(np.nanquantile(found, np.linspace(0.02, 0.98, 49)), key=lambda cut: macro(train, found >= cut)))
 
 
 def report(name: str, test: Sequence[WindowExample], gold: np.ndarray, scores: np.ndarray, bar: float) -> None:
     """A row of a table."""
     low, high = auc_interval(test, gold, scores)
     area, f1 = auc(gold, scores), macro(test, scores >= bar)
-    print(f"  {name}: AUC {area:.3f} [{low:.3f}, {high:.3f}], macro-F1 {f1:.3f}", flush=True)
+    failed = f", {count} without a score" if (count := int(np.isnan(scores).sum())) else ""
+    print(f"  {name}: AUC {area:.3f} [{low:.3f}, {high:.3f}], macro-F1 {f1:.3f}{failed}", flush=True)
 
 
 def macro(rows: Sequence[WindowExample], said: np.ndarray) -> float:
@@ -320,8 +410,13 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--only", choices=["recall", "agreement", "completeness", "correctness"])
     parser.add_argument("--llm", help="a language model that labels sentences too")
+    parser.add_argument(
+        "--strengths", type=float, nargs="+", default=CHOICES, help="of the classifier, chosen on the second part"
+    )
     parser.add_argument("--sample", type=int, help="the language model labels so many sentences, chosen by their hash")
-    parser.add_argument("--encoder", help="a checkpoint to fine-tune: a folder, or a name on huggingface.co")
+    parser.add_argument(
+        "--encoder", nargs="+", default=[], help="checkpoints to fine-tune: folders, or names on huggingface.co"
+    )
     parser.add_argument("--config", type=Path, help="how it is trained, as `bioace train-completeness --config`")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where it is trained")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 2, 3, 4], help="of windows, for correctness")
@@ -333,7 +428,7 @@ def main() -> None:
     if given.only in (None, "agreement"):
         agreement(given.kqa / "NLI_medical_annotator.csv")
     if given.only in (None, "completeness"):
-        completeness(answers, given.llm, given.sample, *trained)
+        completeness(answers, given.llm, given.sample, given.strengths, *trained)
     if given.only in (None, "correctness"):
         correctness(given.healthver, given.sizes, *trained)
 

@@ -46,6 +46,21 @@ def test_areas_are_scikit_learns():
     assert np.isnan(auc(np.ones(3, bool), scores[:3]))
 
 
+def test_what_could_not_be_judged_is_left_out_of_areas_and_of_algorithm_1():
+    gold, scores = np.array([True, False, True, False]), np.array([0.9, 0.2, np.nan, np.nan])
+    assert auc(gold, scores) == 1
+    assert np.isnan(auc(gold, np.full(4, np.nan)))
+    zinc = Marked("Zinc shortens colds.", "Zinc?", ("Zinc.", "It shortens colds by days."), frozenset({1}))
+
+    def fails_on_zinc(rows):
+        return np.array([np.nan if one.sentence == zinc.sentence else len(one.window) for one in rows])
+
+    found = algorithm_1([case(), zinc], fails_on_zinc)
+    assert found.n == 1 and found.accuracy == 1 and not np.isnan([found.positive, found.negative, found.auc]).any()
+    none = algorithm_1([case(), zinc], lambda rows: np.full(len(rows), np.nan))
+    assert none.n == 0 and np.isnan(none.auc)
+
+
 @pytest.mark.parametrize("kind", ["svm", "logistic"])
 def test_classical_models_learn(kind):
     rows = examples([case(number) for number in range(8)], size=1)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+# The service on loopback is at home with the client's own tests.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
+
+from server import ScriptedServer, reply
 
 pytest.importorskip("sklearn", reason="the extra [eval] is not installed")
 
@@ -82,9 +88,120 @@ def test_a_classifier_is_trained_and_labels_sentences(run_cli, tmp_path):
     assert "trained on 30 of these 30 sentences" in printed.err.replace("\n", " ")
 
 
+def test_a_topic_of_the_gold_that_is_no_list_costs_itself(run_cli, tmp_path):
+    gold = tmp_path / "gold.json"
+    nuggets = json.loads((EXAMPLES / "nuggets.json").read_text())
+    gold.write_text(json.dumps({"zinc": None, "selenium": ["Selenium.", 3], **nuggets}))
+    printed = run_cli(*COMMAND[:3], "--gold", str(gold), "--json")
+    assert printed.code == 2
+    assert rows(printed) == rows(run_cli(*COMMAND, "--json"))
+    told = printed.err.replace("\n", " ")
+    assert "field zinc: expected a list of nuggets" in told and "field selenium" in told
+
+
+def test_a_nugget_without_words_is_none(run_cli, tmp_path):
+    nuggets = json.loads((EXAMPLES / "nuggets.json").read_text())
+    whole = rows(run_cli(*COMMAND, "--json"))
+    (tmp_path / "gold.json").write_text(json.dumps({topic: [*of, "", "  "] for topic, of in nuggets.items()}))
+    lines = [
+        json.dumps({"id": topic, "nuggets": [{"id": str(at), "text": text} for at, text in enumerate([*of, " "])]})
+        for topic, of in nuggets.items()
+    ]
+    (tmp_path / "gold.jsonl").write_text("\n".join(lines))
+    for name in ("gold.json", "gold.jsonl"):
+        printed = run_cli(*COMMAND[:3], "--gold", str(tmp_path / name), "--json")
+        assert printed.code == 0, printed.err
+        assert rows(printed) == whole
+
+
+def test_an_answer_that_cannot_be_read_costs_itself(run_cli, tmp_path):
+    answers = json.loads((EXAMPLES / "answers.json").read_text())
+    answers[0]["machine_generated_answers"]["M2"] = "Iron helps."
+    broken, kept = tmp_path / "answers.json", tmp_path / "mixture.json"
+    broken.write_text(json.dumps(answers))
+    printed = run_cli(*COMMAND[:2], f"medaesqa:{broken}", *COMMAND[3:], "--json", "--save-mixture", str(kept))
+    assert printed.code == 2 and "expected a list of objects" in printed.err.replace("\n", " ")
+    found = rows(printed)
+    assert found["nuggets (table 1)", "recall", "M2"]["n"] == 1
+    assert found["nuggets (table 1)", "recall", "M1"]["n"] == 2
+    assert kept.exists()
+    trained = run_cli("bioace", "train-completeness", f"medaesqa:{broken}", "--out", str(tmp_path / "classifier.json"))
+    assert trained.code == 2 and "written to" in trained.out and (tmp_path / "classifier.json").exists()
+
+
+def test_labels_that_are_not_of_the_answers_sentences_are_left_out(run_cli, tmp_path):
+    folder = tmp_path / "system"
+    folder.mkdir()
+    answer = {"answer": "Iron helps [1]. Zinc does not. More is needed.", "documents": [{"id": "d", "text": "Iron."}]}
+    labels = {
+        "fits": {"sentences": ["required", None, "unnecessary"]},
+        "more": {"sentences": ["unnecessary"] * 5},
+        "fewer": {"sentences": ["unnecessary"]},
+        "beyond": {
+            "citations": [
+                {"sentence": 0, "document": "d", "label": "contradicts"},
+                {"sentence": 7, "document": "d", "label": "supports"},
+            ]
+        },
+    }
+    (folder / "answers.jsonl").write_text("\n".join(json.dumps({"id": id, **answer}) for id in labels))
+    (folder / "labels.jsonl").write_text("\n".join(json.dumps({"id": id, **given}) for id, given in labels.items()))
+    gold = tmp_path / "gold.json"
+    gold.write_text(json.dumps({"fits": ["Iron helps."]}))
+    printed = run_cli("bioace", "score", str(folder), "--gold", str(gold), "--json")
+    told = printed.err.replace("\n", " ")
+    assert printed.code == 2
+    assert "each of 3 sentences; found 5" in told and "each of 3 sentences; found 1" in told
+    assert "sentences 0 to 2; found 1 of others" in told
+    found = {(row["table"], row["row"]): row for row in json.loads(printed.out)}
+    row = found["sentences (completeness)", "redundancy"]
+    assert (row["value"], row["n"]) == (0.5, 1)
+    assert found["citations by labels", "support"]["value"] == 0
+
+
+def test_tables_that_other_commands_fill_are_named(run_cli):
+    printed = run_cli(*COMMAND)
+    assert all(name in printed.out for name in ("table 3", "tables 5, A3", "table A5"))
+    assert "bioace-maxsim" in printed.out and "train-correctness" in printed.out
+
+
 def test_without_a_model_nobody_is_asked_for_labels(run_cli):
     printed = run_cli(*COMMAND, "--completeness", "llm")
     assert printed.code == 2 and "--llm" in printed.err
+
+
+def test_a_prompt_without_who_is_asked_is_refused(run_cli, tmp_path):
+    prompt = tmp_path / "mine.toml"
+    prompt.write_text('name = "mine"\nversion = 1\nabout = "Mine."\nsystem = "List facts."\nuser = "{passage}"\n')
+    nuggets = run_cli(*COMMAND, "--nugget-prompt", str(prompt))
+    assert nuggets.code == 2 and "--llm MODEL" in nuggets.err
+    labels = run_cli(*COMMAND, "--completeness-prompt", str(prompt))
+    assert labels.code == 2 and "--completeness llm" in labels.err.replace("\n", " ")
+    no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--nugget-prompt", str(prompt))
+    assert no_slot.code == 2 and "slot {text}" in no_slot.err.replace("\n", " ")
+
+
+def test_a_language_model_is_asked_by_prompts_of_the_users_own(run_cli, tmp_path):
+    files: list[Path] = []
+    for name, user in (("facts", "MINE {text}"), ("needs", "MINE TOO {question} {sentence}")):
+        files.append(tmp_path / f"{name}.toml")
+        files[-1].write_text(f'name = "{name}"\nversion = 1\nabout = "Mine."\nsystem = "Do."\nuser = "{user}"\n')
+    asked: list[str] = []
+
+    def behave(answering, arrival):
+        asked.append(arrival.question)
+        said = '{"label": "required"}' if "MINE TOO" in arrival.question else "Iron lowers fatigue."
+        reply(said)(answering, arrival)
+
+    with ScriptedServer() as server:
+        server.default = behave
+        by_model = ("--llm", server.spec, "--completeness", "llm")
+        prompts = ("--nugget-prompt", str(files[0]), "--completeness-prompt", str(files[1]))
+        printed = run_cli(*COMMAND, *by_model, *prompts, "--json")
+    assert printed.code == 0, printed.err
+    assert all("MINE" in one for one in asked)
+    assert sum("MINE TOO" not in one for one in asked) == 8  # an answer each; equal sentences are asked of once
+    assert rows(printed)["sentences by a model", "completeness", "M3"]["value"] == 1
 
 
 def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):

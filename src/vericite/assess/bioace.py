@@ -6,15 +6,16 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vericite.assess.completeness import Labeller
 from vericite.assess.mixture import LEAST, StoredMixture, fit_mixture
-from vericite.assess.nuggets import Way, make_nuggets, score_nuggets, similarities, tune_threshold
+from vericite.assess.nuggets import PROMPT, Way, make_nuggets, score_nuggets, similarities, tune_threshold
 from vericite.assess.tables import (
     RELEVANT,
     FigureRow,
@@ -30,11 +31,14 @@ from vericite.assess.tables import (
 )
 from vericite.datasets.registry import is_named
 from vericite.errors import InputError, RecordError
+from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.evaluate.systems import read_gold
+from vericite.formats.nuggets import is_bank
 from vericite.llm import LLM
+from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds, Judge
 
 Floats = NDArray[np.float64]
@@ -55,11 +59,16 @@ class Assessed:
     remarks: tuple[str, ...] = ()
 
 
-def answered(systems: Sequence[System]) -> list[SystemAnswer]:
-    """The answers of each system; MedAESQA's file holds those of many."""
+def answered(systems: Sequence[System], problems: list[RecordError]) -> list[SystemAnswer]:
+    """The answers of each system; MedAESQA's file holds those of many.
+
+    Args:
+        systems: What was read.
+        problems: Labels that are not of their answer are added here, and left out.
+    """
     found: list[SystemAnswer] = []
     for system in systems:
-        for item in system.items:
+        for item in (_with_own_labels(it, system.name, problems) for it in system.items):
             parts = _OF_SYSTEM.fullmatch(item.id)
             if parts is None:
                 found.append(SystemAnswer(item.id, system.name, item))
@@ -68,17 +77,39 @@ def answered(systems: Sequence[System]) -> list[SystemAnswer]:
     return found
 
 
+def _with_own_labels(item: Item, system: str, problems: list[RecordError]) -> Item:
+    """Without labels of more or fewer sentences than the answer has, and of citations in sentences that it has not."""
+    if item.answer is None or item.labels is None:
+        return item
+    labels, sentences = item.labels, len(item.answer.claims)
+    if labels.sentences is not None and len(labels.sentences) != sentences:
+        told = f"expected a label (or null) for each of {sentences} sentences; found {len(labels.sentences)}"
+        problems.append(RecordError(system, 0, f"{item.id}.sentences", f"{told}. They are left out"))
+        labels = labels.model_copy(update={"sentences": None})
+    kept = tuple(one for one in labels.citations or () if one.sentence < sentences)
+    if beyond := len(labels.citations or ()) - len(kept):
+        told = f"expected labels of sentences 0 to {sentences - 1}; found {beyond} of others. They are left out"
+        problems.append(RecordError(system, 0, f"{item.id}.citations", told))
+        labels = labels.model_copy(update={"citations": kept})
+    return replace(item, labels=labels)
+
+
 def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]]:
     """Gold nuggets by question: BioGen's ``{topic: [nugget, ...]}``, or any gold that has them.
+
+    Args:
+        path: The file, or a data set by name.
+        problems: Topics and lines that cannot be used are added here. Nuggets without words are left out.
 
     Raises:
         InputError: There are none.
     """
-    found = None if is_named(str(path)) else _as_map(path)
+    found = None if is_named(str(path)) else _as_map(path, problems)
     if found is None:
         gold, wrong = read_gold(path)
         problems += wrong
-        found = {id: tuple(it.text for it in one.nuggets if it.text) for id, one in gold.items() if one.nuggets}
+        found = {id: tuple(it.text for it in one.nuggets if it.text.strip()) for id, one in gold.items() if one.nuggets}
+    found = {id: nuggets for id, nuggets in found.items() if nuggets}
     if not found:
         raise InputError(
             f'expected gold nuggets in {path}: {{"topic": ["nugget", ...]}}, lines of gold with "nuggets", or a data '
@@ -87,19 +118,26 @@ def read_gold_nuggets(path: Path, problems: list[RecordError]) -> dict[str, tupl
     return found
 
 
-def _as_map(path: Path) -> dict[str, tuple[str, ...]] | None:
+def _as_map(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...]] | None:
+    """The nuggets of each topic; None where the file is of another form, such as one line of gold."""
     try:
         loaded: object = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError, OSError):
         return None
     if not isinstance(loaded, dict):
         return None
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(dict[str, tuple[str, ...]]).validate_python(loaded)
-    except ValidationError:
+    topics = cast(dict[str, object], loaded)
+    if is_bank(topics) or isinstance(topics.get("id"), str | int):
         return None
+    found: dict[str, tuple[str, ...]] = {}
+    for topic, listed in topics.items():
+        nuggets = cast(list[object], listed) if isinstance(listed, list) else None
+        if nuggets is None or not all(isinstance(it, str) for it in nuggets):
+            told = f"expected a list of nuggets, each a text; found {json.dumps(listed)[:60]}"
+            problems.append(RecordError(path, 0, topic, told))
+            continue
+        found[topic] = tuple(text for it in nuggets if (text := str(it).strip()))
+    return found
 
 
 @dataclass(frozen=True)
@@ -112,6 +150,7 @@ class Choices:
         trials: Thresholds that Optuna tries to choose one on the answers that are scored, which is said; None for none.
         mixture: A fitted one; else one is fitted to the answers that are scored, which is said.
         llm: Who makes nuggets; offline from atomic statements where None.
+        prompt: How it is asked for them.
         judge: Who judges citations, where documents' texts are known.
         labeller: Who says how necessary each sentence is; nobody where None.
     """
@@ -120,6 +159,7 @@ class Choices:
     threshold: float | None = None
     mixture: StoredMixture | None = None
     llm: LLM | None = None
+    prompt: Prompt = PROMPT
     judge: Judge | None = None
     labeller: Labeller | None = None
     trials: int | None = None
@@ -141,10 +181,31 @@ def assess(
     rows += compared_sentences(by_model, by_people, chosen.bootstrap)
     by_judge = judge_citations(answers, chosen.judge)
     rows += citation_tables(answers, by_judge, chosen.bootstrap)
+    rows += ELSEWHERE
     rows += _rankings(answers, recalls, embedder, chosen.bootstrap)
     rows += sentence_rankings(by_model, by_people, chosen.bootstrap)
     rows += citation_rankings(by_judge, chosen.bootstrap)
     return Assessed(tuple(rows), mixture, tuple(remarks))
+
+
+ELSEWHERE = (
+    FigureRow(
+        "citations by the most similar sentence (tables 5, A3)",
+        "F1 of each label, kappa",
+        needs="verdicts of their own: check --protocol bioace-maxsim --out VERDICTS, then agree LABELS VERDICTS",
+    ),
+    FigureRow(
+        "citations by nuggets (table A5)",
+        "F1 of each label, kappa",
+        needs="verdicts of their own: check --protocol bioace-nuggets --out VERDICTS, then agree LABELS VERDICTS",
+    ),
+    FigureRow(
+        "correctness (table 3)",
+        "P, R, F1, AUC",
+        needs="labelled windows, which answers do not bring: bioace train-correctness (docs/bioace.md)",
+    ),
+)
+"""Tables of the paper that other commands fill."""
 
 
 Recalls = dict[tuple[str, str], float]
@@ -158,7 +219,9 @@ def _nuggets(
     known = [it for it in answers if it.item.answer is not None and gold.get(it.question)]
     if not known:
         return {}, [FigureRow(table, "precision, recall, F1", needs="gold nuggets of the answers' questions")], None, []
-    made = list(make_nuggets([it.item.answer.text for it in known if it.item.answer is not None], chosen.llm))
+    made = list(
+        make_nuggets([it.item.answer.text for it in known if it.item.answer is not None], chosen.llm, chosen.prompt)
+    )
     failures = Counter(it.failure for it in made if it.failure is not None)
     remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
     matrices = [similarities(embedder, one.nuggets, gold[it.question]) for it, one in zip(known, made, strict=True)]

@@ -1,6 +1,7 @@
 """Labels of answers' sentences by a checkpoint: an encoder that was fine-tuned whole, or a decoder with an adapter.
 
-``vericite bioace train-completeness --base`` writes both; a folder's card says which of the two is in it.
+``vericite bioace train-completeness`` writes both (``--encoder``, ``--decoder``); a folder's card says which of the two
+is in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vericite.assess.completeness import (
+    PROMPT,
     AnswerSentence,
     ByClassifier,
     ByModel,
@@ -25,6 +27,7 @@ from vericite.assess.completeness import (
 from vericite.disk.fitted import read_fitted
 from vericite.errors import InputError, MissingExtraError
 from vericite.llm import LLM
+from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds
 from vericite.models.hf import Reader, TokenizedInput, find_checkpoint, in_batches, library, load, refuse_too_large
 from vericite.records import Record, SentenceLabel, storable
@@ -57,8 +60,14 @@ class CompletenessCard(Record):
     seed: int = 0
 
 
-def labeller_of(name: str, llm: LLM | None, embedder: Embeds) -> Labeller:
+def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = PROMPT) -> Labeller:
     """Who labels sentences: ``llm``, a classifier's file, or the folder of a fine-tuned checkpoint.
+
+    Args:
+        name: Which of these.
+        llm: The language model.
+        embedder: Who makes the vectors that a classifier reads.
+        prompt: How the language model is asked.
 
     Raises:
         InputError: No model is named, or the file is no classifier.
@@ -70,7 +79,7 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds) -> Labeller:
         return ByClassifier(read_classifier(Path(name)), embedder)
     if llm is None:
         raise InputError("expected --llm MODEL beside --completeness llm; found none. Name a model.")
-    return ByModel(llm)
+    return ByModel(llm, prompt)
 
 
 def as_one_text(first: str, second: str) -> str:
@@ -82,12 +91,12 @@ class ByCheckpoint:
     """Labels sentences by what was trained.
 
     Args:
-        folder: What ``vericite bioace train-completeness --base`` wrote.
+        folder: What ``vericite bioace train-completeness`` wrote with ``--encoder`` or ``--decoder``.
         device: Where an encoder runs; by default the fastest there is. A decoder runs on the processor.
 
     Raises:
         InputError: It has no card, or the decoder under it cannot be read.
-        ModelCardError: Its weights are not those that the card says.
+        ModelCardError: Its weights do not fit its configuration.
         MissingExtraError: The extra ``[hf]``, for a decoder ``[train]``, is not installed.
     """
 

@@ -122,9 +122,10 @@ def by_judge(judge: Judge) -> Scorer:
 
 
 def document_score(case: Marked, score: Scorer, size: int = WINDOW) -> float:
-    """The best of a document's windows, by which the whole document makes a sentence correct."""
+    """The best of a document's windows, by which all of it makes a sentence correct; NaN where none has a score."""
     rows = [WindowExample(case.sentence, text, True, case.group) for _, text in windows(case.document, size)]
-    return float(np.nanmax(score(rows)))
+    found = score(rows)
+    return float(np.nanmax(found)) if not np.isnan(found).all() else float("nan")
 
 
 class Retrieved(NamedTuple):
@@ -183,6 +184,8 @@ class OwnAndOther(NamedTuple):
 def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, size: int = WINDOW) -> OwnAndOther:
     """Each sentence with its document (or its evidence alone) against that of another question, the next one in order.
 
+    One that has no score with either is left out, and ``n`` counts the others.
+
     Raises:
         ValueError: All cases are of one question.
     """
@@ -198,19 +201,28 @@ def algorithm_1(cases: Sequence[Marked], score: Scorer, evidence: bool = False, 
         if other is None:
             raise ValueError("expected cases of two questions or more; found one")
         rows.append((scored(case, case), scored(case, other)))
-    positive, negative = np.array(rows).T
-    gold = np.repeat([True, False], len(rows))
+    scores = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    if not len(scores):
+        return OwnAndOther(np.nan, np.nan, np.nan, np.nan, 0)
+    positive, negative = scores.T
+    gold = np.repeat([True, False], len(scores))
     return OwnAndOther(
         float(positive.mean()),
         float(negative.mean()),
         float((positive > negative).mean()),
         auc(gold, np.concatenate([positive, negative])),
-        len(rows),
+        len(scores),
     )
 
 
 def auc(gold: Bools, scores: Floats) -> float:
-    """The area under the curve; a tie counts half. NaN where all are of one kind."""
+    """The area under the curve; a tie counts half. NaN where all are of one kind.
+
+    What has no score, as where a judge failed, is left out.
+    """
+    known = ~np.isnan(scores)
+    gold, scores = gold[known], scores[known]
     ranks = eval_package("scipy.stats", "AUC").rankdata(scores)
     positive = int(gold.sum())
     negative = len(gold) - positive

@@ -84,12 +84,25 @@ def score(
         str | None,
         typer.Option(help="A language model to make nuggets; else they are atomic statements.", metavar="MODEL"),
     ] = None,
+    nugget_prompt: Annotated[
+        Path | None,
+        typer.Option(
+            help="Ask the language model for nuggets by this prompt (.toml) in place of ours.", metavar="FILE"
+        ),
+    ] = None,
     completeness: Annotated[
         str | None,
         typer.Option(
             help="Who says how necessary each sentence is: llm (the model of --llm), or a classifier's file or folder "
             "from `bioace train-completeness`.",
             metavar="llm|FILE|FOLDER",
+        ),
+    ] = None,
+    completeness_prompt: Annotated[
+        Path | None,
+        typer.Option(
+            help="Ask the language model how necessary sentences are by this prompt (.toml) in place of ours.",
+            metavar="FILE",
         ),
     ] = None,
     judge: JudgeOption = None,
@@ -99,7 +112,9 @@ def score(
     """Print every table of BioACE that the labels of answers allow, and what each missing row needs."""
     from vericite.assess.bioace import Choices, answered, assess, read_gold_nuggets
     from vericite.assess.checkpoint import labeller_of
+    from vericite.assess.completeness import PROMPT as OUR_COMPLETENESS
     from vericite.assess.mixture import read_mixture
+    from vericite.assess.nuggets import PROMPT as OUR_NUGGETS
     from vericite.assess.nuggets import load_nugget_embedder
     from vericite.cli.answers import read_library
     from vericite.cli.figures import print_records, reported, show_assessment
@@ -107,37 +122,44 @@ def score(
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
     from vericite.llm import LLM
+    from vericite.llm.prompts import Prompt, read_prompt
     from vericite.models import Embedder
     from vericite.verify.judges.registry import load_judge
 
     refuse_both(as_json, as_csv)
     if tune is not None and threshold is not None:
         raise InputError("expected --tune or --threshold; found both. Leave one out.")
+    if nugget_prompt is not None and llm is None:
+        raise InputError("expected --llm MODEL beside --nugget-prompt; found none. Name a model.")
+    if completeness_prompt is not None and completeness != "llm":
+        raise InputError("expected --completeness llm beside --completeness-prompt; found none. Add it.")
     problems: list[RecordError] = []
     with reported(problems):
         read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or ())
         refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
         refuse_unwritable(save_mixture, "--save-mixture")
         model = None if llm is None else LLM(llm)
+        asked = OUR_COMPLETENESS if completeness_prompt is None else read_prompt(completeness_prompt, Prompt)
         chosen = Choices(
             align.value,
             threshold,
             None if mixture is None else read_mixture(mixture),
             model,
+            OUR_NUGGETS if nugget_prompt is None else read_prompt(nugget_prompt, Prompt),
             None if judge is None else load_judge(judge),
-            None if completeness is None else labeller_of(completeness, model, Embedder.shared()),
+            None if completeness is None else labeller_of(completeness, model, Embedder.shared(), asked),
             tune,
         )
         compared = load_nugget_embedder(embedder)
-        found = assess(answered(read.systems), read_gold_nuggets(gold, problems), compared, chosen)
-    if as_json or as_csv:
-        print_records([row.record for row in found.rows], as_csv)
-    else:
-        show_assessment(found.rows)
-    for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
-        remark(line)
-    if save_mixture is not None and found.mixture is not None:
-        write_fitted(found.mixture, save_mixture)
+        found = assess(answered(read.systems, problems), read_gold_nuggets(gold, problems), compared, chosen)
+        if as_json or as_csv:
+            print_records([row.record for row in found.rows], as_csv)
+        else:
+            show_assessment(found.rows)
+        for line in (*found.remarks, *([found.mixture.signature] if found.mixture else [])):
+            remark(line)
+        if save_mixture is not None and found.mixture is not None:
+            write_fitted(found.mixture, save_mixture)
 
 
 @bioace.command("train-completeness")
@@ -188,7 +210,7 @@ def train_completeness(
     with reported(problems):
         read = read_systems(systems, problems, None, {}, {}, ())
         refuse_same(out, *read.paths, what="--out")
-        examples = labelled_sentences(answered(read.systems))
+        examples = labelled_sentences(answered(read.systems, problems))
         if base := encoder or decoder:
             with training_extra("bioace train-completeness"):
                 from vericite.train.labels import LabelConfig, LabelRun, completeness_texts
@@ -204,9 +226,9 @@ def train_completeness(
             return
         refuse_unwritable(out, "--out")
         classifier = train_classifier(examples, Embedder.shared(), strength, seed)
-    write_fitted(classifier, out)
-    counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
-    typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")
+        write_fitted(classifier, out)
+        counts = ", ".join(f"{count:,} {label}" for label, count in classifier.trained_on.items())
+        typer.echo(f"trained on {counts}\n{classifier.signature}\nwritten to {out}")
 
 
 @bioace.command("train-correctness")
@@ -245,7 +267,7 @@ def train_correctness(
         run = LabelRun(encoder, out, examples, tuple(label for label in COLUMNS if label in present))
         with ProgressLine("training", "steps", None).running() as progress:
             facts = train_labels(run, with_seed(LabelConfig.read(config), seed), steps_told(progress))
-    typer.echo(f"{_told(facts)}\nwritten to {out}; use it as the judge hf:{out}")
+        typer.echo(f"{_told(facts)}\nwritten to {out}; use it as the judge hf:{out}")
 
 
 def _told(facts: dict[str, Any]) -> str:
