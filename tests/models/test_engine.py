@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 import vericite.models.engine as engine_module
 from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.engine import WINDOW, available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
 
-CLS, SEP, PAD, MASK = 101, 102, 0, 103
+WORDS = Tokenizer.from_file(str(ModelFolder.bundled(VERIFIER).path / "tokenizer.json"))
+CLS, SEP, PAD, MASK = (WORDS.token_to_id(word) for word in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))
 ENCODER = Engine(ModelFolder.bundled(VERIFIER)).encoder
 
 PREMISES = [

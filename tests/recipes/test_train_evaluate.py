@@ -247,7 +247,7 @@ def test_the_command_prints_a_packed_model_with_its_size(tmp_path: Path, capsys:
     told = ["--tests", str(tmp_path), "--invariance", "2", "--json", str(tmp_path / "out.json")]
     assert main(["--model", str(ModelFolder.bundled(VERIFIER).path), *told]) == 0
     shown = capsys.readouterr().out
-    assert "MB (at most 25: met)" in shown
+    assert "MB (at most 32: met)" in shown
     assert "wice_dev: not among the tests" in shown
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["invariance"]["pairs"] == 2
 

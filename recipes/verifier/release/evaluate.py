@@ -287,7 +287,7 @@ class AnchorCite:
         return 0.4 * max(self._lexical.score(pair.claim, sentences))
 
 
-MEGABYTES = 25.0
+MEGABYTES = 32.0
 LOGITS = 1e-3
 INVARIANT_PAIRS = 300
 

@@ -82,14 +82,12 @@ class CheckpointScorer:
     """A checkpoint of ``vericite.train.fit``, in torch."""
 
     def __init__(self, folder: Path, threads: int = 2, precision: str = "fp32", max_tokens: int = 512) -> None:
-        from vericite.train.data import TOKENIZER
         from vericite.train.fit import set_up
-        from vericite.train.network import load_network
+        from vericite.train.network import load_network, tokenizer_of
 
         set_up(threads)
         self._network = load_network(folder, trained=True).eval()
-        # Not the folder's own: an MPNet's has the ids that transformers wants, and the network takes ours.
-        self._encoder = Encoder(TOKENIZER, max_tokens)
+        self._encoder = Encoder(tokenizer_of(folder), max_tokens)
         self._precision = precision
 
     def probabilities(self, pairs: Sequence[Pair]) -> Floats:

@@ -59,6 +59,7 @@ class Encoder:
         except Exception as error:  # tokenizers raises nothing more specific
             raise ModelCardError(f"expected a tokenizer in {path}; found none: {error}. {MEND}") from None
         self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
         # "[SEP]" in a retrieved text is text; read as the separator it could pass words off as the claim's.
         self._tokenizer.encode_special_tokens = True
         self._start = self._special("[CLS]", path)

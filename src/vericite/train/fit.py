@@ -53,7 +53,7 @@ from vericite.train.data import (
     size,
     twin_units,
 )
-from vericite.train.network import CrossEncoder, load_network, padded, write_tokenizer
+from vericite.train.network import CrossEncoder, load_network, padded, tokenizer_of, write_tokenizer
 from vericite.version import __version__
 
 PREFIX = "checkpoint-"
@@ -375,6 +375,7 @@ class TrainingRun:
     seen: int = 0
     averaged: int = 0
     average: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    tokenizer: Path = TOKENIZER
 
     @property
     def place(self) -> dict[str, Any]:
@@ -446,7 +447,7 @@ class TrainingRun:
         if self.network.shape.by_distance:
             write_tokenizer(TOKENIZER, folder)
         else:
-            shutil.copyfile(TOKENIZER, folder / "tokenizer.json")
+            shutil.copyfile(self.tokenizer, folder / "tokenizer.json")
 
 
 def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
@@ -488,7 +489,8 @@ def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> T
     set_up(config.threads)
     torch.manual_seed(config.seed)
     labelled = read_pairs(data, config.exclude)
-    encoder = Encoder(TOKENIZER, config.max_tokens)
+    tokenizer = tokenizer_of(base)
+    encoder = Encoder(tokenizer, config.max_tokens)
     pairs = encode_pairs(encoder, labelled, config.weights)
     units = twin_units(labelled)
     rates = np.array([max(setting(config.rates, labelled[index]) for index in unit) for unit in units])
@@ -502,7 +504,8 @@ def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> T
     if config.max_tokens > network.shape.max_position_embeddings:
         reads = network.shape.max_position_embeddings
         raise InputError(f"expected max_tokens of at most {reads}, which {base} reads; found {config.max_tokens}")
-    return TrainingRun(config, pairs, plan, network, make_optimizer(network, config), 0, None)
+    optimizer = make_optimizer(network, config)
+    return TrainingRun(config, pairs, plan, network, optimizer, 0, None, tokenizer=tokenizer)
 
 
 def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConfig) -> int:

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from vericite.errors import ModelCardError, ModelMissingError
 from vericite.models.contracts import COLUMNS
 from vericite.models.engine import EncodedInput
+from vericite.train.data import TOKENIZER
 from vericite.train.int8_graph import kinds_of_distance
 
 SHIFT = 4
@@ -329,6 +330,12 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: 
     if trained and "classifier.weight" in missing:
         raise ModelCardError(f"expected a trained verifier; {path} has no classifier. Name a run's model, not a base.")
     return network
+
+
+def tokenizer_of(folder: Path) -> Path:
+    """What a base or a checkpoint reads with: its own file, which may know fewer words; an MPNet's has other ids."""
+    own = folder / "tokenizer.json"
+    return TOKENIZER if Shape.read(folder).by_distance or not own.is_file() else own
 
 
 def padded(rows: Sequence[EncodedInput]) -> tuple[Tensor, Tensor, Tensor]:
