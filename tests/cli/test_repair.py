@@ -53,7 +53,6 @@ def test_documents_of_a_corpus_are_looked_for(run_cli, tmp_path):
     assert "No sentence of the answer was supported by its sources." in run_cli("repair", answers)[1]
 
 
-@pytest.mark.xfail(reason="version 3 of the verifier takes 'Zinc shortens colds.' for support (0.52; version 1: 0.30)")
 def test_a_bare_sentence_on_a_like_matter_is_no_support(run_cli, tmp_path):
     corpus = write(tmp_path / "docs.jsonl", {"id": "c", "text": "Honey soothes coughs."}, *DOCUMENTS)
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Honey soothes coughs [1]."})

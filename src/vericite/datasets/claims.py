@@ -319,7 +319,7 @@ SETS = (
         "https://github.com/OanaMariaCamburu/e-SNLI",
         "MIT; SNLI CC BY-SA 4.0",
         _esnli,
-        trained_on=(f"{_VERIFIER}: dev and test, as the warm-up",),
+        trained_on=(f"{_VERIFIER}: dev and test",),
         usual=("esnli/dataset/eSNLI/labels.dev", "esnli/dataset/eSNLI/labels.test"),
         cite="Camburu et al. 2018, NeurIPS",
     ),
