@@ -148,9 +148,8 @@ def sentences_of(path: Path) -> dict[str, list[tuple[str, AnswerSentence, Senten
         for place, one in enumerate(gold):
             own = [(it.text, "required" if it.vital else "borderline") for it in one.nuggets]
             known = {text for text, _ in own}
-            other = [(it.text, "unnecessary") for it in gold[place - 1].nuggets if it.vital and it.text not in known][
-                :2
-            ]
+            elsewhere = [it.text for it in gold[place - 1].nuggets if it.vital and it.text not in known]
+            other = [(text, "unnecessary") for text in elsewhere[:2]]
             wrong = [(text, "inappropriate") for it in one.nuggets if it.vital and (text := negated(it.text))][:2]
             rows += [(one.id, AnswerSentence(one.question, text), label) for text, label in (*own, *other, *wrong)]
         # Questions share statements. The test part keeps its own, and the others go without them.

@@ -207,6 +207,22 @@ def test_from_pairs_to_a_checkpoint_by_a_teacher(mix: Path) -> None:
     taught = np.load(mix / "taught.npy")
     arrays = Arrays(data, "encoder", 512, "cpu")
     assert ((taught.sum(1) > 0.9) == np.isin(arrays.part, ["train", "pool"])).all()
+    said = np.load(out / "teacher.said.npz")
+    two = np.round(softmax(said["logits"])[:, :2] * 255).astype(np.uint8)
+    held = {
+        "teacher": two,
+        "teacher_rows": np.diff(said["rows"], prepend=0),
+        "pairs_sha256": arrays.held["pairs_sha256"],
+    }
+    np.savez(mix / "kept.npz", **held)
+    recalled = ["kept", str(data), str(mix / "kept.npz"), str(mix / "recalled.npy"), "teacher:1"]
+    main(recalled)
+    told = np.load(mix / "recalled.npy")
+    assert ((told.sum(1) > 0.9) == (taught.sum(1) > 0.9)).all()
+    np.testing.assert_allclose(told[said["rows"]], softmax(said["logits"]), atol=0.005)
+    np.savez(mix / "kept.npz", **{**held, "pairs_sha256": np.zeros(32, np.uint8)})
+    with pytest.raises(SystemExit, match="has others"):
+        main(recalled)
     main(["fit", str(data), str(mix / "base.npz"), "--name", "verifier", "--taught", str(mix / "taught.npy"), *fit])
     main(["checkpoint", str(mix / "base"), str(data), str(out / "verifier.pt"), str(mix / "checkpoint")])
     said = np.load(out / "verifier.dev.npz")

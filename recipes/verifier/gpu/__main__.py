@@ -5,6 +5,7 @@ python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer
 python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        a base's weights, to travel
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
+python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 4's teachers said
 python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.pt CHECKPOINT
 
 ``pool``, ``arrays``, ``base`` and ``checkpoint`` run where VeriCite is installed with the extra [train]; ``fit`` and
@@ -56,6 +57,12 @@ def _mean(told: argparse.Namespace) -> None:
     mean_of(told.data, told.out, told.teachers, told.to)
 
 
+def _kept(told: argparse.Namespace) -> None:
+    from gpu.fit import kept
+
+    kept(told.data, told.said, told.teachers, told.to)
+
+
 def _checkpoint(told: argparse.Namespace) -> None:
     import numpy as np
     import torch
@@ -82,6 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
         "base": (_base, ("folder", "data", "base")),
         "fit": (_fit, ("data", "base")),
         "mean": (_mean, ("data", "out", "to")),
+        "kept": (_kept, ("data", "said", "to")),
         "checkpoint": (_checkpoint, ("folder", "data", "weights", "to")),
     }
     for name, (carry_out, paths) in places.items():
@@ -93,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
             step.add_argument(
                 "--language", type=Path, help="tokenizer.json of a language model that is to be a teacher"
             )
-        if name == "mean":
+        if name in ("mean", "kept"):
             step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
         if name == "fit":
             step.add_argument("--name", required=True)

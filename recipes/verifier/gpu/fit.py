@@ -23,19 +23,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from gpu import CHOOSING
 from gpu.arrays import Arrays
 from gpu.networks import EncoderNet, LanguageJudge, load_base
 
-CHOOSING = (
-    "healthver_dev",
-    "scifact_dev",
-    "clinifact_dev",
-    "nli4ct_dev",
-    "attributionbench_dev",
-    "wice_dev",
-    "reworded",
-)
-"""As ``release.score`` has them."""
 JUDGED_TOKENS, JUDGED_ROWS = 65_536, 2048
 LONGEST_JUDGED = 240
 """Tokens of a row that a language model judges: it is slow, and longer ones are few."""
@@ -238,22 +229,51 @@ def loss_of(probabilities: NDArray[Any], arrays: Arrays) -> float:
     return float(np.mean(found))
 
 
+Said = tuple[NDArray[Any], NDArray[Any], float]
+"""Rows, probabilities of them, and what their teacher counts."""
+
+
+def targets(count: int, said: list[Said]) -> NDArray[np.float16]:
+    """The weighted mean of what was said of each row; nothing but 0 where nobody said anything."""
+    total, weights = np.zeros((count, 3), np.float32), np.zeros(count, np.float32)
+    for rows, probabilities, weight in said:
+        total[rows] += weight * probabilities
+        weights[rows] += weight
+    told = weights > 0
+    total[told] /= weights[told][:, None]
+    return total.astype(np.float16)
+
+
 def mean_of(data: Path, out: Path, teachers: list[str], to: Path) -> None:
     """The weighted mean of what teachers said, each at the temperature that suits dev; ``teachers`` are NAME:WEIGHT."""
     arrays = Arrays(data, "encoder", 512, "cpu")
-    total = np.zeros((len(arrays.part), 3), np.float32)
-    weights = np.zeros(len(arrays.part), np.float32)
+    found: list[Said] = []
     dev = np.zeros((len(arrays.dev), 3))
-    for teacher in teachers:
-        name, weight = teacher.rsplit(":", 1)
+    for name, weight in map(named, teachers):
         logits = np.load(out / f"{name}.dev.npz")["logits"]
         temperature = min(np.arange(0.6, 3, 0.1), key=lambda value: loss_of(softmax(logits / value), arrays))
-        dev += float(weight) * softmax(logits / temperature)
+        dev += weight * softmax(logits / temperature)
         said = np.load(out / f"{name}.said.npz")
-        total[said["rows"]] += float(weight) * softmax(said["logits"] / temperature)
-        weights[said["rows"]] += float(weight)
+        found.append((said["rows"], softmax(said["logits"] / temperature), weight))
         sys.stdout.write(f"{name}: temperature {temperature:.1f}\n")
     report(arrays, dev / dev.sum(1, keepdims=True), "mean")
-    told = weights > 0
-    total[told] /= weights[told][:, None]
-    np.save(to, total.astype(np.float16))
+    np.save(to, targets(len(arrays.part), found))
+
+
+def kept(data: Path, said: Path, teachers: list[str], to: Path) -> None:
+    """The same of what is kept in ``said.npz``: probabilities of entails and contradicts in 255ths, at temperature 1."""
+    held, pairs = np.load(said), np.load(data)
+    if bytes(held["pairs_sha256"]) != bytes(pairs["pairs_sha256"]):
+        raise SystemExit(f"expected the pairs that {said} is of; {data} has others. Make the same mix and pool.")
+    found: list[Said] = []
+    for name, weight in map(named, teachers):
+        two = held[name].astype(np.float32) / 255
+        third = np.clip(1 - two.sum(1, keepdims=True), 0, 1)
+        found.append((np.cumsum(held[f"{name}_rows"]), np.concatenate([two, third], 1), weight))
+    np.save(to, targets(len(pairs["label"]), found))
+
+
+def named(teacher: str) -> tuple[str, float]:
+    """NAME:WEIGHT, told apart."""
+    name, weight = teacher.rsplit(":", 1)
+    return name, float(weight)

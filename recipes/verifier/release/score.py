@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from gpu import CHOOSING
 from release.classification import (
     PairMeasure,
     auc,
@@ -137,18 +138,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(item) for item in cast("list[Any]", value)]
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-CHOOSING = (
-    "healthver_dev",
-    "scifact_dev",
-    "clinifact_dev",
-    "nli4ct_dev",
-    "attributionbench_dev",
-    "wice_dev",
-    "reworded",
-)
-"""Files whose mean decides between models, where a folder has any of them: labels by people, of different origins."""
 
 
 @dataclass(frozen=True)
