@@ -261,7 +261,7 @@ def mean_of(data: Path, out: Path, teachers: list[str], to: Path) -> None:
 
 
 def kept(data: Path, said: Path, teachers: list[str], to: Path) -> None:
-    """The same of what is kept in ``said.npz``: probabilities of entails and contradicts in 255ths, at temperature 1."""
+    """The same of what ``said.npz`` has: probabilities of entails and contradicts in 255ths, at temperature 1."""
     held, pairs = np.load(said), np.load(data)
     if bytes(held["pairs_sha256"]) != bytes(pairs["pairs_sha256"]):
         raise SystemExit(f"expected the pairs that {said} is of; {data} has others. Make that mix and pool.")
