@@ -4,8 +4,8 @@
 # new folder; CONFIGS another folder of teacher.json and verifier.json than this one. A larger verifier is trained first and
 # judges all pairs; the one that ships learns from labels and from what it said. Run it again to go on where it was ended.
 # A GPU is used where torch finds one: both runs then take some four minutes (an H100); without, about a day, by estimate.
-# Needs the extra [train]. To train on a machine with nothing but torch and numpy, take OUT/data.npz, the two bases and
-# the folder gpu/ there.
+# Needs the extra [train]. To train on a machine with nothing but torch, numpy and safetensors, take OUT/data.npz, the
+# two bases and the folder gpu/ there.
 set -eu
 [ $# -ge 4 ] || { echo "expected make.sh DATA BASE LARGER OUT; found $# arguments" >&2; exit 2; }
 data=$1 base=$2 larger=$3 out=$4
@@ -46,7 +46,7 @@ into teacher $gpu fit "$out/data.npz" "$out/larger.npz" --name teacher --out {} 
 into taught.npy $gpu mean "$out/data.npz" "$out/teacher" {} teacher:1
 into verifier $gpu fit "$out/data.npz" "$out/base.npz" --name verifier --out {} --config "$configs/verifier.json" \
   --taught "$out/taught.npy"
-into checkpoint $gpu checkpoint "$base" "$out/data.npz" "$out/verifier/verifier.pt" {}
+into checkpoint $gpu checkpoint "$base" "$out/data.npz" "$out/verifier/verifier.safetensors" {}
 # With a temperature it is whole; packed alone it is not.
 [ -e "$out/packed" ] && exit 0
 rm -rf "$out/part-packed"

@@ -224,7 +224,7 @@ def test_from_pairs_to_a_checkpoint_by_a_teacher(mix: Path) -> None:
     with pytest.raises(SystemExit, match="has others"):
         main(recalled)
     main(["fit", str(data), str(mix / "base.npz"), "--name", "verifier", "--taught", str(mix / "taught.npy"), *fit])
-    main(["checkpoint", str(mix / "base"), str(data), str(out / "verifier.pt"), str(mix / "checkpoint")])
+    main(["checkpoint", str(mix / "base"), str(data), str(out / "verifier.safetensors"), str(mix / "checkpoint")])
     said = np.load(out / "verifier.dev.npz")
     network = load_network(mix / "checkpoint", trained=True).eval()
     rows = [json.loads(line) for line in (mix / "dev/scifact_dev.jsonl").read_text().splitlines()]

@@ -6,10 +6,10 @@ python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        a base's weight
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 4's teachers said
-python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.pt CHECKPOINT
+python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.safetensors CHECKPOINT
 
 ``pool``, ``arrays``, ``base`` and ``checkpoint`` run where VeriCite is installed with the extra [train]; ``fit`` and
-``mean`` need torch and numpy alone, and ``gguf`` where BASE is a language model's GGUF file.
+``mean`` need torch, numpy and safetensors alone, and ``gguf`` where BASE is a language model's GGUF file.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def _kept(told: argparse.Namespace) -> None:
 
 def _checkpoint(told: argparse.Namespace) -> None:
     import numpy as np
-    import torch
+    from safetensors.torch import load_file
 
     from gpu.networks import to_checkpoint
     from vericite.train.data import TOKENIZER
     from vericite.train.network import load_network
 
     network = load_network(told.folder)
-    weights = torch.load(told.weights, map_location="cpu", weights_only=True)
+    weights = load_file(told.weights)
     words = np.load(told.data.with_name("words.npy"))
     network.load_state_dict(to_checkpoint(weights, dict(network.state_dict()), words))
     network.save(told.to)

@@ -92,7 +92,7 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
     """
     from tokenizers import Tokenizer
 
-    from vericite.models.engine import _tokenizable as tokenizable  # pyright: ignore[reportPrivateUsage]
+    from vericite.models.engine import tokenizable
 
     named = [("train", mix / "train.jsonl"), ("snli", mix / "warmup.jsonl"), ("pool", pooled)]
     named += [(f"dev:{path.stem}", path) for path in sorted((mix / "dev").glob("*.jsonl")) if path.stem[-4:] != "_doc"]

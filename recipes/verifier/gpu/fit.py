@@ -20,6 +20,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
@@ -184,7 +185,7 @@ def train(
 def carry_out(
     data: Path, base: Path, config_file: Path | None, name: str, out: Path, taught: Path | None, label: str
 ) -> None:
-    """One run: ``OUT/NAME.pt`` (an encoder's), ``NAME.dev.npz`` and, where rows are to be judged, ``NAME.said.npz``."""
+    """One run: OUT gets an encoder's weights and what it says of dev; and, where asked, what it says of other rows."""
     given = json.loads(config_file.read_text(encoding="utf-8")) if config_file else {}
     if unknown := given.keys() - DEFAULTS.keys():
         raise SystemExit(f"expected a config with any of {', '.join(DEFAULTS)}; found {', '.join(sorted(unknown))}")
@@ -203,8 +204,8 @@ def carry_out(
     report(arrays, softmax(logits), name)
     np.savez(out / f"{name}.dev.npz", rows=arrays.dev, logits=logits)
     if isinstance(network, EncoderNet):
-        kept = {key: value.half().cpu() for key, value in network.state_dict().items() if key != "word"}
-        torch.save(kept, out / f"{name}.pt")
+        kept = {key: value.half().cpu().contiguous() for key, value in network.state_dict().items() if key != "word"}
+        save_file(kept, out / f"{name}.safetensors")
     if label:
         rows = np.flatnonzero(np.isin(arrays.part, label.split(",")))
         if isinstance(network, LanguageJudge):

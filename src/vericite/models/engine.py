@@ -75,7 +75,7 @@ class Encoder:
     def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
         """One encoding an input."""
         texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item[:2]))
-        found = self._tokenizer.encode_batch([_tokenizable(text) for text in texts], add_special_tokens=False)
+        found = self._tokenizer.encode_batch([tokenizable(text) for text in texts], add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
         return [
             self._single(ids[item]) if isinstance(item, str) else self._pair(ids[item.premise], ids[item.claim])
@@ -84,7 +84,7 @@ class Encoder:
 
     def length(self, text: str) -> int:
         """Tokens of a text, without those that separate texts."""
-        return len(self._tokenizer.encode(_tokenizable(text), add_special_tokens=False).ids)
+        return len(self._tokenizer.encode(tokenizable(text), add_special_tokens=False).ids)
 
     def _single(self, text: list[int]) -> EncodedInput:
         kept = text[: self._max_tokens - 2]
@@ -101,7 +101,7 @@ class Encoder:
         return EncodedInput(ids, kinds, len(kept) + len(asked) < len(premise) + len(claim))
 
 
-def _tokenizable(text: str) -> str:
+def tokenizable(text: str) -> str:
     """The text with words of over 100 letters in pieces.
 
     WordPiece makes the one unknown token of any longer word, so that all of them would entail each other. Pieces are
