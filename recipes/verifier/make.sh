@@ -3,7 +3,7 @@
 # cross-encoder/ms-marco-MiniLM-L-12-v2 and LARGER an all-mpnet-base-v2, each with model.safetensors and config.json; OUT a
 # new folder; CONFIGS another folder of teacher.json and verifier.json than this one. A larger verifier is trained first and
 # judges all pairs; the one that ships learns from labels and from what it said. Run it again to go on where it was ended.
-# A GPU is used where torch finds one: both runs then take some four minutes (an H100); without, about a day, by estimate.
+# A GPU is used where torch finds one: both runs then take some five minutes (an H100); without, about a day, by estimate.
 # Needs the extra [train]. To train on a machine with nothing but torch, numpy and safetensors, take OUT/data.npz, the
 # two bases and the folder gpu/ there.
 set -eu

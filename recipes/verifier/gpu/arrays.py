@@ -126,6 +126,8 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
     def keep(name: str, tokens: NDArray[Any], places: NDArray[Any], parts: Sequence[Sequence[int]]) -> NDArray[Any]:
         """Tokens numbered among those that are used."""
         words = np.unique(np.concatenate([tokens, *[np.array(part) for part in parts]]))
+        if len(words) > np.iinfo(np.uint16).max + 1:
+            raise SystemExit(f"expected at most 65,536 different tokens; found {len(words)} of {name}")
         back = np.zeros(int(words.max()) + 1, np.int32)
         back[words] = np.arange(len(words))
         held[f"{name}_tokens"], held[f"{name}_places"] = back[tokens].astype(np.uint16), places

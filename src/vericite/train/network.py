@@ -307,6 +307,8 @@ def _described(shape: Shape) -> dict[str, Any]:
 def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: bool = False) -> CrossEncoder:
     """A network from a base or a checkpoint; what the file lacks of pooler and classifier starts at random.
 
+    So does the classifier of a base that tells something else, as a reranker's one figure.
+
     Raises:
         ModelMissingError: The folder lacks the weights or their sizes.
         ModelCardError: The weights are not those of a BERT of these sizes; or, where it must be ``trained``, have no
@@ -323,6 +325,9 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: 
     if network.shape.by_distance:
         held = from_mpnet(held)
     held.pop("embeddings.position_ids", None)
+    own = held.get("classifier.weight")
+    if own is not None and own.shape != network.classifier.weight.shape:
+        held = {name: value for name, value in held.items() if not name.startswith("classifier.")}
     missing, unexpected = network.load_state_dict(held, strict=False)
     lost = [name for name in missing if not name.startswith(("classifier.", "pooler."))]
     if lost or unexpected:
