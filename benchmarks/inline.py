@@ -162,7 +162,7 @@ def answer(args: argparse.Namespace) -> None:
     from transformers import AutoTokenizer
 
     from vericite.llm.spec import ModelSpec
-    from vericite.train.inline import answers_of, prompt_ids, said
+    from vericite.train.inline import asked_of, prompt_ids, said
 
     model = ModelSpec.parse(args.llm)
     assert model.path is not None
@@ -176,7 +176,7 @@ def answer(args: argparse.Namespace) -> None:
     tokenizer = AutoTokenizer.from_pretrained(str(model.path.parent), gguf_file=model.path.name)
     lines = Lines(args.out, AnswerToCheck)
     done = {it.id for it in lines.read()}
-    for it in answers_of(read_examples([args.ask])):
+    for it in asked_of(read_examples([args.ask])):
         prompt = prompt_ids(it, tokenizer, args.tokens - args.new_tokens)
         if prompt is None:
             print(f"{it.id}: left out, its question does not fit {args.tokens - args.new_tokens} tokens")

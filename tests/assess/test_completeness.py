@@ -68,10 +68,23 @@ def test_a_model_that_is_down_fails_sentence_by_sentence(server: ScriptedServer,
     assert found.label is None and found.failure
 
 
-def test_a_prompt_without_its_slots_is_refused(llm: LLM):
-    prompt = Prompt("mine.v1", "", "Label it.", "{sentence}")
-    with pytest.raises(InputError, match="question"):
-        list(ByModel(llm, prompt).label([AnswerSentence(QUESTION, "Iron helps.")]))
+@pytest.mark.parametrize(
+    ("system", "user", "problem"),
+    [
+        ("Label it.", "{sentence}", r"user in prompt mine.v1 to have the slot \{question\}"),
+        ("Label it.", "{question} {sentence} {answer}", r"slots of user .* question, sentence; found \{answer\}"),
+        ("Label it as {labels}.", "{question} {sentence}", r"slots of system .* found \{labels\}"),
+    ],
+)
+def test_a_prompt_of_other_slots_is_refused_before_anything_is_asked(llm: LLM, system: str, user: str, problem: str):
+    with pytest.raises(InputError, match=problem):
+        ByModel(llm, Prompt("mine.v1", "", system, user))
+
+
+def test_the_rules_of_a_prompt_may_show_the_sentence(server: ScriptedServer, llm: LLM):
+    server.default = reply('{"label": "required"}')
+    by = ByModel(llm, Prompt("mine.v1", "", "Label this: {sentence}", "{question} {sentence}"))
+    assert list(by.label([AnswerSentence(QUESTION, "Iron helps.")])) == [Labelled("required")]
 
 
 def test_a_classifier_tells_apart_what_it_was_trained_to_and_is_kept_as_it_is(tmp_path: Path):

@@ -103,18 +103,32 @@ def test_retracted_sources_and_none_at_all():
     assert likeliest(Shares()).attribution("", SOURCES).sentences == ()
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(reason="version 3 of the verifier: 47 of 60, version 2: 46, version 1: 51 (docs/answers.md)")
-def test_of_sixty_sentences_that_need_two_documents_most_get_both():
+@pytest.fixture(scope="module")
+def both() -> int:
+    """Of sixty sentences that need two documents, those that get both and nothing else."""
     import json
     from pathlib import Path
 
     file = Path(__file__).parents[2] / "benchmarks" / "cases" / "two_documents.jsonl"
-    attributor, both = load_attributor("likeliest"), 0
+    attributor, found = load_attributor("likeliest"), 0
     for line in file.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         documents = [Document.from_text(it["id"], it["text"], title=it["title"]) for it in case["documents"]]
         (claim,) = attributor.attribute(case["sentence"], documents).claims
-        both += {citation.document for citation in claim.citations} == set(case["both"])
-    # 51 when it was measured; kernels of other processors may turn one or two.
+        found += {citation.document for citation in claim.citations} == set(case["both"])
+    return found
+
+
+@pytest.mark.slow
+def test_of_sixty_sentences_that_need_two_documents_most_get_both(both: int):
+    # 45 when it was measured; kernels of other processors may turn one or two.
+    assert both >= 43
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    reason="version 4 of the verifier: 45 of 60, version 3: 47, version 2: 46, version 1: 51 (docs/results/answers.md)",
+    strict=True,
+)
+def test_of_sixty_sentences_that_need_two_documents_four_of_five_get_both(both: int):
     assert both >= 48

@@ -97,7 +97,7 @@ TARGETS = {
     "examples": Target(
         ("train", "attribution", "--data", "FILE", "--dev", "FILE", "--out", "OUT"),
         EXAMPLE,
-        {"id": 3, "sentence": "", "sources": []},
+        {"id": 3, "sentence": " ", "sources": []},
     ),
     "labels": Target(("calibrate", "FILE", *LEXICAL), LABEL, {"label": "perhaps", "claim": " ", "premise": 3}),
 }

@@ -97,6 +97,21 @@ def test_a_topic_of_the_gold_that_is_no_list_costs_itself(run_cli, tmp_path):
     assert rows(printed) == rows(run_cli(*COMMAND, "--json"))
     told = printed.err.replace("\n", " ")
     assert "field zinc: expected a list of nuggets" in told and "field selenium" in told
+    assert 'write it as ["nugget", ...]' in told
+
+
+def test_a_line_of_gold_without_an_id_is_no_list_of_topics(run_cli, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    nuggets = [{"id": "1", "text": "Iron helps."}]
+    for line in ({"nuggets": nuggets}, {"question": "Does iron help?", "nuggets": nuggets}, {"nuggets": ["Iron."]}):
+        gold.write_text(json.dumps(line))
+        printed = run_cli(*COMMAND[:3], "--gold", str(gold))
+        told = printed.err.replace("\n", " ")
+        assert printed.code == 2 and "line 1, field id: expected a value; found none" in told, told
+    # Topics may be called as fields of gold are.
+    topics = {"nuggets": ["Chicken."], **json.loads((EXAMPLES / "nuggets.json").read_text())}
+    gold.write_text(json.dumps(topics))
+    assert rows(run_cli(*COMMAND[:3], "--gold", str(gold), "--json")) == rows(run_cli(*COMMAND, "--json"))
 
 
 def test_a_nugget_without_words_is_none(run_cli, tmp_path):
@@ -153,10 +168,30 @@ def test_labels_that_are_not_of_the_answers_sentences_are_left_out(run_cli, tmp_
     assert printed.code == 2
     assert "each of 3 sentences; found 5" in told and "each of 3 sentences; found 1" in told
     assert "sentences 0 to 2; found 1 of others" in told
+    assert told.count("They are left out: label the answer as it is") == 3
     found = {(row["table"], row["row"]): row for row in json.loads(printed.out)}
     row = found["sentences (completeness)", "redundancy"]
     assert (row["value"], row["n"]) == (0.5, 1)
     assert found["citations by labels", "support"]["value"] == 0
+
+
+def test_labels_of_an_answer_without_sentences_are_left_out():
+    from vericite.assess.bioace import answered
+    from vericite.evaluate.items import Item
+    from vericite.evaluate.scoring import System
+    from vericite.records import Labels
+    from vericite.text.citations import parse_answer
+
+    given = {"sentences": ["required"], "citations": [{"sentence": 0, "document": "d", "label": "supports"}]}
+    item = Item(
+        "q", answer=parse_answer("q", "", []), labels=Labels.model_validate_json(json.dumps({"id": "q", **given}))
+    )
+    problems = []
+    (found,) = answered([System("mine", (item,))], problems)
+    assert [it.problem for it in problems] == [
+        "expected no labels, as the answer has no sentences; found 1. They are left out: label the answer as it is"
+    ] * 2
+    assert found.item.labels is not None and (found.item.labels.sentences, found.item.labels.citations) == (None, ())
 
 
 def test_tables_that_other_commands_fill_are_named(run_cli):
@@ -178,7 +213,30 @@ def test_a_prompt_without_who_is_asked_is_refused(run_cli, tmp_path):
     labels = run_cli(*COMMAND, "--completeness-prompt", str(prompt))
     assert labels.code == 2 and "--completeness llm" in labels.err.replace("\n", " ")
     no_slot = run_cli(*COMMAND, "--llm", "http://127.0.0.1:9/v1#m", "--nugget-prompt", str(prompt))
-    assert no_slot.code == 2 and "slot {text}" in no_slot.err.replace("\n", " ")
+    assert no_slot.code == 2 and "to be of text; found {passage}" in no_slot.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("system", "user", "found"),
+    [("Do.", "{text} {question} {sentence} {query}", "{query}"), ("As {role}.", "{text}", "{role}")],
+)
+def test_a_prompt_with_a_slot_that_nothing_goes_into_is_refused_before_a_model_is_asked(
+    run_cli, tmp_path, system: str, user: str, found: str
+):
+    def written(name: str, user: str, system: str = "Do.") -> str:
+        path = tmp_path / f"{name}.toml"
+        path.write_text(f'name = "{name}"\nversion = 1\nabout = "Mine."\nsystem = "{system}"\nuser = "{user}"\n')
+        return str(path)
+
+    other = written("other", user.replace("{text}", "{text} {question} {sentence}"), system)
+    facts, needs = written("facts", "{text}"), written("needs", "{question} {sentence}")
+    with ScriptedServer() as server:
+        by_model = ("--llm", server.spec, "--completeness", "llm")
+        for prompts in ((other, needs), (facts, other)):
+            printed = run_cli(*COMMAND, *by_model, "--nugget-prompt", prompts[0], "--completeness-prompt", prompts[1])
+            told = printed.err.replace("\n", " ")
+            assert printed.code == 2 and "expected the slots of" in told and "prompt other.v1" in told
+        assert not server.arrivals
 
 
 def test_a_language_model_is_asked_by_prompts_of_the_users_own(run_cli, tmp_path):
@@ -214,6 +272,33 @@ def test_a_threshold_is_tuned_and_its_front_is_kept(run_cli, tmp_path):
     assert mixture["threshold"] in [point[0] for point in mixture["front"]]
     both = run_cli(*COMMAND, "--tune", "12", "--threshold", "0.4")
     assert both.code == 2 and "Leave one out" in both.err
+
+
+@pytest.mark.parametrize("ok", [3, 0])
+def test_an_answer_whose_nuggets_failed_does_not_choose_the_threshold(run_cli, monkeypatch, tmp_path, ok: int):
+    from vericite.assess import bioace
+    from vericite.assess.nuggets import MadeNuggets, Tuned, make_nuggets
+
+    def made(texts, *_):
+        whole = list(make_nuggets(texts))
+        return [it if place < ok else MadeNuggets((), "silence") for place, it in enumerate(whole)]
+
+    kept = str(tmp_path / "mixture.json")
+    assert run_cli(*COMMAND, "--save-mixture", kept).code == 0
+    chosen_by: list[int] = []
+
+    def tuned(matrices, mixture, *_, **__):
+        chosen_by.extend(map(len, matrices))
+        return Tuned(mixture, ((mixture.threshold, (0.5, 0.5, 1.0)),))
+
+    monkeypatch.setattr(bioace, "make_nuggets", made)
+    monkeypatch.setattr(bioace, "tune_threshold", tuned)
+    for mixture in ((), ("--mixture", kept)):
+        chosen_by.clear()
+        printed = run_cli(*COMMAND, "--tune", "5", *mixture, "--json")
+        assert printed.code == 0, printed.err
+        assert len(chosen_by) == ok and all(chosen_by)
+        assert f"{8 - ok} answers without nuggets: silence" in printed.err.replace("\n", " ")
 
 
 def test_an_embedder_that_is_none_is_refused(run_cli):

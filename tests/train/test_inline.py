@@ -167,6 +167,7 @@ def test_what_does_not_fit_is_left_out_and_told(
     long = lines(tmp_path / "long.jsonl", "l", 1, question="Does zinc help " * 90).read_text("utf-8")
     data.write_text(data.read_text("utf-8") + long, encoding="utf-8")
     ask = lines(tmp_path / "ask.jsonl", "a", 1)
+    long = lines(tmp_path / "long.jsonl", "m", 1, question="Does iron help " * 90).read_text("utf-8")
     ask.write_text(ask.read_text("utf-8") + long, encoding="utf-8")
     printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
     assert printed.code == 0, printed.err
@@ -208,6 +209,51 @@ def test_development_examples_that_are_trained_on_are_refused(
     printed = run_cli(*asked("out", command=command, dev=same))
     assert printed.code == 2 and "that are not trained on" in printed.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "shared"),
+    [({}, "whose group t0 is in both"), ({"group": "other"}, "whose question is in both")],
+)
+def test_questions_that_are_trained_on_are_not_asked(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any], more: dict[str, str], shared: str
+):
+    ask = lines(tmp_path / "ask.jsonl", "t", 1, **more)
+    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
+    told = " ".join(printed.err.split())
+    assert printed.code == 2 and f"questions to ask that are not trained on; found t0, {shared}" in told
+    assert not (tmp_path / "out").exists()
+    # What is no question is not asked, and may be there.
+    ask.write_text(ask.read_text("utf-8").replace('"question"', '"was_asked"'), encoding="utf-8")
+    ask.write_text(ask.read_text("utf-8") + lines(tmp_path / "a.jsonl", "a", 1).read_text("utf-8"), encoding="utf-8")
+    assert run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16", "--untrained")).code == 0
+
+
+def test_a_question_is_asked_with_one_list_of_sources(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
+):
+    """Whoever reads the answers, and a run that goes on, knows it by its group."""
+    other = [{"id": "c", "text": "Copper."}]
+    one, two = (
+        lines(tmp_path / f"{name}.jsonl", "a", 1, **more) for name, more in (("1", {}), ("2", {"sources": other}))
+    )
+    ask = tmp_path / "ask.jsonl"
+    ask.write_text(one.read_text("utf-8") + two.read_text("utf-8"), encoding="utf-8")
+    printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
+    assert printed.code == 2 and "found two lists of a0" in " ".join(printed.err.split())
+    assert not (tmp_path / "out").exists()
+    # To learn from both is another matter.
+    assert run_cli(*asked("both", data=ask)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("Yes [1].\nZinc helps.", "Yes [1]. Zinc helps."), ("\n\n Yes [1].\n\nQuestion:", "Yes [1]."), ("\n\n", "")],
+)
+def test_an_answer_ends_at_the_blank_line_behind_it(text: str, line: str):
+    from vericite.train.inline import said
+
+    assert said(text) == line
 
 
 def test_answers_of_other_questions_may_begin_alike(

@@ -3,18 +3,20 @@
 import json
 import re
 from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vericite.errors import InputError
 from vericite.llm import LLM, ChatRequest, Settings, Usage
 from vericite.llm.retry import RawReply
 from vericite.models import Pair
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
 from vericite.text.citations import parse_answer
 from vericite.verify import CATEGORIES, Protocol, Verifier, get_protocol
-from vericite.verify.judges.llm import PROMPTS, JudgePrompt, LabelMeaning, LlmJudge
+from vericite.verify.judges.llm import PROMPTS, JudgePrompt, LabelMeaning, LlmJudge, load_judge_prompt
 
 PAIR = Pair("Aspirin lowered the risk of stroke.", "Aspirin prevents strokes.")
 
@@ -79,6 +81,25 @@ def test_the_labels_mean_what_the_papers_say():
         "not relevant": "neutral",
         **{name: COLUMNS[column] for name, column in CATEGORIES.items()},
     }
+
+
+@pytest.mark.parametrize(
+    ("system", "user", "problem"),
+    [
+        ("Decide.", "{reference} {claim}", r"system in prompt .*mine\.toml to have the slot \{labels\}"),
+        ("{labels}", "{reference}", r"user in prompt .* to have the slot \{claim\}"),
+        ("{labels}", "{reference} {claim} {context}", r"slots of user .* found \{context\}"),
+        ("{labels} of {topic}", "{reference} {claim}", r"slots of system .* found \{topic\}"),
+    ],
+)
+def test_a_prompt_of_other_slots_is_refused(tmp_path: Path, system: str, user: str, problem: str):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'name = "mine"\nversion = 1\nabout = "x"\nsystem = "{system}"\nuser = "{user}"\n'
+        '[labels.yes]\ncolumn = "entails"\nmeaning = "it does"\n[labels.no]\ncolumn = "neutral"\nmeaning = "not"\n'
+    )
+    with pytest.raises(InputError, match=problem):
+        load_judge_prompt(path)
 
 
 def test_what_cannot_be_read_is_asked_for_once_more():

@@ -40,6 +40,7 @@ from vericite.formats.nuggets import is_bank
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds, Judge
+from vericite.records import Gold
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +49,9 @@ CUT = 0.3
 
 _OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
 """MedAESQA's answers: a question's id and a system's."""
+
+_NO_LABELS = "no labels, as the answer has no sentences"
+_LEFT_OUT = "They are left out: label the answer as it is"
 
 
 @dataclass(frozen=True)
@@ -83,12 +87,14 @@ def _with_own_labels(item: Item, system: str, problems: list[RecordError]) -> It
         return item
     labels, sentences = item.labels, len(item.answer.claims)
     if labels.sentences is not None and len(labels.sentences) != sentences:
-        told = f"expected a label (or null) for each of {sentences} sentences; found {len(labels.sentences)}"
-        problems.append(RecordError(system, 0, f"{item.id}.sentences", f"{told}. They are left out"))
+        wanted = f"a label (or null) for each of {sentences} sentences" if sentences else _NO_LABELS
+        told = f"expected {wanted}; found {len(labels.sentences)}. {_LEFT_OUT}"
+        problems.append(RecordError(system, 0, f"{item.id}.sentences", told))
         labels = labels.model_copy(update={"sentences": None})
     kept = tuple(one for one in labels.citations or () if one.sentence < sentences)
     if beyond := len(labels.citations or ()) - len(kept):
-        told = f"expected labels of sentences 0 to {sentences - 1}; found {beyond} of others. They are left out"
+        wanted, there = (f"labels of sentences 0 to {sentences - 1}", " of others") if sentences else (_NO_LABELS, "")
+        told = f"expected {wanted}; found {beyond}{there}. {_LEFT_OUT}"
         problems.append(RecordError(system, 0, f"{item.id}.citations", told))
         labels = labels.model_copy(update={"citations": kept})
     return replace(item, labels=labels)
@@ -127,14 +133,17 @@ def _as_map(path: Path, problems: list[RecordError]) -> dict[str, tuple[str, ...
     if not isinstance(loaded, dict):
         return None
     topics = cast(dict[str, object], loaded)
-    if is_bank(topics) or isinstance(topics.get("id"), str | int):
+    is_gold = isinstance(topics.get("id"), str | int) or (
+        "nuggets" in topics and topics.keys() <= Gold.model_fields.keys()
+    )
+    if is_bank(topics) or is_gold:
         return None
     found: dict[str, tuple[str, ...]] = {}
     for topic, listed in topics.items():
         nuggets = cast(list[object], listed) if isinstance(listed, list) else None
         if nuggets is None or not all(isinstance(it, str) for it in nuggets):
             told = f"expected a list of nuggets, each a text; found {json.dumps(listed)[:60]}"
-            problems.append(RecordError(path, 0, topic, told))
+            problems.append(RecordError(path, 0, topic, f'{told}. It is left out: write it as ["nugget", ...]'))
             continue
         found[topic] = tuple(text for it in nuggets if (text := str(it).strip()))
     return found
@@ -225,7 +234,9 @@ def _nuggets(
     failures = Counter(it.failure for it in made if it.failure is not None)
     remarks = [f"{count} answers without nuggets: {why}" for why, count in failures.items()]
     matrices = [similarities(embedder, one.nuggets, gold[it.question]) for it, one in zip(known, made, strict=True)]
-    mixture = _mixture(matrices, embedder, chosen, remarks)
+    # A failure is no answer without nuggets, which would have an F1 of 0.
+    told = [matrix for one, matrix in zip(made, matrices, strict=True) if one.failure is None]
+    mixture = _mixture(told, embedder, chosen, remarks)
     if mixture is None:
         needs = f"{LEAST} different similarities to fit a mixture to, or --mixture FILE"
         return {}, [FigureRow(table, "precision, recall, F1", needs=needs)], None, remarks
@@ -251,7 +262,7 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
     """The one that was given, or one fitted to these; None where they are too few. Remarks are added."""
     mixture = chosen.mixture
     if mixture is None:
-        pooled = np.concatenate([matrix.ravel() for matrix in matrices])
+        pooled = np.concatenate([np.zeros(0), *(matrix.ravel() for matrix in matrices)])
         if len(np.unique(pooled)) < LEAST:
             return None
         mixture = fit_mixture(pooled, embedder.signature)
@@ -265,7 +276,7 @@ def _mixture(matrices: Sequence[Floats], embedder: Embeds, chosen: Choices, rema
         )
     if chosen.threshold is not None:
         mixture = mixture.model_copy(update={"threshold": chosen.threshold, "chosen": "given"})
-    if chosen.trials is not None:
+    if chosen.trials is not None and matrices:
         tuned = tune_threshold(matrices, mixture, chosen.trials, way=chosen.way)
         mixture = tuned.mixture
         f1, near, pairs = next(values for at, values in tuned.front if at == mixture.threshold)

@@ -70,7 +70,7 @@ def labeller_of(name: str, llm: LLM | None, embedder: Embeds, prompt: Prompt = P
         prompt: How the language model is asked.
 
     Raises:
-        InputError: No model is named, or the file is no classifier.
+        InputError: No model is named, the file is no classifier, or the prompt's slots are wrong.
         MissingExtraError: A checkpoint needs an extra that is not installed.
     """
     if name != "llm" and Path(name).is_dir():

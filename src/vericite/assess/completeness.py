@@ -21,7 +21,7 @@ from vericite.errors import InputError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import FrozenSchema, as_block
-from vericite.llm.prompts import Prompt, read_prompt, slots
+from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt
 from vericite.llm.replies import parse
 from vericite.models.contracts import Embeds
 from vericite.records import SentenceLabel
@@ -59,32 +59,6 @@ class _Reply(BaseModel):
 
 
 _SCHEMA = FrozenSchema.of(_Reply.model_json_schema(), "label")
-
-
-def label_by_model(asked: Iterable[AnswerSentence], llm: LLM, prompt: Prompt = PROMPT) -> Iterable[Labelled]:
-    """What a language model says of each sentence, in order.
-
-    Raises:
-        InputError: The prompt has no slot for the question or the sentence.
-    """
-    if missing := {"question", "sentence"} - slots(prompt.user):
-        named = " and ".join(f"{{{name}}}" for name in sorted(missing))
-        raise InputError(
-            f"expected the prompt {prompt.name} to have the slots {{question}} and {{sentence}}; {named} is not there. "
-            "Add it."
-        )
-
-    async def ask(one: AnswerSentence) -> Labelled:
-        texts = {"question": as_block("question", one.question), "sentence": as_block("sentence", one.sentence)}
-        reply = await llm.complete(ChatRequest(prompt.filled(texts), max_tokens=64, schema=_SCHEMA))
-        if isinstance(reply, CallFailure):
-            return Labelled(None, reply.reason)
-        try:
-            return Labelled(parse(reply.text, _Reply).label)
-        except ValueError:
-            return Labelled(None, "the reply has none of the four labels")
-
-    return llm.each(asked, ask)
 
 
 class Classifier(BaseModel):
@@ -214,14 +188,34 @@ class Labeller(Protocol):
 
 @dataclass(frozen=True)
 class ByModel:
-    """A language model, asked with our prompt or another."""
+    """A language model, asked with our prompt or another.
+
+    Raises:
+        InputError: The prompt has no slot for the question or the sentence, or has others.
+    """
 
     llm: LLM
     prompt: Prompt = PROMPT
 
+    def __post_init__(self) -> None:
+        shown = ("question", "sentence")
+        expect_known_slots(self.prompt.name, "system", self.prompt.system, (), shown)
+        expect_known_slots(self.prompt.name, "user", self.prompt.user, shown)
+
     def label(self, asked: Sequence[AnswerSentence]) -> Iterable[Labelled]:
-        """One call a sentence."""
-        return label_by_model(asked, self.llm, self.prompt)
+        """What it says of each sentence, in order; one call a sentence."""
+
+        async def ask(one: AnswerSentence) -> Labelled:
+            texts = {"question": as_block("question", one.question), "sentence": as_block("sentence", one.sentence)}
+            reply = await self.llm.complete(ChatRequest(self.prompt.filled(texts), max_tokens=64, schema=_SCHEMA))
+            if isinstance(reply, CallFailure):
+                return Labelled(None, reply.reason)
+            try:
+                return Labelled(parse(reply.text, _Reply).label)
+            except ValueError:
+                return Labelled(None, "the reply has none of the four labels")
+
+        return self.llm.each(asked, ask)
 
     def known(self, asked: Sequence[AnswerSentence]) -> int:
         """None that we know of."""

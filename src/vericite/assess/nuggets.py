@@ -16,7 +16,7 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate.measures.measure import eval_package
 from vericite.llm import LLM, CallFailure, ChatRequest
 from vericite.llm.chat import as_block
-from vericite.llm.prompts import Prompt, read_prompt, slots
+from vericite.llm.prompts import Prompt, expect_known_slots, read_prompt
 from vericite.models import Embedder
 from vericite.models.contracts import Embeds
 from vericite.text.statements import split_statements
@@ -65,12 +65,12 @@ def make_nuggets(texts: Iterable[str], llm: LLM | None = None, prompt: Prompt = 
     """The nuggets of each text, in order: by a language model, or offline where none is given.
 
     Raises:
-        InputError: The prompt has no slot for the text.
+        InputError: The prompt has no slot for the text, or another one.
     """
     if llm is None:
         return (MadeNuggets(split_nuggets(text)) for text in texts)
-    if "text" not in slots(prompt.user):
-        raise InputError(f"expected the prompt {prompt.name} to have the slot {{text}}; found none. Add it.")
+    expect_known_slots(prompt.name, "system", prompt.system, (), ("text",))
+    expect_known_slots(prompt.name, "user", prompt.user, ("text",))
 
     async def ask(text: str) -> MadeNuggets:
         request = ChatRequest(prompt.filled({"text": as_block("text", text)}), max_tokens=1024)

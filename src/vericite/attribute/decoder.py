@@ -88,7 +88,7 @@ def base_signature(base: str) -> str:
 
     Raises:
         InputError: It is a GGUF file that cannot be read.
-        ModelError: There is no such checkpoint.
+        ModelError: There is no such checkpoint, or it is not one that is safe to load.
     """
     path = Path(base).expanduser()
     if path.suffix != ".gguf":
@@ -104,7 +104,8 @@ def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
     """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
 
     Raises:
-        InputError: There is none, or it cannot be read.
+        InputError: It cannot be read as a decoder, or there is no such GGUF file.
+        ModelError: There is no such checkpoint, or it is not one that is safe to load.
     """
     import transformers
 
@@ -129,6 +130,7 @@ def load_labelled(base: str, labels: int, folder: Path) -> tuple[LabelledDecoder
     Raises:
         ModelCardError: They are not those of this decoder.
         InputError: The decoder cannot be read.
+        ModelError: There is no such decoder, or it is not one that is safe to load.
     """
     import peft
     from safetensors.torch import load_file

@@ -25,7 +25,7 @@ from pydantic import ConfigDict
 from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Message
 from vericite.llm.chat import as_block, as_data, canonical, estimated_tokens
-from vericite.llm.prompts import Prompt, fill, read_prompt, signed, slots
+from vericite.llm.prompts import Prompt, expect_known_slots, fill, read_prompt, signed, slots
 from vericite.llm.verbatim import Turn, expect_slots, fill_turns, fill_verbatim, is_verbatim, sign_verbatim, with_turns
 from vericite.records import Document, Evidence, Question, Trimmed
 from vericite.text.instructions import instructing, instructs
@@ -225,19 +225,12 @@ class AnswerPrompt(Prompt):
     def _check_slots(self, part: str, text: str | None) -> None:
         if text is None:
             return
-        found, known = slots(text), (*_MUST[part], *_MAY[part])
         # Whoever answers from what it knows need not be shown a document.
         must = [slot for slot in _MUST[part] if not (slot == "documents" and self.own_knowledge)]
-        for slot in sorted(found - set(known)):
-            raise InputError(
-                f"expected the slots of {part} in prompt {self.name} to be of {', '.join(known)}; "
-                f"found {{{slot}}}. Correct it, or write it without braces."
-            )
-        for slot in must:
-            if slot not in found:
-                raise InputError(
-                    f"expected {part} in prompt {self.name} to have the slot {{{slot}}}; found none. Add it."
-                )
+        expect_known_slots(
+            self.name, part, text, must, [slot for slot in (*_MUST[part], *_MAY[part]) if slot not in must]
+        )
+        found = slots(text)
         for slot in ("insufficient", "words", "citations"):
             if slot in found and part != "demonstration" and getattr(self, slot) is None:
                 raise InputError(f"expected prompt {self.name} to say what {{{slot}}} is; found no {slot}. Add it.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -99,6 +99,23 @@ def read_toml(path: Path) -> dict[str, Any]:
 def slots(text: str) -> set[str]:
     """The names of a text's slots."""
     return set(_SLOT.findall(text))
+
+
+def expect_known_slots(name: str, part: str, text: str, must: Sequence[str], may: Sequence[str] = ()) -> None:
+    """Refuse a part of a prompt that would not show what it is about, or has a slot that nothing goes into.
+
+    Raises:
+        InputError: It has a slot beyond these, or lacks one that it must have.
+    """
+    found, known = slots(text), (*must, *may)
+    for slot in sorted(found - set(known)):
+        raise InputError(
+            f"expected the slots of {part} in prompt {name} to be of {', '.join(known)}; found {{{slot}}}. Correct it, "
+            "or write it without braces."
+        )
+    for slot in must:
+        if slot not in found:
+            raise InputError(f"expected {part} in prompt {name} to have the slot {{{slot}}}; found none. Add it.")
 
 
 def fill(text: str, given: Mapping[str, str]) -> str:

@@ -100,6 +100,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
 
     Raises:
         InputError: The base or the data cannot be used, dev examples are trained on, or OUT is of another run.
+        ModelError: There is no such base, or it is not one that is safe to load.
     """
     stages = [read_examples(paths) for paths in run.data if paths]
     dev = read_examples([run.dev])

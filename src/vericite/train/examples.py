@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from vericite.errors import InputError, RecordError
 from vericite.records import Answer, Document, Gold, GoldSentence, Record, first_problem, read_jsonl
@@ -75,6 +75,13 @@ class AttributionExample(Record):
     made_from: str = ""
     group: str = ""
 
+    @field_validator("sentence")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("expected a sentence; found a blank one")
+        return value
+
     @model_validator(mode="after")
     def _coherent(self) -> Self:
         wrong = [number for number in (*self.supports, *self.unknown) if not 1 <= number <= len(self.sources)]
@@ -132,25 +139,40 @@ def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:
 def refuse_shared(
     dev: Sequence[AttributionExample],
     others: Sequence[AttributionExample],
-    text: Callable[[AttributionExample], str] = lambda it: it.sentence,
+    by: Literal["sentence", "question"] = "sentence",
+    what: str = "development examples",
 ) -> None:
-    """Refuse development examples that are trained on too: of the same group, or with the same text.
+    """Refuse examples that are trained on too: of the same group, or with the same text.
+
+    Args:
+        dev: Examples that are not to be learnt from.
+        others: Those that are.
+        by: Whose text is compared; of an example without a question its sentence.
+        what: What the former are, for the error.
 
     Raises:
         InputError: There is one.
     """
     groups = {it.group for it in others if it.group}
-    texts = {_plain(text(it)) for it in others}
+    texts = {_compared(it, by)[1] for it in others}
     for one in dev:
-        if one.group in groups or _plain(text(one)) in texts:
+        named, text = _compared(one, by)
+        if one.group in groups:
             raise InputError(
-                f"expected development examples that are not trained on; found {one.id} of the group "
-                f"{one.group or 'none'} in both. Split the data by group."
+                f"expected {what} that are not trained on; found {one.id}, whose group {one.group} is in both. Split "
+                "the data by group."
+            )
+        if text in texts:
+            raise InputError(
+                f"expected {what} that are not trained on; found {one.id}, whose {named} is in both. Leave it out of "
+                "one of them."
             )
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
+def _compared(it: AttributionExample, by: Literal["sentence", "question"]) -> tuple[str, str]:
+    """What of an example is held against others, by name, and its words."""
+    named, text = ("question", it.question) if by == "question" and it.question else ("sentence", it.sentence)
+    return named, " ".join(text.lower().split())
 
 
 def as_line(example: AttributionExample) -> str:

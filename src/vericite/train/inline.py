@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,21 @@ def answers_of(examples: Sequence[AttributionExample]) -> Iterator[Cited]:
         yield Cited(id, sentences[0].question or "", sentences[0].sources, texts, weights)
 
 
+def asked_of(examples: Sequence[AttributionExample]) -> list[Cited]:
+    """The questions to answer. Whoever reads the answers knows a question by its id, so there is one of each.
+
+    Raises:
+        InputError: Lines of one group have different sources.
+    """
+    found = list(answers_of(examples))
+    if twice := next((id for id, count in Counter(it.id for it in found).items() if count > 1), None):
+        raise InputError(
+            f"expected the lines of a question that is asked to have the same sources; found two lists of {twice}. "
+            "Give each list a group of its own."
+        )
+    return found
+
+
 def marked(sentence: str, numbers: Sequence[int]) -> str:
     """A sentence with markers before its full stop."""
     text = sentence.strip()
@@ -131,7 +147,7 @@ def encoded(it: Cited, tokenizer: Any, most: int) -> Learnt | None:
 class InlineRun:
     """What is trained and where it is written; ``ask`` are questions to answer when it is done.
 
-    None of ``dev``, which chooses, may be among ``data``.
+    None of ``dev``, which chooses, and of ``ask`` may be among ``data``.
     """
 
     base: str
@@ -147,11 +163,13 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
     """Train, write the adapter to OUT, and answer the questions there are.
 
     Raises:
-        InputError: The base or the data cannot be used, dev examples are trained on, or OUT is of another run.
+        InputError: The base or the data cannot be used, dev examples or questions that are asked are trained on, or
+            OUT is of another run.
+        ModelError: There is no such base, or it is not one that is safe to load.
     """
     read, chosen_by = read_examples(run.data), read_examples([run.dev])
-    refuse_shared(chosen_by, read, lambda it: it.question or it.sentence)
-    data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config)
+    refuse_shared(chosen_by, read, "question")
+    data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config, read)
     if not data or not dev:
         raise InputError("expected examples with questions, from which answers can be joined; found none. Give more.")
     files = [[_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
@@ -182,8 +200,8 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
     return facts
 
 
-def _asked(run: InlineRun, config: LoraConfig) -> list[Cited]:
-    """The questions to answer, read before anything is trained."""
+def _asked(run: InlineRun, config: LoraConfig, data: Sequence[AttributionExample]) -> list[Cited]:
+    """The questions to answer, none of them of the data, read before anything is trained."""
     if run.ask is None:
         return []
     if run.new_tokens >= config.max_tokens:
@@ -191,10 +209,11 @@ def _asked(run: InlineRun, config: LoraConfig) -> list[Cited]:
             f"expected an answer of fewer tokens than the {config.max_tokens} (max_tokens) that prompt and answer have "
             f"together; found {run.new_tokens}. Lower --new-tokens, or raise max_tokens in the config."
         )
-    asked = list(answers_of(read_examples([run.ask])))
-    if not asked:
+    read = [it for it in read_examples([run.ask]) if it.question]
+    if not read:
         raise InputError(f"expected examples with questions in {run.ask}; found none. Give their questions.")
-    return asked
+    refuse_shared(read, data, "question", "questions to ask")
+    return asked_of(read)
 
 
 def _fitting(some: Sequence[Cited], tokenizer: Any, most: int) -> list[Learnt]:
@@ -272,8 +291,8 @@ def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> 
 
 
 def said(text: str) -> str:
-    """What a model wrote up to its first blank line, as one line."""
-    return " ".join(text.split("\n\n")[0].split())
+    """What a model wrote up to the first blank line behind it, as one line."""
+    return " ".join(text.strip().split("\n\n")[0].split())
 
 
 def _hash(path: Path) -> str:

@@ -159,7 +159,7 @@ def train_labels(run: LabelRun, config: LabelConfig, tell: Callable[[int, float]
 
     Raises:
         InputError: The base or the data cannot be used, or OUT is of another run.
-        ModelCardError: The base is no encoder that can be trained.
+        ModelError: There is no such base, or it is not one that can be trained and is safe to load.
     """
     if len({it.label for it in run.examples}) < 2:
         raise InputError("expected examples of two labels or more to tell apart; found fewer. Label more.")

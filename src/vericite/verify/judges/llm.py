@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from vericite.errors import InputError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Message
 from vericite.llm.chat import Alternative, as_block
-from vericite.llm.prompts import Prompt, fill, read_prompt, signed, slots
+from vericite.llm.prompts import Prompt, expect_known_slots, fill, read_prompt, signed, slots
 from vericite.llm.replies import MORE_ROOM, parse
 from vericite.llm.verbatim import Turn, expect_slots, fill_turns, is_verbatim, sign_verbatim, with_turns
 from vericite.models.contracts import COLUMNS, Judgement, Pair
@@ -214,9 +214,8 @@ def load_judge_prompt(path: Path) -> JudgePrompt | VerbatimJudgePrompt:
     if is_verbatim(path):
         return read_prompt(path, VerbatimJudgePrompt, with_turns)
     found = read_prompt(path, JudgePrompt)
-    for slot, part in (("labels", found.system), ("claim", found.user), ("reference", found.user)):
-        if slot not in slots(part):
-            raise InputError(f"expected prompt {path} to have the slot {{{slot}}}; found none. Add it.")
+    expect_known_slots(str(path), "system", found.system, ("labels",), ("answer", "question", "reference", "claim"))
+    expect_known_slots(str(path), "user", found.user, ("claim", "reference"), ("question", "labels", "answer"))
     if len(found.labels) < 2:
         raise InputError(f"expected prompt {path} to have two labels or more; found {len(found.labels)}. Add them.")
     return found
