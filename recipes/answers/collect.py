@@ -1,6 +1,6 @@
 """Collects what sentences are chosen by: figures of every candidate sentence, and which of them are right.
 
-    python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away | --closed]
+    python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away] [--closed]
 
 Training questions are those of BioASQ 7B to 11B that are not yes/no (MIRAGE tests on those), development ones the
 12B golden set. Documents are found by BM25 in the shared corpus and ranked again; those that were stitched from
@@ -119,9 +119,9 @@ class Collector:
         return {"gold": question.gold_exact[0][0], "figures": stance_figures(asked, entailed, contradicted, words)}
 
     def _evidence(self, asked: Asked) -> list[Evidence]:
-        if (own := self._own.get(asked.question.id)) is not None:
+        if not self._take_away and (own := self._own.get(asked.question.id)) is not None:
             return [Evidence(document=own, rank=1, score=1.0, retriever="own")]
-        gold = {id for id, _ in asked.snippets}
+        gold = {id for id, _ in asked.snippets} | {asked.question.id}
         hits = self._search.retrieve(asked.question, READ_AGAIN + (60 if self._take_away else 0))
         left = [hit for hit in hits if not (self._take_away and hit.document.id in gold)][:READ_AGAIN]
         # Lengthened before they are read: a reranker finds a snippet more relevant than an abstract that has it.
@@ -142,9 +142,8 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--train", type=int, default=300)
     parser.add_argument("--dev", type=int, default=150)
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--take-away", action="store_true", help="with the gold documents gone")
-    kind.add_argument("--closed", action="store_true", help="yes/no questions")
+    parser.add_argument("--take-away", action="store_true", help="with the gold documents gone")
+    parser.add_argument("--closed", action="store_true", help="yes/no questions")
     given = parser.parse_args()
     questions, own = closed_questions(given.data) if given.closed else (open_questions(given.data), {})
     collector = Collector(given.data, given.take_away, own)

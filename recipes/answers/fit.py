@@ -115,7 +115,7 @@ def fit_closed(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
         say(f"  {split}: {len(odds)} questions, {y[split].mean():.3f} yes; AUC {roc_auc_score(y[split], odds):.3f}")
         say(f"    accuracy {(answers == y[split]).mean():.3f}, macro-F1 {macro:.3f}, always yes {always:.3f}")
     stance.tell()
-    return {"stance": stance.table()}
+    return {"stance": {**stance.table(), "usually yes": round(float(y["train"].mean()), 4)}}
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vericite.generate import ExtractiveGenerator
-from vericite.generate.extractive import ExtractiveSettings, is_closed, statement_of, with_long_forms
+from vericite.generate.extractive import ExtractiveSettings, Stance, is_closed, statement_of, with_long_forms
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import asked_for, candidates_of
 from vericite.models import Embedder, Pair
@@ -227,7 +227,7 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=3), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v4({embedder.signature}, prefers, by-not, longest=3)"
+    assert made.signature == f"extractive.v5({embedder.signature}, prefers, by-not, longest=3)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
@@ -243,6 +243,22 @@ def test_whoever_wants_an_answer_in_any_case_gets_a_decision():
     found = evidence(document("a", FOR), document("b", AGAINST))
     always = ExtractiveSettings(answer_at=0, sure=0.5)
     assert ExtractiveGenerator(Embedder.shared(), always).generate(asked, found).exact is not None
+
+
+def test_where_the_sources_hardly_answer_the_usual_answer_counts():
+    against = Stance(0.1, {0: -0.9})
+    assert against.given(0.6) == against
+    assert against.given(0.4).answer == "no"
+    assert against.given(0.01).answer == "yes"
+    assert against.given(0.01).yes < Stance(0.9, {0: 0.9}).given(0.01).yes
+
+
+def test_a_denial_of_something_else_does_not_decide_a_question():
+    elsewhere = "Vitamin C did not prevent colds. Tea did not lower blood pressure."
+    found = evidence(document("a", elsewhere))
+    asked = Question(id="q", text="Does hydroxychloroquine reduce mortality in COVID-19?")
+    assert ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, found).exact == (("yes",),)
+    assert ExtractiveGenerator(Embedder.shared(), ExtractiveSettings()).generate(asked, found).exact is None
 
 
 def test_an_abbreviation_is_written_out_once_in_brackets_that_are_ours():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ VOTERS = 8
 """Sentences that are asked, those that answer best."""
 _SPEAKS = 0.5
 """How far a sentence has to lean to be shown as speaking for yes or for no."""
+_MORE_LIKELY = 0.5
 
 _DIRECTIONS = {
     "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed"),
@@ -146,6 +147,16 @@ class Stance:
             for marker in candidates[index].markers:
                 furthest[marker] = max(furthest.get(marker, 0.0), vote, key=abs)
         return sorted(marker for marker, vote in furthest.items() if side * vote >= _SPEAKS)
+
+    def given(self, enough: float) -> Stance:
+        """What to make of it where the sources answer with this probability.
+
+        Where they more likely do not, what they say of something else counts so much, and for the rest how often such
+        questions are answered with yes. Where they do, it counts whole.
+        """
+        if enough >= _MORE_LIKELY:
+            return self
+        return replace(self, yes=enough * self.yes + (1 - enough) * weights_of("stance")["usually yes"])
 
 
 def stance_of(question: str, candidates: Sequence[Candidate], judge: Judge | None) -> Stance:
@@ -355,7 +366,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that are not the usual."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v4({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v5({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """An answer of a few cited sentences, or one that says that the sources do not answer."""
@@ -371,7 +382,7 @@ class ExtractiveGenerator:
         enough = sufficiency(odds, documents)
         if enough < self.settings.answer_at:
             return self._refused(question, evidence, enough)
-        stance = stance_of(question.text, candidates, self._judge) if is_closed(question) else None
+        stance = stance_of(question.text, candidates, self._judge).given(enough) if is_closed(question) else None
         return self._answered(question, evidence, candidates, weighed, stance, enough)
 
     def _answered(
