@@ -1,11 +1,11 @@
 """Collects what sentences are chosen by: figures of every candidate sentence, and which of them are right.
 
-    python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away] [--closed]
+    python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away | --swap] [--closed]
 
 Training questions are those of BioASQ 7B to 11B that are not yes/no (MIRAGE tests on those), development ones the
 12B golden set. Documents are found by BM25 in the shared corpus and ranked again; those that were stitched from
 snippets are lengthened to whole abstracts (``benchmarks/extractive.py``). ``--take-away`` asks with the gold documents
-gone. ``--closed`` takes yes/no questions, with what the judge says of their sentences: BioASQ 13B's training part and
+gone; ``--swap`` asks with one subject of each question replaced by another question's. ``--closed`` takes yes/no questions, with what the judge says of their sentences: BioASQ 13B's training part and
 two thirds of PubMedQA's training half, whose abstracts come without their conclusions; the rest and 12B are for
 development.
 OUT gets a line a question.
@@ -30,8 +30,10 @@ from vericite.generate.selection import (
     candidates_of,
     document_relevance,
     first_look,
+    missing_of,
     odds_of,
     sigmoid,
+    subjects_of,
     weigh,
 )
 from vericite.models import Embedder
@@ -77,7 +79,8 @@ def closed_questions(data: Path) -> tuple[dict[str, list[Asked]], dict[str, Docu
 class Collector:
     """Finds evidence for questions, and reads its sentences."""
 
-    def __init__(self, data: Path, take_away: bool, own: dict[str, Document]) -> None:
+    def __init__(self, data: Path, take_away: bool, own: dict[str, Document], swap: bool = False) -> None:
+        self._unanswerable = take_away or swap
         documents, whole = read_corpus(data / "corpus" / "pubmed_corpus.jsonl.gz")
         self._search, self._around = MemoryRetriever(documents, by="bm25"), MemoryRetriever(whole, by="bm25")
         self._reranker, self._embedder, self._judge = Reranker.shared(), Embedder.shared(), BundledJudge()
@@ -98,7 +101,7 @@ class Collector:
             "id": question.id,
             "type": question.type,
             "question": question.text,
-            "away": self._take_away,
+            "away": self._unanswerable,
             "own": question.id in self._own,
             "gold": [hit.document.id in gold for hit in evidence],
             "roles": [candidate.role for candidate in candidates],
@@ -106,6 +109,7 @@ class Collector:
             "right": [_hits(candidate, asked, evidence) for candidate in candidates],
             "lost": len({n for it in every for n in _hits(it, asked, evidence)}),
             "documents": documents.tolist(),
+            "missing": missing_of(question.text, evidence).tolist(),
         }
         return {**row, "stance": self._stance(question, candidates, weighed.figures)} if closed else row
 
@@ -129,6 +133,22 @@ class Collector:
         return Rerank(self._reranker)(asked.question.text, whole)[:K]
 
 
+def swapped(every: list[Asked]) -> list[Asked]:
+    """The questions with the longest subject of each replaced by one of another: hardly any document answers them."""
+    drawn = random.Random(1)
+    pool = [subject for asked in every for subject in subjects_of(asked.question.text)]
+    found: list[Asked] = []
+    for asked in every:
+        text = asked.question.text
+        subjects = subjects_of(text)
+        others = [subject for subject in pool if subject not in subjects]
+        if subjects and others:
+            other = text.replace(max(subjects, key=len), drawn.choice(others))
+            question = asked.question.model_copy(update={"text": other})
+            found.append(Asked(question, asked.snippets))
+    return found
+
+
 def _hits(candidate: Candidate, asked: Asked, evidence: list[Evidence]) -> list[int]:
     """The snippets that a sentence is of."""
     id = evidence[candidate.marker - 1].document.id
@@ -144,13 +164,16 @@ def main() -> int:
     parser.add_argument("--dev", type=int, default=150)
     parser.add_argument("--take-away", action="store_true", help="with the gold documents gone")
     parser.add_argument("--closed", action="store_true", help="yes/no questions")
+    parser.add_argument("--swap", action="store_true", help="with one subject of each question put in another's place")
     given = parser.parse_args()
     questions, own = closed_questions(given.data) if given.closed else (open_questions(given.data), {})
-    collector = Collector(given.data, given.take_away, own)
+    collector = Collector(given.data, given.take_away, own, given.swap)
     started, done = time.monotonic(), 0
     with given.out.open("w", encoding="utf-8") as file:
         for split, every in questions.items():
             random.Random(7).shuffle(every)
+            if given.swap:
+                every = swapped(every)
             for asked in every[: getattr(given, split)]:
                 row = collector.row(asked, given.closed)
                 if row is not None:

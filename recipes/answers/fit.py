@@ -1,10 +1,11 @@
 """Fits the weights of extractive answers, and says how good they are on development questions.
 
-    python recipes/answers/fit.py OUT --open WITH AWAY
+    python recipes/answers/fit.py OUT --sentences WITH
+    python recipes/answers/fit.py OUT --gate WITH AWAY SWAP
     python recipes/answers/fit.py OUT --closed CLOSED
 
-WITH, AWAY and CLOSED are what ``collect.py`` wrote. OUT is ``src/vericite/generate/selection.json``. The first form
-fits what chooses sentences and what refuses, the second, with these weights in place, what decides yes or no.
+WITH, AWAY, SWAP and CLOSED are what ``collect.py`` wrote. OUT is ``src/vericite/generate/selection.json``. The
+forms fit what chooses sentences; with that in place what refuses; and what decides yes or no.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
 from vericite.generate.extractive import NAMES as STANCE
-from vericite.generate.selection import ENOUGH, NAMES, enough_figures
+from vericite.generate.selection import ENOUGH, NAMES, enough_figures, odds_of
 
 Floats = NDArray[np.float64]
 SPLITS = ("train", "dev")
 PENALTY = 0.5
-ANSWERED = 0.9
+ANSWERED = 0.93
 """Share of the development questions whose sources answer that are answered at 0.5."""
 
 
@@ -69,9 +70,9 @@ class Logistic:
             say(f"    {name:26}{strength:7.3f}")
 
 
-def fit_open(with_gold: list[dict[str, Any]], away: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Weights of sentences, and of refusing."""
-    present = [row for row in with_gold if any(row["gold"])]
+def fit_sentences(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Weights of sentences."""
+    present = [row for row in rows if any(row["gold"])]
     parts = {split: [row for row in present if row["split"] == split] for split in SPLITS}
     x = {split: np.vstack([row["figures"] for row in rows]) for split, rows in parts.items()}
     right = {split: np.array([bool(hits) for row in rows for hits in row["right"]]) for split, rows in parts.items()}
@@ -82,23 +83,34 @@ def fit_open(with_gold: list[dict[str, Any]], away: list[dict[str, Any]]) -> dic
         found = roc_auc_score(right[split], sentences.odds(x[split]))
         say(f"  {split}: AUC {found:.3f}, by the reranker alone {alone:.3f}")
     sentences.tell()
-    rows: dict[str, list[tuple[list[float], bool]]] = {split: [] for split in SPLITS}
-    for row in [*present, *away]:
-        odds = sentences.odds(np.array(row["figures"]))
-        rows[row["split"]].append((enough_figures(odds, np.array(row["documents"])), not row["away"]))
-    a = {split: np.array([figures for figures, _ in pairs]) for split, pairs in rows.items()}
-    b = {split: np.array([answered for _, answered in pairs]) for split, pairs in rows.items()}
-    enough = Logistic(ENOUGH, a["train"], b["train"])
+    return {"answers": sentences.table()}
+
+
+def fit_gate(
+    with_gold: list[dict[str, Any]], away: list[dict[str, Any]], swap: list[dict[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """Weights of refusing, by the sentences' weights that ship."""
+    found: dict[str, list[tuple[list[float], str]]] = {split: [] for split in SPLITS}
+    kinds = {"with": [row for row in with_gold if any(row["gold"])], "away": away, "swap": swap}
+    for kind, rows in kinds.items():
+        for row in rows:
+            odds = odds_of(np.array(row["figures"], dtype=np.float32))
+            figures = enough_figures(odds, np.array(row["documents"]), np.array(row["missing"]))
+            found[row["split"]].append((figures, kind))
+    a = {split: np.array([figures for figures, _ in pairs]) for split, pairs in found.items()}
+    kind = {split: np.array([kind for _, kind in pairs]) for split, pairs in found.items()}
+    # The two kinds that are not answered count as much as those that are.
+    gate = Logistic(ENOUGH, a["train"], kind["train"] == "with", balanced=True)
+    gate.bias -= float(np.quantile(gate.odds(a["dev"])[kind["dev"] == "with"], 1 - ANSWERED))
     for split in SPLITS:
-        odds = enough.odds(a[split])
-        answerable, other = odds[b[split]], odds[~b[split]]
-        cut = np.quantile(answerable, 0.1)
-        say(f"  {split}: {len(answerable)} answerable, {len(other)} not; AUC {roc_auc_score(b[split], odds):.3f}")
-        say(f"    at 90 % answered {(other < cut).mean():.3f} of the others are refused")
-        say(f"    at 0.5 {(answerable >= 0).mean():.3f} are answered, and {(other >= 0).mean():.3f} of the others")
-    enough.tell()
-    enough.bias -= float(np.quantile(enough.odds(a["dev"])[b["dev"]], 1 - ANSWERED))
-    return {"answers": sentences.table(), "enough": enough.table()}
+        odds, answered = gate.odds(a[split]), kind[split] == "with"
+        say(f"  {split}: {answered.sum()} answerable; at 0.5 {(odds[answered] >= 0).mean():.3f} are answered")
+        for other in ("away", "swap"):
+            of_kind = kind[split] == other
+            auc = roc_auc_score(answered[answered | of_kind], odds[answered | of_kind])
+            say(f"    {other}: {of_kind.sum()}, AUC {auc:.3f}, {(odds[of_kind] < 0).mean():.3f} refused")
+    gate.tell()
+    return {"enough": gate.table()}
 
 
 def fit_closed(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -123,10 +135,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
     kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--open", type=Path, nargs=2, metavar=("WITH", "AWAY"))
+    kind.add_argument("--sentences", type=Path, metavar="WITH")
+    kind.add_argument("--gate", type=Path, nargs=3, metavar=("WITH", "AWAY", "SWAP"))
     kind.add_argument("--closed", type=Path)
     given = parser.parse_args()
-    found = fit_open(*map(read, given.open)) if given.open else fit_closed(read(given.closed))
+    if given.sentences:
+        found = fit_sentences(read(given.sentences))
+    elif given.gate:
+        found = fit_gate(*map(read, given.gate))
+    else:
+        found = fit_closed(read(given.closed))
     held = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     given.out.write_text(json.dumps({**held, **found}, indent=1) + "\n", encoding="utf-8")
     return 0

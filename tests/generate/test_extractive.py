@@ -10,9 +10,23 @@ import pytest
 from numpy.typing import NDArray
 
 from vericite.generate import ExtractiveGenerator
-from vericite.generate.extractive import ExtractiveSettings, Stance, is_closed, statement_of, with_long_forms
+from vericite.generate.extractive import (
+    ExtractiveSettings,
+    Stance,
+    is_closed,
+    polarity,
+    statement_of,
+    with_long_forms,
+)
 from vericite.generate.generator import INSUFFICIENT
-from vericite.generate.selection import asked_for, candidates_of
+from vericite.generate.selection import (
+    asked_for,
+    candidates_of,
+    role_factor,
+    stands_alone,
+    subjects_of,
+    unmentioned,
+)
 from vericite.models import Embedder, Pair
 from vericite.records import Document, Evidence, Question
 from vericite.text.acronyms import acronym_pairs
@@ -259,6 +273,88 @@ def test_a_denial_of_something_else_does_not_decide_a_question():
     asked = Question(id="q", text="Does hydroxychloroquine reduce mortality in COVID-19?")
     assert ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, found).exact == (("yes",),)
     assert ExtractiveGenerator(Embedder.shared(), ExtractiveSettings()).generate(asked, found).exact is None
+
+
+def test_what_no_source_mentions_is_said_and_makes_a_refusal_likelier():
+    found = evidence(document("a", "Dexamethasone 6 mg once daily reduced deaths of patients with COVID-19."))
+    near, far = (
+        ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(Question(id="q", text=text), found)
+        for text in ("What is the dose of dexamethasone for COVID-19?", "What is the dose of dexamethasone for croup?")
+    )
+    assert near.notes == ()
+    assert far.notes == ("no source that was found mentions croup",)
+    assert near.sufficiency is not None and far.sufficiency is not None
+    assert far.sufficiency < 0.5 < near.sufficiency
+    refused = ExtractiveGenerator(Embedder.shared()).generate(Question(id="q", text=far.question or ""), found)
+    assert refused.insufficient and refused.notes == far.notes
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        ("Are DOACs recommended in patients with mechanical heart valves?", ["DOACs", "mechanical", "heart", "valves"]),
+        ("Is formoterol safe during pregnancy?", ["formoterol", "pregnancy"]),
+        ("What are the causes of mania?", ["mania"]),
+    ],
+)
+def test_the_subjects_of_a_question_are_the_words_that_not_every_question_has(question: str, subjects: list[str]):
+    assert subjects_of(question) == subjects
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "there"),
+    [
+        ("pregnancy", "Pregnant women took iron.", True),
+        ("children", "Paediatric patients were seen.", True),
+        ("valves", "A mechanical heart valve was implanted.", True),
+        ("statins", "Atorvastatin lowered cholesterol.", True),
+        ("hydroxychloroquine", "Hydroxyurea reduced painful events.", False),
+        ("croup", "Cough was common.", False),
+        ("EBV", "Some debvoted text.", False),
+    ],
+)
+def test_a_subject_is_there_by_its_beginning_or_in_another_word_for_it(subject: str, text: str, there: bool):
+    assert (unmentioned([subject], text) == []) is there
+
+
+@pytest.mark.parametrize(
+    ("sentence", "alone"),
+    [
+        ("Side effects such as cough were rare in both groups.", True),
+        ("Deaths were fewer among those receiving the vaccine.", True),
+        ("Deaths were fewer in these patients than expected.", False),
+        ("Such patients died less often than expected.", False),
+        ("Results in those were better than expected.", False),
+    ],
+)
+def test_a_sentence_that_points_elsewhere_cannot_be_read_alone(sentence: str, alone: bool):
+    assert stands_alone(sentence) is alone
+
+
+def test_a_method_that_has_what_is_asked_for_counts_whole():
+    dose, none = "Patients were given zelotrine 20 mg once daily.", "Patients were allocated at random."
+    assert role_factor("method", "What is the dose of zelotrine?", dose) == 1
+    assert role_factor("method", "What is the dose of zelotrine?", none) < 1
+    assert role_factor("method", "Who discovered zelotrine?", dose) < 1
+
+
+def test_more_than_halved_is_less():
+    assert polarity("It more than halves the risk of fits.") == {"down"}
+    assert polarity("It was given more often.") == {"up"}
+
+
+def test_a_sentence_that_the_judge_reads_one_way_and_its_words_the_other_speaks_for_neither():
+    class Against(ByNot):
+        def judge(self, pairs: Iterable[Pair]) -> Iterator[Judged]:
+            for _ in pairs:
+                yield Judged(np.array([0.1, 0.8, 0.1], np.float32))
+
+    asked = Question(id="q", text="Does magnesium prevent eclampsia?")
+    found = evidence(document("a", "Magnesium more than halves the risk of eclampsia in pregnant women."))
+    unsure = ExtractiveSettings(answer_at=1e-9)
+    made = ExtractiveGenerator(Embedder.shared(), unsure, judge=Against()).generate(asked, found)
+    assert made.stance is not None and (made.stance.yes, made.stance.no) == ((), ())
+    assert made.exact is None
 
 
 def test_an_abbreviation_is_written_out_once_in_brackets_that_are_ours():

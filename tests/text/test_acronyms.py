@@ -39,6 +39,8 @@ def pairs(text: str) -> list[tuple[str, str]]:
         ("non-steroidal anti-inflammatory drugs (NSAIDs)", "NSAIDs", "non-steroidal anti-inflammatory drugs"),
         ("such interleukins (ILs) bind", "ILs", "interleukins"),
         ("matrix metalloproteinase (MMPs)", "MMPs", "matrix metalloproteinase"),
+        ("Proton pump inhibitors (PPIs) suppress acid.", "PPIs", "Proton pump inhibitors"),
+        ("the measles, mumps and rubella (MMR) vaccine", "MMR", "measles, mumps and rubella"),
         ("We used “magnetic resonance imaging” (MRI).", "MRI", "magnetic resonance imaging"),
     ],
 )

@@ -94,9 +94,9 @@ def _show_nearest(console: Terminal, run: Run) -> None:
     if run.answer.sufficiency is not None:
         console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
     console.print()
+    anyway = " --answer-at 0 answers in any case." if run.answer.sufficiency else " No source has a sentence to quote."
     console.print(
-        "What may help: more documents (--k 10), another corpus (--corpus pubmed), or other words. "
-        "--answer-at 0 answers in any case."
+        f"What may help: more documents (--k 10), another corpus (--corpus pubmed), or other words.{anyway}"
     )
 
 
@@ -105,6 +105,10 @@ def _show_answer(console: Terminal, run: Run) -> None:
     if answer.failed is not None:
         console.print(Text.assemble(("failed", "red"), "  ", clean(answer.failed)))
         return
+    if answer.is_unlikely:
+        told = f"The sources hardly answer this (probability {answer.sufficiency:.2f}). The nearest that they say:"
+        console.print(Text(told, style="yellow"))
+        console.print()
     console.print(Text(clean(answer.text)))
     if answer.insufficient and answer.sufficiency is not None:
         _show_nearest(console, run)
@@ -121,7 +125,8 @@ def _show_answer(console: Terminal, run: Run) -> None:
         # An item and its synonyms.
         items = [clean(" / ".join(names)) for names in answer.exact]
         console.print()
-        console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items)))
+        guess = " (a guess: such questions are answered so more often)" if answer.is_unlikely and answer.stance else ""
+        console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items), (guess, "yellow")))
     if answer.trimmed:
         one = len(answer.trimmed) == 1
         cut = f"{len(answer.trimmed)} {'document was' if one else 'documents were'} not shown whole, for want of room."

@@ -22,10 +22,13 @@ from vericite.generate.selection import (
     candidates_of,
     document_relevance,
     first_look,
+    missing_of,
     odds_of,
     role_factor,
     sigmoid,
+    subjects_of,
     sufficiency,
+    unmentioned,
     weigh,
     weights_of,
 )
@@ -44,16 +47,33 @@ _SPEAKS = 0.5
 _MORE_LIKELY = 0.5
 
 _DIRECTIONS = {
-    "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed"),
-    "up": ("increas", "rais", "rose", "rise", "higher", "more", "wors", "elevat", "promot", "harms", "greater"),
-    "down": ("reduc", "decreas", "lower", "fewer", "less", "declin", "fell", "prevent", "protect", "diminish"),
+    "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed", "contraindicat"),
+    "up": (
+        "increas",
+        "rais",
+        "rose",
+        "rise",
+        "higher",
+        "more",
+        "wors",
+        "elevat",
+        "promot",
+        "harms",
+        "greater",
+        "doubl",
+    ),
+    "down": ("reduc", "decreas", "lower", "fewer", "less", "halv", "declin", "fell", "prevent", "protect", "diminish"),
 }
 _NEGATIONS = frozenset({"no", "not", "nor", "neither", "never", "cannot", "fails", "fail"})
 
 
+# "More than halves the risk" says nothing of more.
+_COMPARED = re.compile(r"\b(?:more|less|higher|lower|fewer|greater)\s+than\s+(?=\w+(?:s|ed)\s)", re.IGNORECASE)
+
+
 def polarity(text: str) -> frozenset[str]:
     """Any of ``negated``, ``up`` and ``down``."""
-    words = [word.strip(".,;:()").lower() for word in text.split()]
+    words = [word.strip(".,;:()").lower() for word in _COMPARED.sub("", text).split()]
     found = {way for way, stems in _DIRECTIONS.items() if any(word.startswith(stems) for word in words)}
     negated = any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
     return frozenset(found | {"negated"} if negated else found)
@@ -131,6 +151,11 @@ class Stance:
         return max(self.votes, key=lambda index: self._side * self.votes[index])
 
     @property
+    def is_backed(self) -> bool:
+        """Whether a sentence clearly speaks for the answer."""
+        return self._side * self.votes[self.deciding] >= _SPEAKS
+
+    @property
     def opposing(self) -> int | None:
         """The one that speaks against it most, where one does."""
         most = min(self.votes, key=lambda index: self._side * self.votes[index])
@@ -168,7 +193,11 @@ def stance_of(question: str, candidates: Sequence[Candidate], judge: Judge | Non
     weights = weights_of("stance")
     figures = stance_figures(asked, entailed, contradicted, words)
     yes = sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, figures, strict=True)))
-    leanings = [e - c for e, c in zip(entailed, contradicted, strict=True)] if judge else words
+    # What the judge and the words of denial and direction say otherwise speaks for neither.
+    leanings = words
+    if judge is not None:
+        read = [e - c for e, c in zip(entailed, contradicted, strict=True)]
+        leanings = [lean if lean * word > 0 else 0.0 for lean, word in zip(read, words, strict=True)]
     return Stance(yes, dict(zip(order, leanings, strict=True)))
 
 
@@ -283,16 +312,12 @@ def _repeats(
     return bool(near) and polarity(candidates[index].text) == polarity(candidates[other].text)
 
 
-def in_order(taken: Sequence[Candidate], first: Candidate | None = None) -> list[Candidate]:
-    """Sentences of one source together and in its order, the source with the best one first.
-
-    ``first`` comes before all, and the others of its source next.
-    """
+def in_order(taken: Sequence[Candidate], first: Candidate) -> list[Candidate]:
+    """``first``, the others of its source, then those of the source with the next best one; a source's in its order."""
     best: dict[int, float] = {}
     for candidate in taken:
         best[candidate.marker] = max(candidate.answers, best.get(candidate.marker, -1.0))
-    if first is not None:
-        best[first.marker] = float("inf")
+    best[first.marker] = float("inf")
 
     def place(candidate: Candidate) -> tuple[float, int, bool, int]:
         return -best[candidate.marker], candidate.marker, candidate is not first, candidate.place
@@ -376,10 +401,13 @@ class ExtractiveGenerator:
         documents = document_relevance(question.text, evidence, self._reranker)
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
-        odds = odds_of(weighed.figures)
+        odds, missing = odds_of(weighed.figures), missing_of(question.text, evidence)
         for candidate, value in zip(candidates, odds, strict=True):
-            candidate.answers = sigmoid(float(value)) * role_factor(candidate.role, question.text)
-        enough = sufficiency(odds, documents)
+            factor = role_factor(candidate.role, question.text, candidate.text)
+            # A source that another one has the better of in what the question is about hardly answers it.
+            beside = 1 - float(missing[candidate.marker - 1] - missing.min())
+            candidate.answers = sigmoid(float(value)) * factor * beside
+        enough = sufficiency(odds, documents, missing)
         if enough < self.settings.answer_at:
             return self._refused(question, evidence, enough)
         stance = stance_of(question.text, candidates, self._judge).given(enough) if is_closed(question) else None
@@ -395,7 +423,8 @@ class ExtractiveGenerator:
         enough: float,
     ) -> Answer:
         least = self.settings.sure if self.settings.answer_at else 0.0
-        sure = stance is not None and abs(stance.yes - 0.5) >= least
+        decided = stance is not None and (not self.settings.answer_at or stance.is_backed)
+        sure = decided and stance is not None and abs(stance.yes - 0.5) >= least
         must = (
             []
             if stance is None
@@ -404,7 +433,8 @@ class ExtractiveGenerator:
             else [stance.deciding, stance.opposing]
         )
         taken = select_sentences(candidates, weighed.cosines, self.settings, must)
-        first = candidates[stance.deciding] if stance is not None and sure else None
+        best = max(taken, key=lambda index: candidates[index].answers)
+        first = candidates[stance.deciding if stance is not None and sure else best]
         chosen = in_order([candidates[index] for index in taken], first)
         documents = [hit.document for hit in evidence]
         known = set(re.findall(r"[\w-]+", question.text))
@@ -421,6 +451,7 @@ class ExtractiveGenerator:
         ]
         return answer.model_copy(
             update={
+                "notes": _notes(question.text, evidence),
                 "exact": ((stance.answer,),) if stance is not None and sure else None,
                 "sufficiency": enough,
                 "selected": tuple(selected[place] for place in _places(answer, texts)),
@@ -466,8 +497,16 @@ class ExtractiveGenerator:
             question=question.text,
             generator=self.signature,
             insufficient=True,
+            notes=_notes(question.text, evidence),
             sufficiency=enough,
         )
+
+
+def _notes(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """What the question is about and no source mentions."""
+    every = " ".join(hit.document.titled_text for hit in evidence)
+    absent = unmentioned(subjects_of(question), every)
+    return (f"no source that was found mentions {', '.join(absent)}",) if absent else ()
 
 
 def _places(answer: Answer, texts: Sequence[str]) -> list[int]:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,11 @@ from vericite.text.terms import terms
 
 Floats = NDArray[np.float32]
 
-_POINTERS = frozenset({"these", "those", "such"})
+_POINTS_ELSEWHERE = re.compile(
+    r"\b(?:these|such(?!\s+as\b)|those(?!\s+(?:who|whose|that|with|without|of|in|on|at|from|given|receiving|taking|"
+    r"treated|assigned|aged|not|under|over)\b))\b",
+    re.IGNORECASE,
+)
 _FEWEST, _MOST = 5, 60
 """Words of a sentence that can be read alone."""
 
@@ -102,9 +107,8 @@ def _can_be_quoted(text: str) -> bool:
 
 def stands_alone(text: str) -> bool:
     """Whether a sentence can be read without its neighbours and states something."""
-    words = text.split()
-    points_elsewhere = any(word.lower() in _POINTERS for word in words) or looks_dependent(text)
-    return _FEWEST <= len(words) <= _MOST and not text.endswith("?") and not points_elsewhere
+    points_elsewhere = _POINTS_ELSEWHERE.search(text) is not None or looks_dependent(text)
+    return _FEWEST <= len(text.split()) <= _MOST and not text.endswith("?") and not points_elsewhere
 
 
 @dataclass(frozen=True)
@@ -148,11 +152,14 @@ _BACKGROUND_ANSWERS = frozenset({"definition", "mechanism", "cause", "gene"})
 """What background sections tell as well as findings do."""
 
 
-def role_factor(role: Role, question: str) -> float:
+def role_factor(role: Role, question: str, text: str) -> float:
     """What a sentence's probability is multiplied by: what was found comes before what was meant, done or known before.
 
-    Annotators of snippets take aims and methods too, so that no weight learnt from them would do this.
+    Annotators of snippets take aims and methods too, so that no weight learnt from them would do this. A method that
+    has what is asked for, as the dose that was given, counts whole.
     """
+    if role == "method" and any(slot.met.search(text) for slot in slots() if slot.asked.search(question)):
+        return 1.0
     if role == "background" and _BACKGROUND_ANSWERS & set(asked_for(question)):
         return 1.0
     return _ROLE_FACTORS.get(role, 1.0)
@@ -185,6 +192,49 @@ def first_look(question: str, candidates: Sequence[Candidate], documents: Floats
 
 
 @cache
+def _generic() -> re.Pattern[str]:
+    """Words that any question may have, from ``subjects.toml``: those of five letters and more are beginnings."""
+    words = _subject_table()["generic"].split()
+    beginnings, stems, whole = (
+        "|".join(word for word in words if len(word) in lengths) for lengths in (range(5, 99), (4,), (1, 2, 3))
+    )
+    return re.compile(rf"(?:{beginnings})\w*|(?:{stems})(?:e|es|ed|s|ing|er|al|ly|ion|ions|ive)?|(?:{whole})s?")
+
+
+@cache
+def _subject_table() -> dict[str, Any]:
+    return tomllib.loads(resources.files("vericite.generate").joinpath("subjects.toml").read_text(encoding="utf-8"))
+
+
+def subjects_of(question: str) -> list[str]:
+    """What a question is about: its words without those that any question may have."""
+    found = dict.fromkeys(re.findall(r"[^\W_]{3,}", question))
+    return [word for word in found if not word.isdigit() and not _generic().fullmatch(word.lower())]
+
+
+def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
+    """The subjects that a text has neither by their beginning nor by another word of the same meaning."""
+    text = _spelt(text)
+    return [subject for subject in subjects if not _mentions(text, _spelt(subject))]
+
+
+def _spelt(text: str) -> str:
+    """Small letters, one spelling for British and American words, and names for Greek letters."""
+    text = text.lower().replace("ae", "e").replace("oe", "e").replace("our", "or")
+    return text.replace("α", "alpha").replace("β", "beta").replace("γ", "gamma")
+
+
+def _mentions(text: str, subject: str) -> bool:
+    single = subject[:-1] if len(subject) > 4 and re.search(r"[^isu]s$", subject) else subject
+    stem = single if len(single) < 6 else single[: max(5, len(single) - 3)]
+    if len(stem) < 4:
+        return re.search(rf"\b{re.escape(stem)}", text) is not None
+    groups = ([_spelt(word) for word in group] for group in _subject_table()["same"])
+    groups = (group for group in groups if subject.startswith(tuple(group)))
+    return stem in text or any(word in text for group in groups for word in group)
+
+
+@cache
 def weights_of(model: str) -> dict[str, float]:
     """The weights of ``answers``, ``enough`` or ``stance``, by the names of their figures; ``bias`` is among them."""
     return json.loads(resources.files("vericite.generate").joinpath("selection.json").read_text(encoding="utf-8"))[
@@ -205,10 +255,10 @@ def odds_of(figures: Floats) -> Floats:
     )
 
 
-def sufficiency(odds: Floats, documents: Floats) -> float:
+def sufficiency(odds: Floats, documents: Floats, missing: Floats) -> float:
     """The probability that the evidence answers the question; see ``enough_figures``."""
     weights = weights_of("enough")
-    figures = enough_figures(odds, documents)
+    figures = enough_figures(odds, documents, missing)
     return sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(ENOUGH, figures, strict=True)))
 
 
@@ -325,18 +375,24 @@ def _excerpt(document: Document, places: set[int]) -> Document:
     return document.model_copy(update={"sections": (Section(text=" ".join(texts)),) if texts else ()})
 
 
-ENOUGH = ("best", "document")
-"""What is read of all candidates together to tell whether they answer: the best sentence, and the best document."""
+ENOUGH = ("best", "document", "missing")
+"""What is read of all candidates together to tell whether they answer: the best sentence, the best document, and the
+share of the question's subjects that the document which has most of them lacks."""
 
 
-def enough_figures(odds: Floats, documents: Floats) -> list[float]:
+def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
+    """The share of the question's subjects that each document lacks."""
+    subjects = subjects_of(question)
+    lacking = [len(unmentioned(subjects, hit.document.titled_text)) for hit in evidence]
+    return np.array(lacking, dtype=np.float32) / max(1, len(subjects))
+
+
+def enough_figures(odds: Floats, documents: Floats, missing: Floats) -> list[float]:
     """The figures that tell whether the evidence answers.
-
-    More figures (the next best, the share of the question's words in one document, its type) tell no more: on
-    development questions the area under the curve is 0.877 with twelve of them, and 0.875 with these two.
 
     Args:
         odds: The log odds of each candidate to answer.
         documents: The relevance of each document, as log odds.
+        missing: Of each document, as ``missing_of`` gives it.
     """
-    return [float(odds.max()), float(documents.max())]
+    return [float(odds.max()), float(documents.max()), float(missing.min())]

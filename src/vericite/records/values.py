@@ -300,7 +300,7 @@ class Answer(Record):
     word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
     ``trimmed`` tells which documents the generator did not see whole, ``spent`` what the answer took. ``cut_off`` says
     that a model's reply reached its limit of tokens, so that its unfinished last sentence is left out; ``notes`` say
-    what else was done to the reply. ``failed`` is why there is no answer, where making one failed: its text is then
+    what else was done to the reply, or what no source mentions. ``failed`` is why there is no answer, where making one failed: its text is then
     empty. ``unread`` are places that look like citations and point at nothing that is known, such as ``[Doc A]``.
 
     A generator that quotes says in ``selected`` how each claim was chosen, in order; in ``sufficiency`` how likely the
@@ -354,6 +354,11 @@ class Answer(Record):
     def document(self, id: str) -> Document:
         """The source with this id."""
         return self._by_id[id]
+
+    @property
+    def is_unlikely(self) -> bool:
+        """Whether it was given in any case, although its sources more likely do not answer."""
+        return not self.insufficient and self.sufficiency is not None and self.sufficiency < 0.5
 
     @property
     def uncited(self) -> tuple[Claim, ...]:

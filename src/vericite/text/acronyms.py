@@ -127,7 +127,9 @@ def _is_short(text: str) -> bool:
 
 def _long_form(short: str, words: str) -> str | None:
     """The end of these words that the short form stands for."""
-    start = _match(short, words)
+    start = _by_initials(short, words)
+    if start is None:
+        start = _match(short, words)
     if start is None and without_plural(short) != short:
         start = _match(without_plural(short), words)
     if start is None:
@@ -145,6 +147,28 @@ def _is_sound(short: str, long: str) -> bool:
     # Small letters alone are an ordinary word more often than not, unless they are the words' initials.
     initials = "".join(part[0] for part in re.split(r"[\s-]+", " ".join(words)) if part)
     return short == initials
+
+
+_SMALL = frozenset("a an and for in of on or the to with".split())
+
+
+def _by_initials(short: str, words: str) -> int | None:
+    """Where the words begin whose initials are the short form, small words left out; None where there are none.
+
+    It comes before looking for letters anywhere: "pump inhibitors" has those of PPI too, and stands for less.
+    """
+    wanted = _letters(without_plural(short))
+    found = [(it.start(), _letters(it[0])) for it in re.finditer(r"[^\s-]+", words)]
+    initials = ""
+    for start, word in reversed(found):
+        bare = word.strip(_EDGES)
+        if bare and (bare not in _SMALL or wanted.startswith(bare[0] + initials[:1])):
+            initials = bare[0] + initials
+        if initials == wanted and len(wanted) > 1 and bare and bare[0] == wanted[0]:
+            return start
+        if not wanted.endswith(initials):
+            return None
+    return None
 
 
 def _match(short: str, words: str) -> int | None:
