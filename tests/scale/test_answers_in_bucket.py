@@ -13,6 +13,7 @@ from test_stream import Here, answers, made
 
 from vericite.disk.bucket import Objects, bucket_address, split_address
 from vericite.errors import ClusterError, InputError
+from vericite.pipeline.plan import CheckPlan
 from vericite.scale import CheckWork, Parts
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
@@ -55,6 +56,15 @@ def test_parts_of_other_settings_are_refused_and_what_is_removed_is_ours(bucket)
     bucket.Object("runs/verdicts.jsonl.parts/mine.txt").put(Body=b"kept")
     Parts(Objects(PLACE), {}).remove()
     assert keys(bucket) == ["runs/verdicts.jsonl.parts/mine.txt"]
+
+
+def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_are(bucket):
+    given = answers(9)
+    made(Objects(PLACE), given, Here())
+    bucket.Object("runs/verdicts.jsonl.parts/manifest.json").delete()
+    again = Here()
+    found = made(Objects(PLACE), given, again, CheckWork(check=CheckPlan(judge="lexical", abstain_below=0.9)))
+    assert len(again.done) == 3 and all(one.is_new for one in found)
 
 
 def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):

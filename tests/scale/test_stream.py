@@ -144,5 +144,7 @@ def test_parts_are_removed_and_nothing_else(tmp_path: Path):
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
 
-def test_where_a_text_ends_is_part_of_a_name():
-    assert part_name(0, [b"ab", b"c"]) != part_name(0, [b"a", b"bc"])
+def test_where_a_text_ends_and_by_what_settings_it_is_read_is_part_of_a_name():
+    assert part_name(0, [b"ab", b"c"], {}) != part_name(0, [b"a", b"bc"], {})
+    assert part_name(0, [b"a"], {"by": 1}) != part_name(0, [b"a"], {"by": 2})
+    assert part_name(0, [b"a"], {"by": 1, "to": 2}) == part_name(0, [b"a"], {"to": 2, "by": 1})

@@ -5,6 +5,7 @@ A finished part is there whole, under a name that says what it was made of, or n
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -27,12 +28,12 @@ _NAME = re.compile(r"\d{8}-[0-9a-f]{32}\.jsonl")
 _WHAT = "a distributed run"
 
 
-def part_name(number: int, answers: Iterable[bytes]) -> str:
-    """The name of what is made of these answers: another text, another name."""
+def part_name(number: int, answers: Iterable[bytes], settings: Mapping[str, Any]) -> str:
+    """The name of what is made of these answers by these settings: another text or setting, another name."""
     digest = blake2b(digest_size=16)
-    for answer in answers:
-        digest.update(len(answer).to_bytes(8, "big"))
-        digest.update(answer)
+    for text in (json.dumps(settings, sort_keys=True).encode(), *answers):
+        digest.update(len(text).to_bytes(8, "big"))
+        digest.update(text)
     return f"{number:08d}-{digest.hexdigest()}.jsonl"
 
 
@@ -70,6 +71,10 @@ class Parts:
     def any(self) -> bool:
         """Whether a part is there."""
         return any(_NAME.fullmatch(name) for name in self._keeping.names())
+
+    def name(self, number: int, answers: Iterable[bytes]) -> str:
+        """What the part of these answers is called here."""
+        return part_name(number, answers, self._settings)
 
     def read(self, name: str, count: int) -> list[bytes] | None:
         """The lines of a part; None where it is not there, or is not whole."""
@@ -258,7 +263,7 @@ class _Stream:
 
     def _send(self, part: _Part) -> None:
         self._waiting.append(part)
-        part.name = part_name(part.number, part.texts)
+        part.name = self._parts.name(part.number, part.texts)
         if self._parts.read(part.name, len(part.answers)) is None:
             part.is_new = True
             self._sent[part.number] = part
