@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_stream import Here, answers, made
+from test_stream import WORK, Here, answers, as_the_command, made
 
 from vericite.disk.bucket import Objects, bucket_address, split_address
 from vericite.errors import ClusterError, InputError
+from vericite.pipeline import check_many
 from vericite.pipeline.plan import CheckPlan
-from vericite.scale import CheckWork, Parts
+from vericite.scale import CheckWork, Parts, in_parts
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 PLACE = "s3://made-bucket/runs/verdicts.jsonl.parts"
@@ -65,6 +67,47 @@ def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_ar
     again = Here()
     found = made(Objects(PLACE), given, again, CheckWork(check=CheckPlan(judge="lexical", abstain_below=0.9)))
     assert len(again.done) == 3 and all(one.is_new for one in found)
+
+
+class Taken(Here):
+    """Workers beside whom another run takes the parts away once they have done so many."""
+
+    def __init__(self, parts: Parts, at: Sequence[int]) -> None:
+        super().__init__()
+        self._parts, self._at = parts, at
+
+    def take(self) -> tuple[int, list[bytes]]:
+        if len(self.done) in self._at:
+            self._parts.remove()
+        return super().take()
+
+
+def test_parts_that_another_run_took_away_are_done_again(bucket):
+    parts, given = Parts(Objects(PLACE), WORK.settings()), answers(30)
+    here = Taken(parts, [4])
+    with parts.open():
+        found = list(in_parts(given, WORK, parts, here, 3))  # pyright: ignore[reportArgumentType]
+    assert len(here.done) > 10
+    assert [one.answer.id for one in found] == [answer.id for answer in given]
+    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command(), quote=True)]
+    assert [one.line.decode() for one in found] == alone
+    assert found[-1].ready == 30 and all(one.ready <= 30 for one in found)
+
+
+def test_parts_that_go_away_again_and_again_are_told_with_what_to_do(bucket):
+    parts = Parts(Objects(PLACE), WORK.settings())
+    parts.write = lambda name, lines: None
+    with parts.open(), pytest.raises(InputError, match=r"s3://made-bucket.* went away twice.*one run"):
+        list(in_parts(answers(9), WORK, parts, Here(), 3))  # pyright: ignore[reportArgumentType]
+
+
+def test_two_runs_that_end_at_once_both_take_their_parts_away(bucket):
+    made(Objects(PLACE), answers(9), Here())
+    one, other = (Parts(Objects(PLACE), WORK.settings()) for _ in range(2))
+    names = other._keeping.names()  # pyright: ignore
+    one.remove()
+    other._keeping.names = lambda: names  # pyright: ignore
+    other.remove()
 
 
 def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):

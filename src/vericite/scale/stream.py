@@ -45,7 +45,7 @@ class Parts:
 
     Args:
         place: A folder, which is made; or where objects of a bucket lie, which outlive the machine of the run. A bucket
-            has no lock: two runs at once do the same parts twice, and write the same.
+            has no lock: of two equal runs at once, the one that ends first takes away what the other then does again.
         settings: What decides what is made, as JSON has it.
     """
 
@@ -221,6 +221,7 @@ class _Part:
     name: str = ""
     is_new: bool = False
     is_done: bool = False
+    is_again: bool = False
 
 
 def in_parts(
@@ -236,16 +237,21 @@ def in_parts(
         at_once: Answers of a part. Another number makes other parts.
 
     Raises:
-        InputError: The workers cannot be had.
+        InputError: The workers cannot be had, or a part went away twice.
         ClusterError: A part cannot be done.
     """
+    prepare = work.preparing()
+
+    def text(answer: Answer) -> bytes:
+        return prepare(answer).model_dump_json().encode()
+
     with workers.running(work) as pool:
-        yield from _Stream(pool, parts, len(pool) * AHEAD).of(_grouped(answers, work.preparing(), at_once))
+        yield from _Stream(pool, parts, len(pool) * AHEAD, text).of(_grouped(answers, text, at_once))
 
 
 class _Stream:
-    def __init__(self, pool: WorkerPool, parts: Parts, ahead: int) -> None:
-        self._pool, self._parts, self._ahead = pool, parts, ahead
+    def __init__(self, pool: WorkerPool, parts: Parts, ahead: int, text: Callable[[Answer], bytes]) -> None:
+        self._pool, self._parts, self._ahead, self._text = pool, parts, ahead, text
         self._waiting: deque[_Part] = deque()
         self._sent: dict[int, _Part] = {}
         self._ready = 0
@@ -265,13 +271,16 @@ class _Stream:
         self._waiting.append(part)
         part.name = self._parts.name(part.number, part.texts)
         if self._parts.read(part.name, len(part.answers)) is None:
-            part.is_new = True
-            self._sent[part.number] = part
-            self._pool.put(part.number, part.texts)
+            self._put(part, part.texts)
         else:
             part.is_done = True
             self._ready += len(part.answers)
         part.texts.clear()
+
+    def _put(self, part: _Part, texts: Sequence[bytes]) -> None:
+        part.is_new = True
+        self._sent[part.number] = part
+        self._pool.put(part.number, texts)
 
     def _take(self) -> None:
         number, lines = self._pool.take()
@@ -283,20 +292,33 @@ class _Stream:
 
     def _front(self) -> Iterator[MadeAnswer]:
         while self._waiting and self._waiting[0].is_done:
-            part = self._waiting.popleft()
+            part = self._waiting[0]
             lines = self._parts.read(part.name, len(part.answers))
-            assert lines is not None, part.name
+            if lines is None:
+                self._do_again(part)
+                return
+            self._waiting.popleft()
             for answer, line in zip(part.answers, lines, strict=True):
                 yield MadeAnswer(answer, line, part.is_new, self._ready)
 
+    def _do_again(self, part: _Part) -> None:
+        """Send a part that was there and is no more: in a bucket, an equal run that ends takes its parts away."""
+        if part.is_again:
+            raise InputError(
+                f"expected the parts in {self._parts} to stay until this run is done; found that {part.name} went away "
+                "twice. Let one run work there at a time, and run the same command again"
+            )
+        part.is_again, part.is_done = True, False
+        self._ready -= len(part.answers)
+        self._put(part, [self._text(answer) for answer in part.answers])
 
-def _grouped(answers: Iterable[Answer], prepare: Callable[[Answer], Answer], at_once: int) -> Iterator[_Part]:
+
+def _grouped(answers: Iterable[Answer], text: Callable[[Answer], bytes], at_once: int) -> Iterator[_Part]:
     part, size = _Part(0), 0
     for answer in answers:
-        text = prepare(answer).model_dump_json().encode()
         part.answers.append(answer)
-        part.texts.append(text)
-        size += len(text)
+        part.texts.append(text(answer))
+        size += len(part.texts[-1])
         if len(part.answers) >= at_once or size >= BYTES:
             yield part
             part, size = _Part(part.number + 1), 0
