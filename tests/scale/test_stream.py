@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -142,6 +142,30 @@ def test_parts_are_removed_and_nothing_else(tmp_path: Path):
     (folder / "mine.txt").write_text("kept")
     Parts(folder, {}).remove()
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("kept", range(6))
+def test_a_run_that_is_killed_while_it_removes_its_parts_is_taken_up_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+):
+    given, removed, unlink = answers(9), [], Path.unlink
+    whole = [one.line for one in made(tmp_path, given, Here())]
+    # In the order that a folder may give.
+    names = ["manifest.json", ".lock", *sorted(file.name for file in tmp_path.glob("*-*.jsonl"))]
+    parts = Parts(tmp_path, WORK.settings())
+    parts._keeping.names = lambda: names  # pyright: ignore
+
+    def dying(file: Path, missing_ok: bool = False) -> None:
+        if len(removed) == kept:
+            raise KeyboardInterrupt
+        removed.append(file)
+        unlink(file, missing_ok)
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr(Path, "unlink", dying)
+        parts.remove()
+    assert len(removed) == min(kept, 5)
+    assert [one.line for one in made(tmp_path, given, Here())] == whole
 
 
 def test_where_a_text_ends_and_by_what_settings_it_is_read_is_part_of_a_name():

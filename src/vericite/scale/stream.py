@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol, Self
 
 from vericite.disk.bucket import Objects
-from vericite.disk.files import write_whole
+from vericite.disk.files import PARTIAL, write_whole
 from vericite.disk.jobs import LOCK, MANIFEST, Job
 from vericite.errors import InputError
 from vericite.records import Answer
@@ -94,12 +94,15 @@ class Parts:
 
     def remove(self) -> None:
         """Delete the parts and their folder, once all that they hold is elsewhere."""
-        ours = [
-            name
-            for name in self._keeping.names()
-            if _NAME.fullmatch(name.removesuffix(".partial")) or name in (MANIFEST, LOCK)
-        ]
-        self._keeping.remove(ours)
+        ours = [name for name in self._keeping.names() if _rank(name) is not None]
+        # Whoever is killed here leaves parts with the manifest that says what they are, never parts alone.
+        self._keeping.remove(sorted(ours, key=lambda name: _rank(name) or 0))
+
+
+def _rank(name: str) -> int | None:
+    """When it is removed: parts, the manifest, and the lock, which keeps others out until then; None: not ours."""
+    whole = name.removesuffix(PARTIAL)
+    return 0 if _NAME.fullmatch(whole) else {MANIFEST: 1, LOCK: 2}.get(whole)
 
 
 class _Keeping(Protocol):
