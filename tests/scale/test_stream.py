@@ -20,6 +20,7 @@ from vericite.records import Answer
 from vericite.scale import AnswerWork, AttributeWork, CheckWork, MadeAnswer, Parts, in_parts
 from vericite.scale.stream import part_name
 from vericite.scale.work import lines_of, work_of
+from vericite.verify import verifier
 from vericite.verify.protocol import Protocol
 
 WORK = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
@@ -129,6 +130,24 @@ def test_parts_of_other_settings_are_refused(tmp_path: Path):
     made(tmp_path, answers(3), Here())
     with pytest.raises(InputError, match="same settings"):
         made(tmp_path, answers(3), Here(), CheckWork(check=CheckPlan(judge="lexical", checks=False)))
+
+
+@pytest.mark.parametrize("by", ["verifier", "likeliest", "llm:ollama:none"])
+def test_a_judge_that_asks_a_language_model_is_refused_whoever_attributes(by: str):
+    judge = "bundled" if by.startswith("llm") else "llm:ollama:none"
+    with pytest.raises(InputError, match="expected a judge that needs a processor beside --ray"):
+        AttributeWork(by=by, check=CheckPlan(judge=judge), llm=ModelPlan(cache=False)).settings()
+
+
+@pytest.mark.parametrize("changed", ["__version__", "SPLITTER", "LANGUAGE"])
+def test_attributions_of_another_version_or_of_other_rules_of_text_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+):
+    work = AttributeWork(by="verifier", check=CheckPlan(judge="lexical"))
+    made(tmp_path, answers(3), Here(), work)
+    monkeypatch.setattr(verifier, changed, "another")
+    with pytest.raises(InputError, match="same settings; found another read"):
+        made(tmp_path, answers(3), Here(), work)
 
 
 def test_another_process_at_the_same_parts_is_refused(tmp_path: Path):
