@@ -40,7 +40,7 @@ WorkersOption = Annotated[
 ]
 GpusOption = Annotated[
     float | None,
-    typer.Option(min=0, help="GPUs that each takes, as in 1 or 0.5, for judges that use one.", rich_help_panel=_RAY),
+    typer.Option(min=0, help="GPUs that each takes, as in 2 or 0.5, for judges that use one.", rich_help_panel=_RAY),
 ]
 WorkerPriceOption = Annotated[
     float | None,
