@@ -60,6 +60,15 @@ def test_parts_of_other_settings_are_refused_and_what_is_removed_is_ours(bucket)
     assert keys(bucket) == ["runs/verdicts.jsonl.parts/mine.txt"]
 
 
+def test_a_refusal_names_the_place_in_the_bucket(bucket):
+    made(Objects(PLACE), answers(3), Here())
+    with pytest.raises(InputError, match=f"expected {PLACE} to be of a distributed run"):
+        made(Objects(PLACE), answers(3), Here(), CheckWork())
+    bucket.Object("runs/verdicts.jsonl.parts/manifest.json").put(Body=b"{")
+    with pytest.raises(InputError, match=f"manifest of a distributed run in {PLACE}/manifest.json; found no JSON"):
+        made(Objects(PLACE), answers(3), Here())
+
+
 def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_are(bucket):
     given = answers(9)
     made(Objects(PLACE), given, Here())
@@ -117,6 +126,17 @@ def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
     assert here.code == there.code and here.out == there.out and '"citations"' in there.out
 
 
+@pytest.mark.parametrize("command", ["check", "attribute"])
+def test_what_is_wrong_with_an_object_is_told_by_its_address(bucket, run_cli, command):
+    good = EXAMPLES.read_bytes().splitlines()[0]
+    for name, content in (("bad.jsonl", good + b"\n{\n"), ("twice.jsonl", good + b"\n" + good), ("none.jsonl", b"")):
+        bucket.Object(name).put(Body=content)
+        printed = run_cli(command, f"s3://made-bucket/{name}", *(["--judge", "lexical"] if command == "check" else []))
+        assert f"s3://made-bucket/{name}" in printed.err
+        assert "/vericite-" not in printed.err
+    assert "/vericite-" not in run_cli(command, str(EXAMPLES.with_name("none.jsonl"))).err
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -126,7 +146,7 @@ def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
         ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without --ray; found s3://made-bucket/x.jsonl"),
         (
             ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--ray", "local"],
-            "expected --out to be another file than the input",
+            "expected --out to be another file than the input; found s3://made-bucket/x.jsonl for both",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
 import typer
 from pydantic import BaseModel
 
-from vericite.cli.io import note, remark
+from vericite.cli.io import note, remark, show_as
 
 if TYPE_CHECKING:
     from vericite.corpus.store.ahead import Readers
@@ -113,6 +113,7 @@ def local_copy(ctx: typer.Context, file: Path) -> Path:
     objects, name = split_address(address)
     copy = _folder_for(ctx) / name
     objects.fetch(name, copy)
+    show_as(copy, address)
     return copy
 
 

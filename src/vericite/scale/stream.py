@@ -170,7 +170,7 @@ class _InBucket:
             before = self._objects.read(MANIFEST)
             if before is not None:
                 kept.write_bytes(before)
-            with Job(Path(str(self)), kept, Path(folder, LOCK), settings, _WHAT).open():
+            with Job(Path(folder), kept, Path(folder, LOCK), settings, _WHAT, str(self)).open():
                 pass
             if before is None:
                 self._objects.write(MANIFEST, kept.read_bytes())
