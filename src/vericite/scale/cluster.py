@@ -252,12 +252,12 @@ class _RayReaders:
 
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
         path, form, name = task.file
-        ref = self._read.remote(str(path.resolve()), form, name, task.vectors, self._cpus, __version__)
+        ref = self._read.remote(str(path.resolve()), form, name, task.vectors, task.done, self._cpus, __version__)
         kept = "What is built stays; the same command goes on from there."
         return lambda: _got(self._ray, ref, str(task.file.path), kept).splitlines()
 
 
-def _read(path: str, format: str, name: str, vectors: bool, threads: int, version: str) -> bytes:
+def _read(path: str, format: str, name: str, vectors: bool, done: int, threads: int, version: str) -> bytes:
     """In a process of its own."""
     from vericite.corpus.store.ahead import Task
     from vericite.corpus.store.ahead import lines_of as file_lines
@@ -265,7 +265,7 @@ def _read(path: str, format: str, name: str, vectors: bool, threads: int, versio
 
     _expect_version(version)
     os.environ[THREADS] = str(threads)
-    return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors)))
+    return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors, done)))
 
 
 def _expect_version(version: str) -> None:
