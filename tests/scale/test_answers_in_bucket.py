@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_stream import Here, answers, made
+from test_stream import WORK, Here, answers, as_the_command, made
 
 from vericite.disk.bucket import Objects, bucket_address, split_address
 from vericite.errors import ClusterError, InputError
-from vericite.scale import CheckWork, Parts
+from vericite.pipeline import check_many
+from vericite.pipeline.plan import CheckPlan
+from vericite.scale import CheckWork, Parts, in_parts
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 PLACE = "s3://made-bucket/runs/verdicts.jsonl.parts"
@@ -57,11 +60,81 @@ def test_parts_of_other_settings_are_refused_and_what_is_removed_is_ours(bucket)
     assert keys(bucket) == ["runs/verdicts.jsonl.parts/mine.txt"]
 
 
+def test_a_refusal_names_the_place_in_the_bucket(bucket):
+    made(Objects(PLACE), answers(3), Here())
+    with pytest.raises(InputError, match=f"expected {PLACE} to be of a distributed run"):
+        made(Objects(PLACE), answers(3), Here(), CheckWork())
+    bucket.Object("runs/verdicts.jsonl.parts/manifest.json").put(Body=b"{")
+    with pytest.raises(InputError, match=f"manifest of a distributed run in {PLACE}/manifest.json; found no JSON"):
+        made(Objects(PLACE), answers(3), Here())
+
+
+def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_are(bucket):
+    given = answers(9)
+    made(Objects(PLACE), given, Here())
+    bucket.Object("runs/verdicts.jsonl.parts/manifest.json").delete()
+    again = Here()
+    found = made(Objects(PLACE), given, again, CheckWork(check=CheckPlan(judge="lexical", abstain_below=0.9)))
+    assert len(again.done) == 3 and all(one.is_new for one in found)
+
+
+class Taken(Here):
+    """Workers beside whom another run takes the parts away once they have done so many."""
+
+    def __init__(self, parts: Parts, at: Sequence[int]) -> None:
+        super().__init__()
+        self._parts, self._at = parts, at
+
+    def take(self) -> tuple[int, list[bytes]]:
+        if len(self.done) in self._at:
+            self._parts.remove()
+        return super().take()
+
+
+def test_parts_that_another_run_took_away_are_done_again(bucket):
+    parts, given = Parts(Objects(PLACE), WORK.settings()), answers(30)
+    here = Taken(parts, [4])
+    with parts.open():
+        found = list(in_parts(given, WORK, parts, here, 3))  # pyright: ignore[reportArgumentType]
+    assert len(here.done) > 10
+    assert [one.answer.id for one in found] == [answer.id for answer in given]
+    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command(), quote=True)]
+    assert [one.line.decode() for one in found] == alone
+    assert found[-1].ready == 30 and all(one.ready <= 30 for one in found)
+
+
+def test_parts_that_go_away_again_and_again_are_told_with_what_to_do(bucket):
+    parts = Parts(Objects(PLACE), WORK.settings())
+    parts.write = lambda name, lines: None
+    with parts.open(), pytest.raises(InputError, match=r"s3://made-bucket.* went away twice.*one run"):
+        list(in_parts(answers(9), WORK, parts, Here(), 3))  # pyright: ignore[reportArgumentType]
+
+
+def test_two_runs_that_end_at_once_both_take_their_parts_away(bucket):
+    made(Objects(PLACE), answers(9), Here())
+    one, other = (Parts(Objects(PLACE), WORK.settings()) for _ in range(2))
+    names = other._keeping.names()  # pyright: ignore
+    one.remove()
+    other._keeping.names = lambda: names  # pyright: ignore
+    other.remove()
+
+
 def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
     bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
     here = run_cli("check", str(EXAMPLES), "--judge", "lexical", "--json")
     there = run_cli("check", "s3://made-bucket/given/answers.jsonl", "--judge", "lexical", "--json")
     assert here.code == there.code and here.out == there.out and '"citations"' in there.out
+
+
+@pytest.mark.parametrize("command", ["check", "attribute"])
+def test_what_is_wrong_with_an_object_is_told_by_its_address(bucket, run_cli, command):
+    good = EXAMPLES.read_bytes().splitlines()[0]
+    for name, content in (("bad.jsonl", good + b"\n{\n"), ("twice.jsonl", good + b"\n" + good), ("none.jsonl", b"")):
+        bucket.Object(name).put(Body=content)
+        printed = run_cli(command, f"s3://made-bucket/{name}", *(["--judge", "lexical"] if command == "check" else []))
+        assert f"s3://made-bucket/{name}" in printed.err
+        assert "/vericite-" not in printed.err
+    assert "/vericite-" not in run_cli(command, str(EXAMPLES.with_name("none.jsonl"))).err
 
 
 @pytest.mark.parametrize(
@@ -73,7 +146,7 @@ def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
         ([str(EXAMPLES), "--out", "s3://made-bucket/x.jsonl"], "without --ray; found s3://made-bucket/x.jsonl"),
         (
             ["s3://made-bucket/x.jsonl", "--out", "s3://made-bucket/x.jsonl", "--ray", "local"],
-            "expected --out to be another file than the input",
+            "expected --out to be another file than the input; found s3://made-bucket/x.jsonl for both",
         ),
     ],
 )

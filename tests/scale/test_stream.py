@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from vericite.records import Answer
 from vericite.scale import AnswerWork, AttributeWork, CheckWork, MadeAnswer, Parts, in_parts
 from vericite.scale.stream import part_name
 from vericite.scale.work import lines_of, work_of
+from vericite.verify import verifier
 from vericite.verify.protocol import Protocol
 
 WORK = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
@@ -131,6 +132,24 @@ def test_parts_of_other_settings_are_refused(tmp_path: Path):
         made(tmp_path, answers(3), Here(), CheckWork(check=CheckPlan(judge="lexical", checks=False)))
 
 
+@pytest.mark.parametrize("by", ["verifier", "likeliest", "llm:ollama:none"])
+def test_a_judge_that_asks_a_language_model_is_refused_whoever_attributes(by: str):
+    judge = "bundled" if by.startswith("llm") else "llm:ollama:none"
+    with pytest.raises(InputError, match="expected a judge that needs a processor beside --ray"):
+        AttributeWork(by=by, check=CheckPlan(judge=judge), llm=ModelPlan(cache=False)).settings()
+
+
+@pytest.mark.parametrize("changed", ["__version__", "SPLITTER", "LANGUAGE"])
+def test_attributions_of_another_version_or_of_other_rules_of_text_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+):
+    work = AttributeWork(by="verifier", check=CheckPlan(judge="lexical"))
+    made(tmp_path, answers(3), Here(), work)
+    monkeypatch.setattr(verifier, changed, "another")
+    with pytest.raises(InputError, match="same settings; found another read"):
+        made(tmp_path, answers(3), Here(), work)
+
+
 def test_another_process_at_the_same_parts_is_refused(tmp_path: Path):
     with Parts(tmp_path, {}).open(), pytest.raises(InputError, match="only one"), Parts(tmp_path, {}).open():
         pass
@@ -144,5 +163,31 @@ def test_parts_are_removed_and_nothing_else(tmp_path: Path):
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
 
-def test_where_a_text_ends_is_part_of_a_name():
-    assert part_name(0, [b"ab", b"c"]) != part_name(0, [b"a", b"bc"])
+@pytest.mark.parametrize("kept", range(6))
+def test_a_run_that_is_killed_while_it_removes_its_parts_is_taken_up_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+):
+    given, removed, unlink = answers(9), [], Path.unlink
+    whole = [one.line for one in made(tmp_path, given, Here())]
+    # In the order that a folder may give.
+    names = ["manifest.json", ".lock", *sorted(file.name for file in tmp_path.glob("*-*.jsonl"))]
+    parts = Parts(tmp_path, WORK.settings())
+    parts._keeping.names = lambda: names  # pyright: ignore
+
+    def dying(file: Path, missing_ok: bool = False) -> None:
+        if len(removed) == kept:
+            raise KeyboardInterrupt
+        removed.append(file)
+        unlink(file, missing_ok)
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr(Path, "unlink", dying)
+        parts.remove()
+    assert len(removed) == min(kept, 5)
+    assert [one.line for one in made(tmp_path, given, Here())] == whole
+
+
+def test_where_a_text_ends_and_by_what_settings_it_is_read_is_part_of_a_name():
+    assert part_name(0, [b"ab", b"c"], {}) != part_name(0, [b"a", b"bc"], {})
+    assert part_name(0, [b"a"], {"by": 1}) != part_name(0, [b"a"], {"by": 2})
+    assert part_name(0, [b"a"], {"by": 1, "to": 2}) == part_name(0, [b"a"], {"to": 2, "by": 1})

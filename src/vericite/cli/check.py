@@ -167,10 +167,11 @@ def check(
 
 
 def _refuse_one_file(out: Path | None, page: Path | None) -> None:
+    from vericite.disk.bucket import bucket_address
     from vericite.errors import InputError
 
     if out is not None and page is not None and out.resolve() == page.resolve():
-        raise InputError(f"expected --out and --report to be two files; found {out} for both")
+        raise InputError(f"expected --out and --report to be two files; found {bucket_address(out) or out} for both")
 
 
 @dataclass

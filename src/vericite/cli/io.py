@@ -47,9 +47,20 @@ def _escaped(char: str) -> str:
     return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
 
 
+_copied = ContextVar[tuple[str, str] | None]("copied", default=None)
+
+
+def show_as(copy: Path, address: str) -> None:
+    """Have remarks name what was copied where they would name the copy, which the user does not know."""
+    _copied.set((str(copy), address))
+
+
 def remark(line: object) -> None:
     """Say a line to the user that is no part of the output."""
-    typer.echo(f"vericite: {clean(str(line))}", err=True)
+    text = str(line)
+    if (copied := _copied.get()) is not None:
+        text = text.replace(*copied)
+    typer.echo(f"vericite: {clean(text)}", err=True)
 
 
 _quiet = ContextVar("quiet", default=False)

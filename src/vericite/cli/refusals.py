@@ -42,7 +42,9 @@ def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> No
     refuse_two_inputs(*map(str, filter(None, read)))
     for file in read:
         if out is not None and file is not None and _is_same(out, file):
-            raise InputError(f"expected {what} to be another file than the input; found {out} for both")
+            raise InputError(
+                f"expected {what} to be another file than the input; found {bucket_address(out) or out} for both"
+            )
 
 
 def refuse_two_inputs(*names: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, NamedTuple, TypeVar
 import typer
 from pydantic import BaseModel
 
-from vericite.cli.io import note, remark
+from vericite.cli.io import note, remark, show_as
 
 if TYPE_CHECKING:
     from vericite.corpus.store.ahead import Readers
@@ -40,7 +40,7 @@ WorkersOption = Annotated[
 ]
 GpusOption = Annotated[
     float | None,
-    typer.Option(min=0, help="GPUs that each takes, as in 1 or 0.5, for judges that use one.", rich_help_panel=_RAY),
+    typer.Option(min=0, help="GPUs that each takes, as in 2 or 0.5, for judges that use one.", rich_help_panel=_RAY),
 ]
 WorkerPriceOption = Annotated[
     float | None,
@@ -113,6 +113,7 @@ def local_copy(ctx: typer.Context, file: Path) -> Path:
     objects, name = split_address(address)
     copy = _folder_for(ctx) / name
     objects.fetch(name, copy)
+    show_as(copy, address)
     return copy
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ENOSPC
 from pathlib import Path
 from typing import Any
@@ -138,8 +138,8 @@ class Objects:
             return {file.path: file.size for file in found if file.is_file}
 
     def remove(self, name: str) -> None:
-        """Take an object away."""
-        with self._errors("write", name):
+        """Take an object away, if another has not done so before."""
+        with self._errors("write", name), suppress(FileNotFoundError):
             self._files.delete_file(name)
 
     @contextmanager

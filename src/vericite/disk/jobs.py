@@ -134,14 +134,24 @@ class Job:
         lock: The file that whoever is at work holds.
         settings: As JSON has them.
         what: What it is, for errors: ``a run``.
+        address: Where it is of which the place has a copy, for errors; None where the place is no copy.
     """
 
-    def __init__(self, place: Path, manifest: Path, lock: Path, settings: Mapping[str, Any], what: str) -> None:
+    def __init__(
+        self,
+        place: Path,
+        manifest: Path,
+        lock: Path,
+        settings: Mapping[str, Any],
+        what: str,
+        address: str | None = None,
+    ) -> None:
         self.place = place
         self.manifest = manifest
         self.settings: dict[str, Any] = json.loads(json.dumps(settings))
         self._lock = lock
         self._what = what
+        self._shown = (place, manifest) if address is None else (address, f"{address}/{manifest.name}")
 
     @classmethod
     def in_folder(cls, folder: Path, settings: Mapping[str, Any], what: str) -> Self:
@@ -207,14 +217,14 @@ class Job:
             before = dict(manifest["settings"])
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise InputError(
-                f"expected the manifest of {self._what} in {self.manifest}; found {_no_manifest(error)}. Name another "
+                f"expected the manifest of {self._what} in {self._shown[1]}; found {_no_manifest(error)}. Name another "
                 "place, or put the file back as it was."
             ) from None
         other = sorted(name for name in before | self.settings if before.get(name) != self.settings.get(name))
         if other:
             name = other[0]
             raise InputError(
-                f"expected {self.place} to be of {self._what} with the same settings; found another "
+                f"expected {self._shown[0]} to be of {self._what} with the same settings; found another "
                 f"{', '.join(other)}: {before.get(name)!r} there, {self.settings.get(name)!r} now. Name another place."
             )
         return manifest

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+import re
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
 from vericite.models.engine import THREADS, available_cores
 from vericite.network.access import offline_by_environment
-from vericite.scale.work import AnswerWork, lines_of, work_of
+from vericite.scale.work import AnswerWork, Do, lines_of, work_of
 from vericite.version import __version__
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ _STORE = 256 << 20
 """Bytes of shared memory for parts on their way on this machine; by default Ray takes a third of it all."""
 
 
+_SHARES = 10_000
+"""In how many parts Ray shares out a GPU at most."""
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
 @dataclass(frozen=True)
 class Workers:
     """How many processes work, where, and what each takes.
@@ -43,13 +50,24 @@ class Workers:
         address: ``local``, ``auto`` for the cluster of this machine, or an address that Ray knows.
         count: How many; None for as many as there are processors for.
         cpus: Processors that each takes.
-        gpus: GPUs that each takes.
+        gpus: GPUs that each takes: a share of one, or some whole ones.
+
+    Raises:
+        InputError: There are no such GPUs.
     """
 
     address: str = LOCAL
     count: int | None = None
     cpus: int = 1
     gpus: float = 0
+
+    def __post_init__(self) -> None:
+        is_share = self.gpus == 0 or 1 / _SHARES <= self.gpus <= 1
+        if not is_share and not (self.gpus > 1 and float(self.gpus).is_integer()):
+            raise InputError(
+                "expected the GPUs that a worker takes to be a share of one, as in 0.5, or a whole number; found "
+                f"{self.gpus:g}. Correct --worker-gpus."
+            )
 
     @contextmanager
     def running(self, work: AnswerWork) -> Generator[WorkerPool]:
@@ -107,10 +125,7 @@ class Workers:
             ) from None
 
     def _start(self, ray: Any, work: AnswerWork) -> list[Any]:
-        there: dict[str, float] = ray.cluster_resources()
-        room = int(there.get("CPU", 0) // self.cpus)
-        if self.gpus:
-            room = min(room, int(there.get("GPU", 0) / self.gpus))
+        room = sum(self._room(machine["Resources"]) for machine in ray.nodes() if machine["Alive"])
         if not room or room < (self.count or 1):
             raise InputError(
                 f"expected room for {self.count or 'some'} workers with {self.cpus} processors and {self.gpus:g} GPUs "
@@ -120,6 +135,15 @@ class Workers:
             num_cpus=self.cpus, num_gpus=self.gpus, max_restarts=-1, max_task_retries=RETRIES
         )
         return [actor.remote(work.model_dump_json(), self.cpus, __version__) for _ in range(self.count or room)]
+
+    def _room(self, there: Mapping[str, float]) -> int:
+        """How many a machine has room for; none is spread over two, nor is the share of a GPU that one takes."""
+        room = int(there.get("CPU", 0) // self.cpus)
+        if not self.gpus:
+            return room
+        gpus = int(there.get("GPU", 0))
+        share = round(self.gpus * _SHARES)
+        return min(room, gpus // int(self.gpus) if self.gpus > 1 else gpus * (_SHARES // share))
 
 
 class WorkerPool:
@@ -175,7 +199,13 @@ def _got(ray: Any, ref: Any, what: str, next_step: str) -> Any:
             raise cause from None
         raise ClusterError(f"expected a worker to do {what}; found {cause!r:.500}") from None
     except ray.exceptions.RayError as error:
-        found = str(error).strip().splitlines()[0][:300]
+        lines = _COLOURS.sub("", str(error)).strip().splitlines() or [type(error).__name__]
+        if getattr(error, "actor_init_failed", False):
+            # The cause is in the text alone: what is raised there comes last, after where it was.
+            raise ClusterError(
+                f"expected a worker to start; found: {lines[-1].strip()[:500]}. Look at what its machine has installed"
+            ) from None
+        found = lines[0][:300]
         raise ClusterError(
             f"expected a worker to live through {what} in one of {RETRIES + 1} tries; found that each died: {found}. "
             f"{next_step}"
@@ -186,13 +216,17 @@ class _Worker:
     """In a process of its own."""
 
     def __init__(self, work: str, threads: int, version: str) -> None:
-        _expect_version(version)
+        self._work, self._version = work, version
+        self._do: Do | None = None
         # Each worker would else take all processors of its machine.
         os.environ[THREADS] = str(threads)
-        self._do = work_of(work).open()
 
     def run(self, answers: list[bytes]) -> list[bytes]:
         """The lines of a part."""
+        # With the first part, and not before: of what fails as a worker starts, Ray tells no more than a text.
+        if self._do is None:
+            _expect_version(self._version)
+            self._do = work_of(self._work).open()
         return lines_of(self._do, answers)
 
 
@@ -218,12 +252,12 @@ class _RayReaders:
 
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
         path, form, name = task.file
-        ref = self._read.remote(str(path.resolve()), form, name, task.vectors, self._cpus, __version__)
+        ref = self._read.remote(str(path.resolve()), form, name, task.vectors, task.done, self._cpus, __version__)
         kept = "What is built stays; the same command goes on from there."
         return lambda: _got(self._ray, ref, str(task.file.path), kept).splitlines()
 
 
-def _read(path: str, format: str, name: str, vectors: bool, threads: int, version: str) -> bytes:
+def _read(path: str, format: str, name: str, vectors: bool, done: int, threads: int, version: str) -> bytes:
     """In a process of its own."""
     from vericite.corpus.store.ahead import Task
     from vericite.corpus.store.ahead import lines_of as file_lines
@@ -231,13 +265,15 @@ def _read(path: str, format: str, name: str, vectors: bool, threads: int, versio
 
     _expect_version(version)
     os.environ[THREADS] = str(threads)
-    return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors)))
+    return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors, done)))
 
 
 def _expect_version(version: str) -> None:
     """The code and the models are those installed there; only plans, answers and paths are sent."""
     if version != __version__:
-        raise ClusterError(f"expected vericite {version} on every machine; found {__version__} on one")
+        raise ClusterError(
+            f"expected vericite {version} on every machine; found {__version__} on one. Install the same one there"
+        )
 
 
 def _package() -> Any:

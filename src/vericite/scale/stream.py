@@ -5,6 +5,7 @@ A finished part is there whole, under a name that says what it was made of, or n
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol, Self
 
 from vericite.disk.bucket import Objects
-from vericite.disk.files import write_whole
+from vericite.disk.files import PARTIAL, write_whole
 from vericite.disk.jobs import LOCK, MANIFEST, Job
 from vericite.errors import InputError
 from vericite.records import Answer
@@ -27,12 +28,12 @@ _NAME = re.compile(r"\d{8}-[0-9a-f]{32}\.jsonl")
 _WHAT = "a distributed run"
 
 
-def part_name(number: int, answers: Iterable[bytes]) -> str:
-    """The name of what is made of these answers: another text, another name."""
+def part_name(number: int, answers: Iterable[bytes], settings: Mapping[str, Any]) -> str:
+    """The name of what is made of these answers by these settings: another text or setting, another name."""
     digest = blake2b(digest_size=16)
-    for answer in answers:
-        digest.update(len(answer).to_bytes(8, "big"))
-        digest.update(answer)
+    for text in (json.dumps(settings, sort_keys=True).encode(), *answers):
+        digest.update(len(text).to_bytes(8, "big"))
+        digest.update(text)
     return f"{number:08d}-{digest.hexdigest()}.jsonl"
 
 
@@ -44,7 +45,7 @@ class Parts:
 
     Args:
         place: A folder, which is made; or where objects of a bucket lie, which outlive the machine of the run. A bucket
-            has no lock: two runs at once do the same parts twice, and write the same.
+            has no lock: of two equal runs at once, the one that ends first takes away what the other then does again.
         settings: What decides what is made, as JSON has it.
     """
 
@@ -71,6 +72,10 @@ class Parts:
         """Whether a part is there."""
         return any(_NAME.fullmatch(name) for name in self._keeping.names())
 
+    def name(self, number: int, answers: Iterable[bytes]) -> str:
+        """What the part of these answers is called here."""
+        return part_name(number, answers, self._settings)
+
     def read(self, name: str, count: int) -> list[bytes] | None:
         """The lines of a part; None where it is not there, or is not whole."""
         content = self._keeping.read(name)
@@ -89,12 +94,15 @@ class Parts:
 
     def remove(self) -> None:
         """Delete the parts and their folder, once all that they hold is elsewhere."""
-        ours = [
-            name
-            for name in self._keeping.names()
-            if _NAME.fullmatch(name.removesuffix(".partial")) or name in (MANIFEST, LOCK)
-        ]
-        self._keeping.remove(ours)
+        ours = [name for name in self._keeping.names() if _rank(name) is not None]
+        # Whoever is killed here leaves parts with the manifest that says what they are, never parts alone.
+        self._keeping.remove(sorted(ours, key=lambda name: _rank(name) or 0))
+
+
+def _rank(name: str) -> int | None:
+    """When it is removed: parts, the manifest, and the lock, which keeps others out until then; None: not ours."""
+    whole = name.removesuffix(PARTIAL)
+    return 0 if _NAME.fullmatch(whole) else {MANIFEST: 1, LOCK: 2}.get(whole)
 
 
 class _Keeping(Protocol):
@@ -162,7 +170,7 @@ class _InBucket:
             before = self._objects.read(MANIFEST)
             if before is not None:
                 kept.write_bytes(before)
-            with Job(Path(str(self)), kept, Path(folder, LOCK), settings, _WHAT).open():
+            with Job(Path(folder), kept, Path(folder, LOCK), settings, _WHAT, str(self)).open():
                 pass
             if before is None:
                 self._objects.write(MANIFEST, kept.read_bytes())
@@ -216,6 +224,7 @@ class _Part:
     name: str = ""
     is_new: bool = False
     is_done: bool = False
+    is_again: bool = False
 
 
 def in_parts(
@@ -231,16 +240,21 @@ def in_parts(
         at_once: Answers of a part. Another number makes other parts.
 
     Raises:
-        InputError: The workers cannot be had.
+        InputError: The workers cannot be had, or a part went away twice.
         ClusterError: A part cannot be done.
     """
+    prepare = work.preparing()
+
+    def text(answer: Answer) -> bytes:
+        return prepare(answer).model_dump_json().encode()
+
     with workers.running(work) as pool:
-        yield from _Stream(pool, parts, len(pool) * AHEAD).of(_grouped(answers, work.preparing(), at_once))
+        yield from _Stream(pool, parts, len(pool) * AHEAD, text).of(_grouped(answers, text, at_once))
 
 
 class _Stream:
-    def __init__(self, pool: WorkerPool, parts: Parts, ahead: int) -> None:
-        self._pool, self._parts, self._ahead = pool, parts, ahead
+    def __init__(self, pool: WorkerPool, parts: Parts, ahead: int, text: Callable[[Answer], bytes]) -> None:
+        self._pool, self._parts, self._ahead, self._text = pool, parts, ahead, text
         self._waiting: deque[_Part] = deque()
         self._sent: dict[int, _Part] = {}
         self._ready = 0
@@ -258,15 +272,18 @@ class _Stream:
 
     def _send(self, part: _Part) -> None:
         self._waiting.append(part)
-        part.name = part_name(part.number, part.texts)
+        part.name = self._parts.name(part.number, part.texts)
         if self._parts.read(part.name, len(part.answers)) is None:
-            part.is_new = True
-            self._sent[part.number] = part
-            self._pool.put(part.number, part.texts)
+            self._put(part, part.texts)
         else:
             part.is_done = True
             self._ready += len(part.answers)
         part.texts.clear()
+
+    def _put(self, part: _Part, texts: Sequence[bytes]) -> None:
+        part.is_new = True
+        self._sent[part.number] = part
+        self._pool.put(part.number, texts)
 
     def _take(self) -> None:
         number, lines = self._pool.take()
@@ -278,20 +295,33 @@ class _Stream:
 
     def _front(self) -> Iterator[MadeAnswer]:
         while self._waiting and self._waiting[0].is_done:
-            part = self._waiting.popleft()
+            part = self._waiting[0]
             lines = self._parts.read(part.name, len(part.answers))
-            assert lines is not None, part.name
+            if lines is None:
+                self._do_again(part)
+                return
+            self._waiting.popleft()
             for answer, line in zip(part.answers, lines, strict=True):
                 yield MadeAnswer(answer, line, part.is_new, self._ready)
 
+    def _do_again(self, part: _Part) -> None:
+        """Send a part that was there and is no more: in a bucket, an equal run that ends takes its parts away."""
+        if part.is_again:
+            raise InputError(
+                f"expected the parts in {self._parts} to stay until this run is done; found that {part.name} went away "
+                "twice. Let one run work there at a time, and run the same command again"
+            )
+        part.is_again, part.is_done = True, False
+        self._ready -= len(part.answers)
+        self._put(part, [self._text(answer) for answer in part.answers])
 
-def _grouped(answers: Iterable[Answer], prepare: Callable[[Answer], Answer], at_once: int) -> Iterator[_Part]:
+
+def _grouped(answers: Iterable[Answer], text: Callable[[Answer], bytes], at_once: int) -> Iterator[_Part]:
     part, size = _Part(0), 0
     for answer in answers:
-        text = prepare(answer).model_dump_json().encode()
         part.answers.append(answer)
-        part.texts.append(text)
-        size += len(text)
+        part.texts.append(text(answer))
+        size += len(part.texts[-1])
         if len(part.answers) >= at_once or size >= BYTES:
             yield part
             part, size = _Part(part.number + 1), 0

@@ -97,7 +97,7 @@ class AttributeWork(AnswerWork):
 
     def open(self) -> Do:
         """An attributor for all parts that the worker gets."""
-        attributor = self._attributor()
+        attributor = self._attributor(self._protocol())
 
         def attributed(answers: Sequence[Answer]) -> Iterator[BaseModel]:
             return attributor.attributions(answers, keep=self.keep)
@@ -105,14 +105,18 @@ class AttributeWork(AnswerWork):
         return attributed
 
     def settings(self) -> dict[str, Any]:
-        """The attributor's signature, and what is kept."""
-        attributor = self._attributor()
-        _refuse_waiting(attributor)
-        return {"do": self.do, "by": attributor.signature, "keep": self.keep}
+        """The attributor's signature, what is kept, and by what texts are read and judged, with the version."""
+        protocol = self._protocol()
+        attributor, verifier = self._attributor(protocol), verifier_for(protocol)
+        _refuse_waiting(attributor, verifier.judge)
+        read = verifier.provenance.model_dump(mode="json")
+        return {"do": self.do, "by": attributor.signature, "read": read, "keep": self.keep}
 
-    def _attributor(self) -> Attributor:
-        settings = settings_of(self.llm)
-        return load_attributor(self.by, protocol_of(self.check, judge_of(self.check, settings)), settings)
+    def _attributor(self, protocol: Protocol) -> Attributor:
+        return load_attributor(self.by, protocol, settings_of(self.llm))
+
+    def _protocol(self) -> Protocol:
+        return protocol_of(self.check, judge_of(self.check, settings_of(self.llm)))
 
 
 _WORK: TypeAdapter[CheckWork | AttributeWork] = TypeAdapter(CheckWork | AttributeWork)
@@ -133,8 +137,8 @@ def _as_it_is(answer: Answer) -> Answer:
     return answer
 
 
-def _refuse_waiting(part: object) -> None:
-    if getattr(part, "ledger", None) is not None:
+def _refuse_waiting(*parts: object) -> None:
+    if any(getattr(part, "ledger", None) is not None for part in parts):
         raise InputError(
             "expected a judge that needs a processor beside --ray; found one that asks a language model. Leave --ray "
             "out, and raise --concurrency."

@@ -35,9 +35,11 @@ class Here:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
+        self.done: dict[str, int] = {}
 
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
         self.begun.append(task.file.path.name)
+        self.done[task.file.path.name] = task.done
         return lambda: lines_of(task)
 
 
@@ -125,6 +127,42 @@ def test_a_reader_that_died_is_told_and_the_same_command_goes_on(tmp_path: Path)
     build_store(tmp_path / "store", sources(folder), batch=5, readers=Here())
     build_store(tmp_path / "alone", sources(folder))
     assert content(tmp_path / "store") == content(tmp_path / "alone")
+
+
+def test_of_a_file_that_was_begun_no_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text("".join(to_json(document(number)) + "\n" for number in range(30)))
+
+    class Dying(Here):
+        def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
+            def lines() -> Iterator[bytes]:
+                yield from list(lines_of(task))[:17]
+                raise InputError("a reader died")
+
+            return lines
+
+    with pytest.raises(InputError, match="died"):
+        build_store(tmp_path / "store", sources(folder), vectors=True, batch=5, readers=Dying())
+    ((_, before, _, _),) = facts(tmp_path / "store")
+    assert 5 <= before < 30
+    embedded: list[str] = []
+    embed = Embedder.embed
+
+    def counted(self: Embedder, texts: Iterable[str]) -> np.ndarray:
+        given = list(texts)
+        embedded.extend(given)
+        return embed(self, given)
+
+    monkeypatch.setattr(Embedder, "embed", counted)
+    again = Here()
+    build_store(tmp_path / "store", sources(folder), vectors=True, batch=5, readers=again)
+    assert again.done == {"a.jsonl": before}
+    assert embedded == [document(number).titled_text for number in range(before, 30)]
+    monkeypatch.undo()
+    build_store(tmp_path / "alone", sources(folder), vectors=True)
+    assert content(tmp_path / "store") == content(tmp_path / "alone")
+    assert facts(tmp_path / "store") == facts(tmp_path / "alone")
 
 
 def test_a_process_that_is_killed_is_named_by_its_file(tmp_path: Path):

@@ -25,7 +25,7 @@ import numpy as np
 
 from vericite.corpus.pubmed.record import Deletion, Retraction
 from vericite.corpus.sources.registry import documents_in
-from vericite.corpus.store.contract import Item, PreparedRow, Source, StoreSourceFile
+from vericite.corpus.store.contract import Item, PreparedRow, Source, SourceState, StoreSourceFile
 from vericite.errors import InputError, RecordError
 from vericite.models.engine import THREADS
 from vericite.records import Document
@@ -41,10 +41,11 @@ _AT_ONCE = 100
 
 
 class Task(NamedTuple):
-    """A file to be read, and whether vectors are made of its documents."""
+    """A file to be read, whether vectors are made of its documents, and how many items the store has of it already."""
 
     file: StoreSourceFile
     vectors: bool
+    done: int = 0
 
 
 class Readers(Protocol):
@@ -61,8 +62,8 @@ class Readers(Protocol):
 
 
 def lines_of(task: Task) -> Iterator[bytes]:
-    """What is made of a file: a line an item. It runs where the file is read."""
-    items = _items_of(task.file)
+    """What is made of a file: a line an item that is not done. It runs where the file is read."""
+    items = islice(_items_of(task.file), task.done, None)
     if not task.vectors:
         yield from map(line_of, items)
         return
@@ -135,18 +136,25 @@ class Ahead:
     readers: Readers
     vectors: bool = False
 
-    def over(self, sources: Sequence[Source]) -> Iterator[tuple[Source, Iterator[Item]]]:
-        """Each source with its items; sources that are no files are read here, when their turn comes."""
-        waiting: deque[tuple[Source, Callable[[], Iterable[bytes]] | None]] = deque()
+    def over(
+        self, sources: Iterable[tuple[Source, SourceState]]
+    ) -> Iterator[tuple[Source, SourceState, Iterator[Item]]]:
+        """Each source, how far it was read, and what comes then; what is no file is read here, in its turn."""
+        waiting: deque[tuple[Source, SourceState, Callable[[], Iterable[bytes]] | None]] = deque()
         upcoming = iter(sources)
         while True:
-            for source in islice(upcoming, max(1, self.readers.count * AHEAD) - len(waiting)):
-                task = None if source.file is None else Task(source.file, self.vectors)
-                waiting.append((source, None if task is None else self.readers.start(task)))
+            for source, state in islice(upcoming, max(1, self.readers.count * AHEAD) - len(waiting)):
+                task = None if source.file is None else Task(source.file, self.vectors, state.items)
+                waiting.append((source, state, None if task is None else self.readers.start(task)))
             if not waiting:
                 return
-            source, read = waiting.popleft()
-            yield source, source.items() if read is None else map(item_of, read())
+            source, state, read = waiting.popleft()
+            yield source, state, items_after(source, state) if read is None else map(item_of, read())
+
+
+def items_after(source: Source, state: SourceState) -> Iterator[Item]:
+    """The items of a source after those that are in the store."""
+    return islice(source.items(), state.items, None)
 
 
 @contextmanager

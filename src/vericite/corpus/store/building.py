@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vericite.corpus.store.ahead import Ahead, Readers
+from vericite.corpus.store.ahead import Ahead, Readers, items_after
 from vericite.corpus.store.contract import BuildReport, Progress, Source, SourceState, Store
 from vericite.corpus.store.place import Place, foreign_entries, only_builder, place_of, store_errors
 from vericite.errors import InputError, MissingExtraError
@@ -181,12 +181,10 @@ def _made_there(store: LanceStore, embedder: Embeds | None) -> bool:
 
 
 def _read_all(plan: _Plan, writer: Writer, ahead: Ahead | None) -> None:
-    states = {source.name: state for source, state in plan.read}
-    sources = [source for source, _ in plan.read]
-    for source, items in ahead.over(sources) if ahead else ((source, source.items()) for source in sources):
-        state = states[source.name]
+    here = ((source, state, items_after(source, state)) for source, state in plan.read)
+    for source, state, items in ahead.over(plan.read) if ahead else here:
         writer.begin(state, source.retry)
-        for item in islice(items, state.items, None):
+        for item in items:
             writer.take(item)
         writer.end()
     writer.finish_reading()
