@@ -2,12 +2,12 @@
 
     python recipes/answers/collect.py DATA OUT [--train N] [--dev N] [--take-away | --swap] [--closed]
 
-Training questions are those of BioASQ 7B to 11B that are not yes/no (MIRAGE tests on those), development ones the
-12B golden set. Documents are found by BM25 in the shared corpus and ranked again; those that were stitched from
-snippets are lengthened to whole abstracts (``benchmarks/extractive.py``). ``--take-away`` asks with the gold documents
-gone; ``--swap`` asks with one subject of each question replaced by another question's. ``--closed`` takes yes/no questions, with what the judge says of their sentences: BioASQ 13B's training part and
-two thirds of PubMedQA's training half, whose abstracts come without their conclusions; the rest and 12B are for
-development.
+Training questions are those of BioASQ 7B to 11B that are not yes/no (MIRAGE tests on those), development ones the 12B
+golden set. Documents are found by BM25 in the shared corpus and ranked again; those that were stitched from snippets
+are lengthened to whole abstracts (``benchmarks/extractive.py``). ``--take-away`` asks with the gold documents gone;
+``--swap`` asks with one subject of each question replaced by another question's. ``--closed`` takes yes/no questions,
+with what the judge says of their sentences: BioASQ 13B's training part and two thirds of PubMedQA's training half,
+whose abstracts come without their conclusions; the rest and 12B are for development.
 OUT gets a line a question.
 """
 

@@ -384,7 +384,7 @@ def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
     """The share of the question's subjects that each document lacks."""
     subjects = subjects_of(question)
     lacking = [len(unmentioned(subjects, hit.document.titled_text)) for hit in evidence]
-    return np.array(lacking, dtype=np.float32) / max(1, len(subjects))
+    return (np.array(lacking) / max(1, len(subjects))).astype(np.float32)
 
 
 def enough_figures(odds: Floats, documents: Floats, missing: Floats) -> list[float]:

@@ -296,12 +296,13 @@ class SourceStance(Record):
 class Answer(Record):
     """An answer and the sources it may cite: marker ``[n]`` is ``documents[n - 1]``.
 
-    ``insufficient`` is set by a generator that found no evidence worth citing and said so. ``exact`` is the answer in a
-    word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
-    ``trimmed`` tells which documents the generator did not see whole, ``spent`` what the answer took. ``cut_off`` says
-    that a model's reply reached its limit of tokens, so that its unfinished last sentence is left out; ``notes`` say
-    what else was done to the reply, or what no source mentions. ``failed`` is why there is no answer, where making one failed: its text is then
-    empty. ``unread`` are places that look like citations and point at nothing that is known, such as ``[Doc A]``.
+    ``insufficient`` is set by a generator that found no evidence worth citing and said so. ``exact`` is the answer in
+    a word, as ``Question.gold_exact`` has it, of a generator that gives one; ``rationale`` the reasoning before it.
+    ``trimmed`` tells which documents the generator did not see whole, ``spent`` what the answer took. ``cut_off``
+    says that a model's reply reached its limit of tokens, so that its unfinished last sentence is left out; ``notes``
+    say what else was done to the reply, or what no source mentions. ``failed`` is why there is no answer, where
+    making one failed: its text is then empty. ``unread`` are places that look like citations and point at nothing
+    that is known, such as ``[Doc A]``.
 
     A generator that quotes says in ``selected`` how each claim was chosen, in order; in ``sufficiency`` how likely the
     sources answer at all; and in ``stance`` which of them say yes and which no.
