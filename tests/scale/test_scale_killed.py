@@ -61,13 +61,13 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def workers_of(mark: str) -> list[int]:
-    """The processes of workers whose raylet was started by whoever has this mark in its environment."""
+def workers_of(mark: str, title: str = "ray::_Worker") -> list[int]:
+    """The processes of workers with this title whose raylet was started by whoever has this mark in its environment."""
     found: list[int] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             # A worker's title is written over its own environment.
-            if process.joinpath("cmdline").read_bytes().startswith(b"ray::_Worker"):
+            if process.joinpath("cmdline").read_bytes().startswith(title.encode()):
                 parent = process.joinpath("stat").read_text().rpartition(")")[2].split()[1]
                 environment = Path("/proc", parent, "environ").read_bytes().split(b"\0")
                 found += [int(process.name)] if mark.encode() in environment else []
