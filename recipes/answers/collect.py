@@ -162,10 +162,13 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--train", type=int, default=300)
     parser.add_argument("--dev", type=int, default=150)
-    parser.add_argument("--take-away", action="store_true", help="with the gold documents gone")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--take-away", action="store_true", help="with the gold documents gone")
     parser.add_argument("--closed", action="store_true", help="yes/no questions")
-    parser.add_argument("--swap", action="store_true", help="with one subject of each question put in another's place")
+    kind.add_argument("--swap", action="store_true", help="with one subject of each question put in another's place")
     given = parser.parse_args()
+    if given.swap and given.closed:
+        parser.error("expected --swap with open questions; found --closed, whose answers would be those of the others")
     questions, own = closed_questions(given.data) if given.closed else (open_questions(given.data), {})
     collector = Collector(given.data, given.take_away, own, given.swap)
     started, done = time.monotonic(), 0

@@ -95,7 +95,7 @@ def fit_gate(
     for kind, rows in kinds.items():
         for row in rows:
             odds = odds_of(np.array(row["figures"], dtype=np.float32))
-            figures = enough_figures(odds, np.array(row["documents"]), np.array(row["missing"]))
+            figures = enough_figures(odds, np.array(row["documents"]), min(row["missing"]))
             found[row["split"]].append((figures, kind))
     a = {split: np.array([figures for figures, _ in pairs]) for split, pairs in found.items()}
     kind = {split: np.array([kind for _, kind in pairs]) for split, pairs in found.items()}

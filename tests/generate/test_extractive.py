@@ -295,6 +295,9 @@ def test_what_no_source_mentions_is_said_and_makes_a_refusal_likelier():
         ("Are DOACs recommended in patients with mechanical heart valves?", ["DOACs", "mechanical", "heart", "valves"]),
         ("Is formoterol safe during pregnancy?", ["formoterol", "pregnancy"]),
         ("What are the causes of mania?", ["mania"]),
+        ("Which drugs treat smallpox in various cases?", ["smallpox"]),
+        ("Is proteinuria common in AIDS?", ["proteinuria", "AIDS"]),
+        ("IS ZINC USED FOR COLDS?", ["ZINC", "COLDS"]),
     ],
 )
 def test_the_subjects_of_a_question_are_the_words_that_not_every_question_has(question: str, subjects: list[str]):
@@ -311,6 +314,12 @@ def test_the_subjects_of_a_question_are_the_words_that_not_every_question_has(qu
         ("hydroxychloroquine", "Hydroxyurea reduced painful events.", False),
         ("croup", "Cough was common.", False),
         ("EBV", "Some debvoted text.", False),
+        ("liver", "Delivery was early.", False),
+        ("stent", "Results were consistent.", False),
+        ("iron", "The environment was warm.", False),
+        ("MET", "The methods were sound.", False),
+        ("ALS", "Amyotrophic lateral sclerosis progressed.", True),
+        ("ischaemic", "Ischemic stroke was common.", True),
     ],
 )
 def test_a_subject_is_there_by_its_beginning_or_in_another_word_for_it(subject: str, text: str, there: bool):
@@ -341,6 +350,7 @@ def test_a_method_that_has_what_is_asked_for_counts_whole():
 def test_more_than_halved_is_less():
     assert polarity("It more than halves the risk of fits.") == {"down"}
     assert polarity("It was given more often.") == {"up"}
+    assert polarity("Mortality was higher than controls expected.") == {"up"}
 
 
 def test_a_sentence_that_the_judge_reads_one_way_and_its_words_the_other_speaks_for_neither():

@@ -123,7 +123,7 @@ def _show_answer(console: Terminal, run: Run) -> None:
         # An item and its synonyms.
         items = [clean(" / ".join(names)) for names in answer.exact]
         console.print()
-        guess = " (a guess: such questions are answered so more often)" if answer.is_unlikely and answer.stance else ""
+        guess = " (a guess)" if answer.is_unlikely and answer.stance else ""
         console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items), (guess, "yellow")))
     if answer.trimmed:
         one = len(answer.trimmed) == 1

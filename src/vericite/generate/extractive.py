@@ -68,7 +68,9 @@ _NEGATIONS = frozenset({"no", "not", "nor", "neither", "never", "cannot", "fails
 
 
 # "More than halves the risk" says nothing of more.
-_COMPARED = re.compile(r"\b(?:more|less|higher|lower|fewer|greater)\s+than\s+(?=\w+(?:s|ed)\s)", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\b(?:more|less|higher|lower|fewer|greater)\s+than\s+(?=(?:halv|doubl|tripl)\w*)", re.IGNORECASE
+)
 
 
 def polarity(text: str) -> frozenset[str]:
@@ -402,12 +404,14 @@ class ExtractiveGenerator:
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
         odds, missing = odds_of(weighed.figures), missing_of(question.text, evidence)
+        # Of what can be quoted: a retracted source answers nothing.
+        least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         for candidate, value in zip(candidates, odds, strict=True):
             factor = role_factor(candidate.role, question.text, candidate.text)
             # A source that another one has the better of in what the question is about hardly answers it.
-            beside = 1 - float(missing[candidate.marker - 1] - missing.min())
+            beside = 1 - float(missing[candidate.marker - 1] - least)
             candidate.answers = sigmoid(float(value)) * factor * beside
-        enough = sufficiency(odds, documents, missing)
+        enough = sufficiency(odds, documents, least)
         if enough < self.settings.answer_at:
             return self._refused(question, evidence, enough)
         stance = stance_of(question.text, candidates, self._judge).given(enough) if is_closed(question) else None

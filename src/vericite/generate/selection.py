@@ -191,14 +191,20 @@ def first_look(question: str, candidates: Sequence[Candidate], documents: Floats
     return [candidates[index] for index in sorted(kept)]
 
 
+_ENDINGS = (
+    "e|es|ed|s|d|n|t|th|ing|ings|er|ers|or|ors|al|als|ally|ly|y|ies|ied|ying|ion|ions|ation|ations|ication|ications|ive|ives|"
+    "ively|ment|ments|able|ance|ances|ant|ants|ent|ents|ence|ences|ently|ity|ities|ic|ics|ical|ically|ous|ously|ness|ful|ise|"
+    "ised|ises|ising|ize|ized|izes|izing|ate|ates|ated|ating|sis|ses|ued|ues|uing"
+)
+
+
 @cache
 def _generic() -> re.Pattern[str]:
-    """Words that any question may have, from ``subjects.toml``: those of five letters and more are beginnings."""
+    """Words that any question may have, from ``subjects.toml``: from four letters on with any usual ending."""
     words = _subject_table()["generic"].split()
-    beginnings, stems, whole = (
-        "|".join(word for word in words if len(word) in lengths) for lengths in (range(5, 99), (4,), (1, 2, 3))
-    )
-    return re.compile(rf"(?:{beginnings})\w*|(?:{stems})(?:e|es|ed|s|ing|er|al|ly|ion|ions|ive)?|(?:{whole})s?")
+    beginnings = "|".join(word for word in words if len(word) >= 4)
+    whole = "|".join(word for word in words if len(word) < 4)
+    return re.compile(rf"(?:{beginnings})(?:{_ENDINGS})?|{whole}")
 
 
 @cache
@@ -207,15 +213,20 @@ def _subject_table() -> dict[str, Any]:
 
 
 def subjects_of(question: str) -> list[str]:
-    """What a question is about: its words without those that any question may have."""
+    """What a question is about: its words without those that any question may have. Of those in capitals all count."""
     found = dict.fromkeys(re.findall(r"[^\W_]{3,}", question))
-    return [word for word in found if not word.isdigit() and not _generic().fullmatch(word.lower())]
+    loud = question.isupper()
+    return [
+        word
+        for word in found
+        if not word.isdigit() and ((word.isupper() and not loud) or not _generic().fullmatch(word.lower()))
+    ]
 
 
 def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
-    """The subjects that a text has neither by their beginning nor by another word of the same meaning."""
+    """The subjects that a text does not have: by their first letters, by a word of the same meaning, or spelt out."""
     text = _spelt(text)
-    return [subject for subject in subjects if not _mentions(text, _spelt(subject))]
+    return [subject for subject in subjects if not _mentions(text, subject)]
 
 
 def _spelt(text: str) -> str:
@@ -225,13 +236,24 @@ def _spelt(text: str) -> str:
 
 
 def _mentions(text: str, subject: str) -> bool:
-    single = subject[:-1] if len(subject) > 4 and re.search(r"[^isu]s$", subject) else subject
+    bare = _spelt(subject)
+    single = bare[:-1] if len(bare) > 3 and re.search(r"[^isu]s$", bare) else bare
     stem = single if len(single) < 6 else single[: max(5, len(single) - 3)]
+    if subject[:-1].isupper() and len(single) <= 6:
+        # An abbreviation, or the words whose first letters it is.
+        spelt_out = r"\w*[\s-]+".join(single)
+        return re.search(rf"\b(?:{single}s?\b|{spelt_out})", text) is not None
     if len(stem) < 4:
-        return re.search(rf"\b{re.escape(stem)}", text) is not None
-    groups = ([_spelt(word) for word in group] for group in _subject_table()["same"])
-    groups = (group for group in groups if subject.startswith(tuple(group)))
-    return stem in text or any(word in text for group in groups for word in group)
+        return re.search(rf"\b{stem}\b", text) is not None
+    # What is long is looked for within words too: statin in atorvastatin.
+    same = [
+        _spelt(word)
+        for group in _subject_table()["same"]
+        if bare.startswith(tuple(map(_spelt, group)))
+        for word in group
+    ]
+    begins = "|".join([stem, *same])
+    return (len(single) >= 6 and single in text) or re.search(rf"\b(?:{begins})", text) is not None
 
 
 @cache
@@ -255,7 +277,7 @@ def odds_of(figures: Floats) -> Floats:
     )
 
 
-def sufficiency(odds: Floats, documents: Floats, missing: Floats) -> float:
+def sufficiency(odds: Floats, documents: Floats, missing: float) -> float:
     """The probability that the evidence answers the question; see ``enough_figures``."""
     weights = weights_of("enough")
     figures = enough_figures(odds, documents, missing)
@@ -387,12 +409,12 @@ def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
     return (np.array(lacking) / max(1, len(subjects))).astype(np.float32)
 
 
-def enough_figures(odds: Floats, documents: Floats, missing: Floats) -> list[float]:
+def enough_figures(odds: Floats, documents: Floats, missing: float) -> list[float]:
     """The figures that tell whether the evidence answers.
 
     Args:
         odds: The log odds of each candidate to answer.
         documents: The relevance of each document, as log odds.
-        missing: Of each document, as ``missing_of`` gives it.
+        missing: The least of ``missing_of``, among the documents that can be quoted.
     """
-    return [float(odds.max()), float(documents.max()), float(missing.min())]
+    return [float(odds.max()), float(documents.max()), missing]
