@@ -120,7 +120,9 @@ class Collector:
         entailed, contradicted = judged(question.text, asked, self._judge)
         words = [lexical_vote(question.text, candidate.text) for candidate in asked]
         assert question.gold_exact is not None
-        return {"gold": question.gold_exact[0][0], "figures": stance_figures(asked, entailed, contradicted, words)}
+        figures_of_all = stance_figures(asked, entailed, contradicted, words)
+        leanings = [e - c for e, c in zip(entailed, contradicted, strict=True)]
+        return {"gold": question.gold_exact[0][0], "figures": figures_of_all, "leanings": leanings, "words": words}
 
     def _evidence(self, asked: Asked) -> list[Evidence]:
         if not self._take_away and (own := self._own.get(asked.question.id)) is not None:

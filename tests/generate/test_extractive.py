@@ -261,8 +261,7 @@ def test_whoever_wants_an_answer_in_any_case_gets_a_decision():
 
 def test_where_the_sources_hardly_answer_the_usual_answer_counts():
     against = Stance(0.1, {0: -0.9})
-    assert against.given(0.6) == against
-    assert against.given(0.4).answer == "no"
+    assert against.given(0.4) == against
     assert against.given(0.01).answer == "yes"
     assert against.given(0.01).yes < Stance(0.9, {0: 0.9}).given(0.01).yes
 

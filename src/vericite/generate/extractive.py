@@ -44,7 +44,8 @@ VOTERS = 8
 """Sentences that are asked, those that answer best."""
 _SPEAKS = 0.5
 """How far a sentence has to lean to be shown as speaking for yes or for no."""
-_MORE_LIKELY = 0.5
+_HARDLY = 0.1
+"""Probability that the sources answer below which they are not all that a decision goes by."""
 
 _DIRECTIONS = {
     "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed", "contraindicat"),
@@ -154,8 +155,8 @@ class Stance:
 
     @property
     def is_backed(self) -> bool:
-        """Whether a sentence clearly speaks for the answer."""
-        return self._side * self.votes[self.deciding] >= _SPEAKS
+        """Whether a sentence leans to the answer, by the judge and by its words."""
+        return self._side * self.votes[self.deciding] > 0
 
     @property
     def opposing(self) -> int | None:
@@ -178,10 +179,10 @@ class Stance:
     def given(self, enough: float) -> Stance:
         """What to make of it where the sources answer with this probability.
 
-        Where they more likely do not, what they say of something else counts so much, and for the rest how often such
-        questions are answered with yes. Where they do, it counts whole.
+        Where they hardly do, what they say of something else counts so much, and for the rest how often such questions
+        are answered with yes. Where they may, it counts whole.
         """
-        if enough >= _MORE_LIKELY:
+        if enough >= _HARDLY:
             return self
         return replace(self, yes=enough * self.yes + (1 - enough) * weights_of("stance")["usually yes"])
 
