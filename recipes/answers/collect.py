@@ -79,8 +79,7 @@ def closed_questions(data: Path) -> tuple[dict[str, list[Asked]], dict[str, Docu
 class Collector:
     """Finds evidence for questions, and reads its sentences."""
 
-    def __init__(self, data: Path, take_away: bool, own: dict[str, Document], swap: bool = False) -> None:
-        self._unanswerable = take_away or swap
+    def __init__(self, data: Path, take_away: bool, own: dict[str, Document]) -> None:
         documents, whole = read_corpus(data / "corpus" / "pubmed_corpus.jsonl.gz")
         self._search, self._around = MemoryRetriever(documents, by="bm25"), MemoryRetriever(whole, by="bm25")
         self._reranker, self._embedder, self._judge = Reranker.shared(), Embedder.shared(), BundledJudge()
@@ -101,7 +100,6 @@ class Collector:
             "id": question.id,
             "type": question.type,
             "question": question.text,
-            "away": self._unanswerable,
             "own": question.id in self._own,
             "gold": [hit.document.id in gold for hit in evidence],
             "roles": [candidate.role for candidate in candidates],
@@ -172,7 +170,7 @@ def main() -> int:
     if given.swap and given.closed:
         parser.error("expected --swap with open questions; found --closed, whose answers would be those of the others")
     questions, own = closed_questions(given.data) if given.closed else (open_questions(given.data), {})
-    collector = Collector(given.data, given.take_away, own, given.swap)
+    collector = Collector(given.data, given.take_away, own)
     started, done = time.monotonic(), 0
     with given.out.open("w", encoding="utf-8") as file:
         for split, every in questions.items():

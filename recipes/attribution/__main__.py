@@ -40,7 +40,7 @@ from ablations import TABLES, Ablations, sets_of, short_and_long
 from pools import Part, Pools, hash_of, sampled, written
 from vericite.disk.files import write_whole
 from vericite.records import Gold, to_json
-from vericite.train.examples import AttributionExample, as_line, read_examples
+from vericite.train.examples import AttributionExample, as_compared, as_line, read_examples
 from vericite.train.set_head import HeadConfig
 
 WRITTEN = tuple(HERE.parent / "verifier" / name for name in ("written.jsonl", "written-2.jsonl"))
@@ -135,16 +135,12 @@ def inline(args: argparse.Namespace) -> None:
     parts: tuple[tuple[str, Part, int], ...] = (("ask", "test", 60), ("dev", "dev", 20), ("train", "train", args.most))
     taken: set[str] = set()
     for name, part, most in parts:
-        found = [it for it in made.whole_answers(pools, part, most, 0) if _plain(it.question) not in taken]
-        taken |= {_plain(it.question) for it in found}
+        found = [it for it in made.whole_answers(pools, part, most, 0) if as_compared(it.question) not in taken]
+        taken |= {as_compared(it.question) for it in found}
         write_whole(args.out / f"{name}.jsonl", (as_line(it) + "\n" for it in found))
         print(f"{name}: {len({it.group for it in found})} questions, {len(found)} sentences")
         if name == "ask":
             write_whole(args.out / "gold.jsonl", (to_json(it) + "\n" for it in exact_answers(pools, part, found)))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
 
 
 def exact_answers(pools: Pools, part: Part, asked: Iterable[AttributionExample]) -> Iterator[Gold]:

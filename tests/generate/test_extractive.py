@@ -22,6 +22,7 @@ from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     asked_for,
     candidates_of,
+    missing_of,
     role_factor,
     stands_alone,
     subjects_of,
@@ -275,7 +276,9 @@ def test_a_denial_of_something_else_does_not_decide_a_question():
 
 
 def test_what_no_source_mentions_is_said_and_makes_a_refusal_likelier():
-    found = evidence(document("a", "Dexamethasone 6 mg once daily reduced deaths of patients with COVID-19."))
+    # As long as an abstract: a shorter text need not name all that it is about.
+    around = "Deaths were counted in all wards of the hospitals until the end of the year. " * 7
+    found = evidence(document("a", "Dexamethasone 6 mg once daily reduced deaths of patients with COVID-19.", around))
     near, far = (
         ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(Question(id="q", text=text), found)
         for text in ("What is the dose of dexamethasone for COVID-19?", "What is the dose of dexamethasone for croup?")
@@ -286,6 +289,12 @@ def test_what_no_source_mentions_is_said_and_makes_a_refusal_likelier():
     assert far.sufficiency < 0.5 < near.sufficiency
     refused = ExtractiveGenerator(Embedder.shared()).generate(Question(id="q", text=far.question or ""), found)
     assert refused.insufficient and refused.notes == far.notes
+
+
+def test_of_a_short_document_what_it_lacks_counts_less():
+    short, long = document("a", "Zinc helps."), document("b", "Zinc helps. " + "It was given for years. " * 30)
+    few, all_of_it = missing_of("Does zinc cure croup?", evidence(short, long))
+    assert 0 < few < all_of_it == 0.5
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def _show_answer(console: Terminal, run: Run) -> None:
         console.print(Text.assemble(("failed", "red"), "  ", clean(answer.failed)))
         return
     if answer.is_unlikely:
-        told = f"The sources hardly answer this (probability {answer.sufficiency:.2f}). The nearest that they say:"
+        told = f"The sources probably do not answer this (probability {answer.sufficiency:.2f}). The nearest they say:"
         console.print(Text(told, style="yellow"))
         console.print()
     console.print(Text(clean(answer.text)))
@@ -123,7 +123,7 @@ def _show_answer(console: Terminal, run: Run) -> None:
         # An item and its synonyms.
         items = [clean(" / ".join(names)) for names in answer.exact]
         console.print()
-        guess = " (a guess)" if answer.is_unlikely and answer.stance else ""
+        guess = " (a guess)" if answer.is_unlikely else ""
         console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items), (guess, "yellow")))
     if answer.trimmed:
         one = len(answer.trimmed) == 1

@@ -44,25 +44,12 @@ VOTERS = 8
 """Sentences that are asked, those that answer best."""
 _SPEAKS = 0.5
 """How far a sentence has to lean to be shown as speaking for yes or for no."""
-_HARDLY = 0.1
-"""Probability that the sources answer below which they are not all that a decision goes by."""
+_TOO_UNLIKELY = 0.1
+"""Where the sources answer with less than this probability, how such questions usually go decides too."""
 
 _DIRECTIONS = {
     "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed", "contraindicat"),
-    "up": (
-        "increas",
-        "rais",
-        "rose",
-        "rise",
-        "higher",
-        "more",
-        "wors",
-        "elevat",
-        "promot",
-        "harms",
-        "greater",
-        "doubl",
-    ),
+    "up": tuple("increas rais rose rise higher more wors elevat promot harms greater doubl".split()),
     "down": ("reduc", "decreas", "lower", "fewer", "less", "halv", "declin", "fell", "prevent", "protect", "diminish"),
 }
 _NEGATIONS = frozenset({"no", "not", "nor", "neither", "never", "cannot", "fails", "fail"})
@@ -155,8 +142,8 @@ class Stance:
 
     @property
     def is_backed(self) -> bool:
-        """Whether a sentence leans to the answer, by the judge and by its words."""
-        return self._side * self.votes[self.deciding] > 0
+        """Whether a sentence clearly speaks for the answer."""
+        return self._side * self.votes[self.deciding] >= _SPEAKS
 
     @property
     def opposing(self) -> int | None:
@@ -177,12 +164,11 @@ class Stance:
         return sorted(marker for marker, vote in furthest.items() if side * vote >= _SPEAKS)
 
     def given(self, enough: float) -> Stance:
-        """What to make of it where the sources answer with this probability.
+        """The stance of sources that answer with this probability.
 
-        Where they hardly do, what they say of something else counts so much, and for the rest how often such questions
-        are answered with yes. Where they may, it counts whole.
+        If it is very low, the probability of yes is drawn to the share of such questions that are answered with yes.
         """
-        if enough >= _HARDLY:
+        if enough >= _TOO_UNLIKELY:
             return self
         return replace(self, yes=enough * self.yes + (1 - enough) * weights_of("stance")["usually yes"])
 
@@ -196,7 +182,7 @@ def stance_of(question: str, candidates: Sequence[Candidate], judge: Judge | Non
     weights = weights_of("stance")
     figures = stance_figures(asked, entailed, contradicted, words)
     yes = sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, figures, strict=True)))
-    # What the judge and the words of denial and direction say otherwise speaks for neither.
+    # A sentence speaks for neither side if the judge says one thing and its words of denial and direction another.
     leanings = words
     if judge is not None:
         read = [e - c for e, c in zip(entailed, contradicted, strict=True)]
@@ -316,7 +302,7 @@ def _repeats(
 
 
 def in_order(taken: Sequence[Candidate], first: Candidate) -> list[Candidate]:
-    """``first``, the others of its source, then those of the source with the next best one; a source's in its order."""
+    """``first``, the others of its source, then the other sources, the best one before; each as it stands there."""
     best: dict[int, float] = {}
     for candidate in taken:
         best[candidate.marker] = max(candidate.answers, best.get(candidate.marker, -1.0))
@@ -405,11 +391,11 @@ class ExtractiveGenerator:
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
         odds, missing = odds_of(weighed.figures), missing_of(question.text, evidence)
-        # Of what can be quoted: a retracted source answers nothing.
+        # Only of sources that can be quoted: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         for candidate, value in zip(candidates, odds, strict=True):
             factor = role_factor(candidate.role, question.text, candidate.text)
-            # A source that another one has the better of in what the question is about hardly answers it.
+            # Another source may have more of what the question is about.
             beside = 1 - float(missing[candidate.marker - 1] - least)
             candidate.answers = sigmoid(float(value)) * factor * beside
         enough = sufficiency(odds, documents, least)
@@ -427,9 +413,8 @@ class ExtractiveGenerator:
         stance: Stance | None,
         enough: float,
     ) -> Answer:
-        least = self.settings.sure if self.settings.answer_at else 0.0
-        decided = stance is not None and (not self.settings.answer_at or stance.is_backed)
-        sure = decided and stance is not None and abs(stance.yes - 0.5) >= least
+        always = not self.settings.answer_at
+        sure = stance is not None and (always or (stance.is_backed and abs(stance.yes - 0.5) >= self.settings.sure))
         must = (
             []
             if stance is None

@@ -212,6 +212,12 @@ def _subject_table() -> dict[str, Any]:
     return tomllib.loads(resources.files("vericite.generate").joinpath("subjects.toml").read_text(encoding="utf-8"))
 
 
+@cache
+def _same() -> list[tuple[str, ...]]:
+    """Groups of beginnings of words that mean the same, as ``_spelt`` writes them."""
+    return [tuple(_spelt(word) for word in group) for group in _subject_table()["same"]]
+
+
 def subjects_of(question: str) -> list[str]:
     """What a question is about: its words without those that any question may have. Of those in capitals all count."""
     found = dict.fromkeys(re.findall(r"[^\W_]{3,}", question))
@@ -246,12 +252,7 @@ def _mentions(text: str, subject: str) -> bool:
     if len(stem) < 4:
         return re.search(rf"\b{stem}\b", text) is not None
     # What is long is looked for within words too: statin in atorvastatin.
-    same = [
-        _spelt(word)
-        for group in _subject_table()["same"]
-        if bare.startswith(tuple(map(_spelt, group)))
-        for word in group
-    ]
+    same = [word for group in _same() if bare.startswith(group) for word in group]
     begins = "|".join([stem, *same])
     return (len(single) >= 6 and single in text) or re.search(rf"\b(?:{begins})", text) is not None
 
@@ -402,11 +403,16 @@ ENOUGH = ("best", "document", "missing")
 share of the question's subjects that the document which has most of them lacks."""
 
 
+_ABSTRACT = 100
+"""Words from which a document may be held to name all that it is about."""
+
+
 def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
-    """The share of the question's subjects that each document lacks."""
-    subjects = subjects_of(question)
-    lacking = [len(unmentioned(subjects, hit.document.titled_text)) for hit in evidence]
-    return (np.array(lacking) / max(1, len(subjects))).astype(np.float32)
+    """The share of the question's subjects that each document lacks. Of a short one it says less, and counts less."""
+    subjects, texts = subjects_of(question), [hit.document.titled_text for hit in evidence]
+    lacking = np.array([len(unmentioned(subjects, text)) for text in texts]) / max(1, len(subjects))
+    room = np.array([min(1.0, len(text.split()) / _ABSTRACT) for text in texts])
+    return (lacking * room).astype(np.float32)
 
 
 def enough_figures(odds: Floats, documents: Floats, missing: float) -> list[float]:

@@ -358,7 +358,7 @@ class Answer(Record):
 
     @property
     def is_unlikely(self) -> bool:
-        """Whether it was given in any case, although its sources more likely do not answer."""
+        """Whether it was given although its sources probably do not answer the question."""
         return not self.insufficient and self.sufficiency is not None and self.sufficiency < 0.5
 
     @property

@@ -172,7 +172,12 @@ def refuse_shared(
 def _compared(it: AttributionExample, by: Literal["sentence", "question"]) -> tuple[str, str]:
     """What of an example is held against others, by name, and its words."""
     named, text = ("question", it.question) if by == "question" and it.question else ("sentence", it.sentence)
-    return named, " ".join(text.lower().split())
+    return named, as_compared(text)
+
+
+def as_compared(text: str) -> str:
+    """A text as it is held against others: small letters, one space between words."""
+    return " ".join(text.lower().split())
 
 
 def as_line(example: AttributionExample) -> str:
