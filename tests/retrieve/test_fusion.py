@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from vericite.errors import InputError
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.retriever import Fused, fused
+from vericite.retrieve.retriever import RRF, Fused, fused
 
 IDS = [f"d{number}" for number in range(8)]
 RANKINGS = st.lists(st.permutations(IDS).flatmap(lambda ids: st.integers(0, 8).map(lambda n: ids[:n])), max_size=4)
@@ -41,7 +41,7 @@ def test_the_worth_of_a_document_is_the_sum_of_its_reciprocal_ranks(rankings: li
     found = fused([ranking(ids) for ids in rankings], len(IDS))
     for hit in found:
         ranks = [ids.index(hit.document.id) + 1 for ids in rankings if hit.document.id in ids]
-        assert hit.score == pytest.approx(sum(1 / (60 + rank) for rank in ranks))
+        assert hit.score == pytest.approx(sum(1 / (RRF + rank) for rank in ranks))
     assert {hit.document.id for hit in found} == {id for ids in rankings for id in ids}
     assert [hit.rank for hit in found] == list(range(1, len(found) + 1))
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
@@ -70,7 +70,7 @@ def test_each_retriever_is_asked_as_deep_as_the_fusion_goes():
     assert one.asked == other.asked == [2]
     both.retrieve(Question(id="q", text="?"), 5)
     assert one.asked[-1] == 5
-    assert both.signature == "rrf60@2(one, other)"
+    assert both.signature == "rrf10@2(one, other)"
 
 
 def test_nothing_to_fuse_is_an_error():

@@ -187,7 +187,7 @@ def test_the_shipped_vectors_are_the_embedders_own(embedder: Embedder):
 
 def test_the_signature_names_the_fusion_the_embedder_and_the_documents(demo: MemoryRetriever, embedder: Embedder):
     ranking, corpus = demo.signature.split(" over ")
-    assert ranking == f"rrf60(bm25, dense({embedder.signature}))"
+    assert ranking == f"rrf10(bm25, dense({embedder.signature}))"
     assert corpus.startswith("150@")
     documents = demo_documents()
     assert MemoryRetriever(documents, by="bm25").signature == f"bm25 over {corpus}"

@@ -100,6 +100,15 @@ def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store, 
         StoreRetriever(vectors, by="dense", embedder=Other())
 
 
+def test_a_question_is_embedded_in_the_way_of_its_embedder_for_questions(vectors: Store):
+    class Asks(Embedder):
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            return self.embed(["Knees are replaced by surgeons."])[0]
+
+    assert found(StoreRetriever(vectors, by="dense"), 1) == ["good"]
+    assert found(StoreRetriever(vectors, by="dense", embedder=Asks()), 1) == ["far"]
+
+
 def test_words_alone_are_ranked_without_a_warning(words: Store, vectors: Store, caplog: pytest.LogCaptureFixture):
     assert StoreRetriever(words, embedder=Other()).by == "bm25"
     assert StoreRetriever(vectors, by="bm25", embedder=Other()).by == "bm25"
@@ -110,7 +119,7 @@ def test_the_signature_says_what_ranked_and_over_which_documents(words: Store, v
     assert StoreRetriever(words).signature == f"store-bm25(all) over {words.signature}"
     by = Embedder.shared().signature
     assert StoreRetriever(vectors, Filters(year_from=2000)).signature == (
-        f"store-rrf60@100(bm25, dense({by}))(year >= 2000) over {vectors.signature}"
+        f"store-rrf10@100(bm25, dense({by}))(year >= 2000) over {vectors.signature}"
     )
 
 

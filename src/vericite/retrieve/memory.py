@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError
-from vericite.models.contracts import EmbedsQuestions
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.retriever import RRF, Way, corpus_signature
-from vericite.retrieve.vectors import embedded
+from vericite.retrieve.vectors import embedded, query_vector
 from vericite.text.terms import terms
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ class MemoryRetriever:
         if self._by != "dense":
             scores["bm25"] = self._words.scores(question)
         if self._by != "bm25" and self._embedder is not None:
-            scores[self._name] = self._vectors @ _query_vector(self._embedder, question)
+            scores[self._name] = self._vectors @ query_vector(self._embedder, question)
         return scores
 
     def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
@@ -144,10 +143,6 @@ class MemoryRetriever:
         if self._given is not None or self._embedder is None:
             return np.zeros((0, 0), dtype=np.float32) if self._given is None else self._given
         return embedded(self._embedder, self.documents)
-
-
-def _query_vector(embedder: Embeds, question: str) -> NDArray[np.float32]:
-    return embedder.embed_query(question) if isinstance(embedder, EmbedsQuestions) else embedder.embed([question])[0]
 
 
 def _ranks(scores: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from vericite.models.contracts import Embeds
 from vericite.models.embedder import Embedder
 from vericite.records import Evidence, Question
 from vericite.retrieve.retriever import DEPTH, RRF, Way, fused
+from vericite.retrieve.vectors import query_vector
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class StoreRetriever:
         return _evidence(self._store.search(question.text, k, self._filters), "bm25")
 
     def _by_meaning(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        vector = self._own.embed([question.text])[0]
+        vector = query_vector(self._own, question.text)
         return _evidence(self._store.search_vectors(vector, k, self._filters), "dense")
 
     def _has_vectors(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.models.contracts import Embeds, EmbedsDocuments
+from vericite.models.contracts import Embeds, EmbedsDocuments, EmbedsQuestions
 from vericite.records import Document
 
 if TYPE_CHECKING:
@@ -85,6 +85,11 @@ def embedded(embedder: Embeds, documents: Sequence[Document]) -> NDArray[np.floa
     if isinstance(embedder, EmbedsDocuments):
         return embedder.embed_documents(documents)
     return embedder.embed(document.titled_text for document in documents)
+
+
+def query_vector(embedder: Embeds, question: str) -> NDArray[np.float32]:
+    """The vector of a question, by the embedder's own way for questions where it has one."""
+    return embedder.embed_query(question) if isinstance(embedder, EmbedsQuestions) else embedder.embed([question])[0]
 
 
 def _key(signature: str, document: Document) -> bytes:
