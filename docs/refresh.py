@@ -8,6 +8,7 @@ the comment ``<!-- varies -->`` differs from machine to machine and is not compa
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -63,19 +64,24 @@ def _is_near(one: str, other: str) -> bool:
     return abs(float(one) - float(other)) <= max(1.001 * last, NEAR * abs(float(one)))
 
 
-def main(check: bool) -> int:
+def main() -> int:
     """Refresh the pages, or say which are stale."""
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", type=Path, nargs="*", default=every, help="all by default")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a shown output is stale")
+    given = parser.parse_args()
     stale = 0
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for page in given.pages:
         before = page.read_text(encoding="utf-8")
-        after = refreshed(before, keep_varying=check)
-        if before != after and not (check and is_alike(before, after)):
+        after = refreshed(before, keep_varying=given.check)
+        if before != after and not (given.check and is_alike(before, after)):
             stale += 1
-            print(f"{'stale' if check else 'refreshed'}: {page.relative_to(ROOT)}")
-            if not check:
+            print(f"{'stale' if given.check else 'refreshed'}: {os.path.relpath(page, ROOT)}")
+            if not given.check:
                 page.write_text(after, encoding="utf-8")
-    return 1 if check and stale else 0
+    return 1 if given.check and stale else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    sys.exit(main())

@@ -22,7 +22,9 @@ def demo() -> Pipeline:
 
 @pytest.fixture(scope="module", params=["every third question", pytest.param("all", marks=pytest.mark.slow)])
 def runs(demo: Pipeline, request: pytest.FixtureRequest) -> list[Run]:
-    return [demo.run(question) for question in demo_questions()[:: 1 if request.param == "all" else 3]]
+    # From the second on: a retracted record is found for one of these.
+    asked = demo_questions() if request.param == "all" else demo_questions()[1::3]
+    return [demo.run(question) for question in asked]
 
 
 def plain(text: str) -> str:
