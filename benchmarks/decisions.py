@@ -88,8 +88,8 @@ def citations() -> Iterator[Cited]:
 def _sound(cited: Cited) -> bool:
     """Whether it is read as one claim with one citation, and not as a quotation."""
     answer = cited.parsed()
-    once = [[citation.dangling for citation in claim.citations] for claim in answer.claims] == [[False]]
-    cases = (case for claim in answer.claims for case in Assembly().cases(claim, Sources(answer)))
+    once = [len(claim.citations) for claim in answer.claims] == [1]
+    cases = (case for claim in answer.claims for case in Assembly().cases(claim, Sources(answer.documents)))
     return once and all(quoted(answer.claims[0].text, case) is None for case in cases)
 
 
