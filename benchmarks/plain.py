@@ -104,7 +104,7 @@ def parsed(draft: Draft) -> Answer:
 
 def pairs_of(answer: Answer) -> Iterator[Pair]:
     """What the ``vericite`` protocol asks of an answer: each claim with each sentence of what it cites."""
-    sources = Sources(answer)
+    sources = Sources(answer.documents)
     for claim in answer.claims:
         for case in Windows().cases(claim, sources):
             for premise in case.premises:
