@@ -20,6 +20,7 @@ from vericite.generate.extractive import (
 )
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
+    absent,
     asked_for,
     candidates_of,
     missing_of,
@@ -328,10 +329,24 @@ def test_the_subjects_of_a_question_are_the_words_that_not_every_question_has(qu
         ("MET", "The methods were sound.", False),
         ("ALS", "Amyotrophic lateral sclerosis progressed.", True),
         ("ischaemic", "Ischemic stroke was common.", True),
+        ("thyroitoxicosis", "Amiodarone-induced thyrotoxicosis was treated.", True),
+        ("conciousness", "Disorders of consciousness were treated.", True),
+        ("amoxicilin", "Amoxicillin was given.", True),
+        ("metformin", "Metofrmin was given.", True),
+        ("estradiol", "Estriol was given.", False),
+        ("zinc", "Zincs were given.", True),
+        ("miRNAs", "MicroRNA-21 was raised.", True),
     ],
 )
 def test_a_subject_is_there_by_its_beginning_or_in_another_word_for_it(subject: str, text: str, there: bool):
     assert (unmentioned([subject], text) == []) is there
+
+
+def test_of_a_term_and_its_abbreviation_in_a_question_either_is_enough():
+    question = "What do extracellular signal-regulated kinases 1 and 2 (ERK1/2) do in craniosynostosis?"
+    assert absent(question, "ERK1/2 was active in craniosynostosis.") == []
+    assert absent(question, "Kinases were active in craniosynostosis.") == ["extracellular", "ERK1"]
+    assert absent("Does chronic obstructive pulmonary disease (COPD) kill?", "COPD kills one in five.") == []
 
 
 @pytest.mark.parametrize(

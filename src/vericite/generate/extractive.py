@@ -19,6 +19,7 @@ from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
     Weighed,
+    absent,
     candidates_of,
     document_relevance,
     first_look,
@@ -26,9 +27,7 @@ from vericite.generate.selection import (
     odds_of,
     role_factor,
     sigmoid,
-    subjects_of,
     sufficiency,
-    unmentioned,
     weigh,
     weights_of,
 )
@@ -495,8 +494,8 @@ class ExtractiveGenerator:
 def _notes(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """What the question is about and no source mentions."""
     every = " ".join(hit.document.titled_text for hit in evidence)
-    absent = unmentioned(subjects_of(question), every)
-    return (f"no source that was found mentions {', '.join(absent)}",) if absent else ()
+    lacking = absent(question, every)
+    return (f"no source that was found mentions {', '.join(lacking)}",) if lacking else ()
 
 
 def _places(answer: Answer, texts: Sequence[str]) -> list[int]:

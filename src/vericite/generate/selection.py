@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import Embeds, Reranks
 from vericite.records import Document, Evidence, Section
+from vericite.text.acronyms import acronym_pairs
 from vericite.text.instructions import instructing
 from vericite.text.references import parse_markers, parse_pmids
 from vericite.text.roles import Role, document_roles, unlabelled
@@ -230,9 +231,44 @@ def subjects_of(question: str) -> list[str]:
 
 
 def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
-    """The subjects that a text does not have: by their first letters, by a word of the same meaning, or spelt out."""
+    """The subjects that a text does not have: by their first letters, by a word of the same meaning, or spelt out.
+
+    A long word may be misspelt by one letter.
+    """
     text = _spelt(text)
-    return [subject for subject in subjects if not _mentions(text, subject)]
+    words = frozenset(re.findall(r"[^\W\d_]{6,}", text))
+    return [subject for subject in subjects if not (_mentions(text, subject) or _is_misspelt(_spelt(subject), words))]
+
+
+def absent(question: str, text: str) -> list[str]:
+    """What a question is about and a text does not have. Of a term and its abbreviation either will do."""
+    lacking = unmentioned(subjects_of(question), text)
+    for pair in acronym_pairs(question):
+        forms = [re.findall(r"[^\W_]{3,}", form) for form in (pair.long, pair.short)]
+        for form, other in (forms, forms[::-1]):
+            if other and not unmentioned(other, text):
+                lacking = [word for word in lacking if word not in form]
+    return lacking
+
+
+_LONG_WORD = 8
+"""Letters from which a word with one other letter is taken for the same."""
+
+
+def _is_misspelt(subject: str, words: Iterable[str]) -> bool:
+    """Whether one of these words differs from the subject in one letter, in one more or in two that changed places."""
+    return len(subject) >= _LONG_WORD and any(_is_one_edit(subject, word) for word in words)
+
+
+def _is_one_edit(one: str, other: str) -> bool:
+    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+        return False
+    least = min(len(one), len(other))
+    head = next((place for place in range(least) if one[place] != other[place]), least)
+    tail = next((place for place in range(least - head) if one[-1 - place] != other[-1 - place]), least - head)
+    if len(one) == len(other) and head + tail == least - 2:
+        return one[head : head + 2] == other[head + 1] + other[head]
+    return head + tail >= max(len(one), len(other)) - 1
 
 
 def _spelt(text: str) -> str:
@@ -409,8 +445,8 @@ _ABSTRACT = 100
 
 def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
     """The share of the question's subjects that each document lacks. Of a short one it says less, and counts less."""
-    subjects, texts = subjects_of(question), [hit.document.titled_text for hit in evidence]
-    lacking = np.array([len(unmentioned(subjects, text)) for text in texts]) / max(1, len(subjects))
+    texts = [hit.document.titled_text for hit in evidence]
+    lacking = np.array([len(absent(question, text)) for text in texts]) / max(1, len(subjects_of(question)))
     room = np.array([min(1.0, len(text.split()) / _ABSTRACT) for text in texts])
     return (lacking * room).astype(np.float32)
 
