@@ -37,6 +37,11 @@ setup: $(VENV)/.dev ## Create .venv with the package and what developing it need
 demo: $(VENV)/.core ## Ask the demonstration corpus a question and check the answer's citations
 	@$(BIN)/vericite ask "$(QUESTION)"
 
+# What Python compiles for the tests stays in .venv, also where the shell says PYTHONDONTWRITEBYTECODE. Without that each
+# worker, and each command that a test starts, compiles the package and its libraries anew.
+test test-hf test-llm test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-hf test-llm test-slow: export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
+
 test: $(VENV)/.dev ## Run the fast tests, on all cores
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not slow and not hf and not llm"
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,10 +27,19 @@ class Printed(NamedTuple):
     err: str
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Empty folders. ``mktemp`` looks through all folders that there are to number the next."""
+    within = tmp_path_factory.mktemp("caches")
+    return (within / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def own_cache(monkeypatch: pytest.MonkeyPatch, caches: Iterator[Path]) -> None:
     """No test finds what another has kept, nor leaves anything with the user."""
-    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    folder = next(caches)
+    folder.mkdir()
+    monkeypatch.setenv("VERICITE_CACHE", str(folder))
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 
 from vericite.corpus import load_documents
 from vericite.errors import InputError
-from vericite.evaluate.systems import other_answer, read_gold, read_system, read_systems, system_names
+from vericite.evaluate.scoring import system_names
+from vericite.evaluate.systems import other_answer, read_gold, read_system, read_systems
 from vericite.formats import answers_in
 from vericite.pipeline import check_many
 from vericite.records import Answer, CheckedAnswer, Document

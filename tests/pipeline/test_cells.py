@@ -10,8 +10,8 @@ import pytest
 
 from vericite.errors import InputError
 from vericite.pipeline.build import build, fingerprint, open_search
-from vericite.pipeline.cells import OracleSearch
 from vericite.pipeline.plan import Plan, RepairPlan, SearchPlan
+from vericite.pipeline.search import OracleSearch
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.oracle import Oracle
 

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+
+TOKEN = "0123456789abcdef0123"
 
 
 @dataclass
@@ -83,24 +86,16 @@ def end(served: Served) -> None:
             raise
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    for module in ("fastapi", "uvicorn"):
-        pytest.importorskip(module, reason="needs the extra [serve]")
-    served = begin(tmp_path_factory.mktemp("state"))
-    yield served
-    end(served)
-
-
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Servers with options of their own."""
+@contextmanager
+def servers(folder: Path, cache: Path | None = None) -> Iterator[Callable[..., Served]]:
+    """Starts servers with options of their own, and ends them."""
     for module in ("fastapi", "uvicorn"):
         pytest.importorskip(module, reason="needs the extra [serve]")
     begun: list[Served] = []
 
     def start(*options: str, **environment: str) -> Served:
-        begun.append(begin(tmp_path / "state", *options, **environment))
+        kept = {"VERICITE_CACHE": str(cache)} if cache else {}
+        begun.append(begin(folder, *options, **kept, **environment))
         return begun[-1]
 
     yield start
@@ -108,3 +103,32 @@ def started(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         if served.process.poll() is None:
             served.process.kill()
             served.process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all tests that change nothing in it."""
+    with servers(tmp_path_factory.mktemp("state"), tmp_path_factory.mktemp("cache")) as start:
+        yield (served := start())
+        end(served)
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One that asks for ``TOKEN``. Out of a file a token may end in a newline."""
+    with servers(tmp_path_factory.mktemp("guarded"), tmp_path_factory.mktemp("cache")) as start:
+        yield start(VERICITE_TOKEN=f"{TOKEN}\n")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
+    """Servers for the tests of one file."""
+    with servers(tmp_path_factory.mktemp("shared"), tmp_path_factory.mktemp("cache")) as start:
+        yield start
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Servers for one test."""
+    with servers(tmp_path / "state") as start:
+        yield start

@@ -23,16 +23,20 @@ WRITTEN = f"<think>What do they say? It is hard.</think>{ANSWER}"
 QUESTION = {"question": "Does aspirin prevent heart attacks?", "model": "m"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model() -> Iterator[scripted.ScriptedServer]:
     with scripted.ScriptedServer() as running:
-        words = [word + " " for word in WRITTEN.split(" ")]
-        running.default = scripted.stream(words, pause=0.15)
         yield running
 
 
-def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(started, model: scripted.ScriptedServer):
-    server = started("--llm", f"m={model.spec}")
+@pytest.fixture(scope="module")
+def server(shared, model: scripted.ScriptedServer):
+    """A server that may ask the model."""
+    return shared("--llm", f"m={model.spec}")
+
+
+def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(server, model: scripted.ScriptedServer):
+    model.default = scripted.stream([word + " " for word in WRITTEN.split(" ")], pause=0.15)
     times: list[tuple[float, str, dict]] = []
     headers = {"accept": "text/event-stream"}
     with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
@@ -51,7 +55,7 @@ def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(start
     assert times[-1][2]["answer"]["spent"]["calls"] == 1
 
 
-def test_a_model_is_left_soon_after_the_client_went_away(started, model: scripted.ScriptedServer):
+def test_a_model_is_left_soon_after_the_client_went_away(server, model: scripted.ScriptedServer):
     written: list[float] = []
 
     def write(answering: scripted.Answering, arrival: scripted.Arrival) -> None:
@@ -64,9 +68,14 @@ def test_a_model_is_left_soon_after_the_client_went_away(started, model: scripte
             answering.wait(0.1)
 
     model.default = write
-    server = started("--llm", f"m={model.spec}")
     headers = {"accept": "text/event-stream"}
-    with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
+    with httpx2.stream(
+        "POST",
+        f"{server.address}/v1/ask",
+        json={**QUESTION, "question": "Do statins cause muscle pain?"},
+        headers=headers,
+        timeout=60,
+    ) as reply:
         next(line for line in reply.iter_lines() if '"draft": true' in line)
     # Half a minute before the model would have been done; about 1 s on a machine that has nothing else to do.
     end = time.monotonic() + 30

@@ -171,8 +171,8 @@ def test_posts_of_other_sites_and_for_other_hosts_are_refused(server, headers: d
     assert server.post("/v1/check", BODY, **headers).status_code == status
 
 
-def test_no_path_answers_without_the_token(started):
-    server = started(VERICITE_TOKEN=TOKEN)
+def test_no_path_answers_without_the_token(guarded):
+    server = guarded
     own = {"authorization": f"Bearer {TOKEN}"}
     paths = [path.replace("{id}", "0" * 32) for path in server.get("/openapi.json", **own).json()["paths"]]
     assert len(paths) > 15

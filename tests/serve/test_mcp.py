@@ -76,8 +76,8 @@ def test_each_tool_answers_over_http(server):
     anyio.run(over_http)
 
 
-def test_over_http_the_gate_holds(started):
-    server = started(VERICITE_TOKEN=TOKEN)
+def test_over_http_the_gate_holds(guarded):
+    server = guarded
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accept = {"accept": "application/json, text/event-stream"}
     assert server.post("/mcp", call, **accept).status_code == 401
@@ -96,10 +96,10 @@ def test_over_http_the_gate_holds(started):
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
-def test_a_call_over_http_ends_when_its_client_goes_away(started, version: str):
-    server = started()
+def test_a_call_over_http_ends_when_its_client_goes_away(server, version: str):
+    before = _judged(server)
     sentences = " ".join(
-        f"Cohort {n} had {n} of {n + 80} adults with pain that zelotrine reduced [1]." for n in range(190)
+        f"Cohort {n} of {version} had {n} of {n + 80} adults with pain that zelotrine reduced [1]." for n in range(190)
     )
     arguments = {"answer": sentences, "documents": [{**SOURCE, "text": SOURCE["text"] * 40}]}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": arguments}}
@@ -118,9 +118,9 @@ def test_a_call_over_http_ends_when_its_client_goes_away(started, version: str):
     end = time.monotonic() + 30
     while "vericite_requests_in_flight 0" not in server.get("/metrics").text:
         assert time.monotonic() < end
-        time.sleep(0.1)
+        time.sleep(0.3)
     pairs = _judged(server)
-    assert pairs < 190, "it was not worked for to its end"
+    assert pairs - before < 190, "it was not worked for to its end"
     time.sleep(2)
     assert _judged(server) == pairs
 

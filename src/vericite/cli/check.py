@@ -243,8 +243,7 @@ def _pooled(
 
 def _write_page(items: list[Item], file: Path, page: Path) -> None:
     from vericite.cli.report import write_report
-    from vericite.evaluate.scoring import System
-    from vericite.evaluate.systems import system_names
+    from vericite.evaluate.scoring import System, system_names
 
     name = "answers" if str(file) == "-" else system_names([file])[0]
     note(write_report([System(name, tuple(items))], page))

@@ -14,8 +14,7 @@ from vericite.errors import InputError, RecordError
 from vericite.evaluate.agreement import Agreement, AgreementMeasure, RankAgreement, RatedItems
 from vericite.evaluate.measures.verdicts import judges_rationales
 from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import signed
-from vericite.evaluate.systems import system_names
+from vericite.evaluate.scoring import signed, system_names
 from vericite.formats.files import first_fields
 from vericite.records import CheckedAnswer, CitationLabel, Labels, Record, Run, StatementVerdict, number_jsonl
 from vericite.verify.aggregators import CATEGORIES

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Literal
 
 from vericite.errors import UnknownNameError
@@ -27,6 +28,28 @@ class System:
 
     name: str
     items: tuple[Item, ...]
+
+
+def system_names(locations: Sequence[Path]) -> list[str]:
+    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart.
+
+    ``x/answers.jsonl`` is named as its folder is.
+    """
+    parts = [_name_parts(location) for location in locations]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{one[-1]} ({number})" for number, one in enumerate(parts, start=1)]
+
+
+def _name_parts(location: Path) -> tuple[str, ...]:
+    """A path's folders and its name, without an ending; a folder has none, whatever dots are in its name."""
+    location = location.resolve()
+    if location.is_dir():
+        return location.parts
+    stem = location.stem if location.suffix[1:].isalpha() else location.name
+    return location.parent.parts if stem == "answers" else (*location.parent.parts, stem)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from vericite.datasets.registry import DatasetSource, is_named, source_named
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.items import Features, GoldLine, Item, ModelScores
 from vericite.evaluate.resampling import Floats
-from vericite.evaluate.scoring import System
+from vericite.evaluate.scoring import System, system_names
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import answers_in
 from vericite.formats.files import first_fields
@@ -76,28 +76,6 @@ def expect_names(names: Sequence[str], locations: Sequence[Path]) -> None:
             f"expected a name of its own for {count}; found {', '.join(map(repr, names))}. Give --name once a system, "
             "in their order, or not at all."
         )
-
-
-def system_names(locations: Sequence[Path]) -> list[str]:
-    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart.
-
-    ``x/answers.jsonl`` is named as its folder is.
-    """
-    parts = [_name_parts(location) for location in locations]
-    for depth in range(1, max(map(len, parts), default=1) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{one[-1]} ({number})" for number, one in enumerate(parts, start=1)]
-
-
-def _name_parts(location: Path) -> tuple[str, ...]:
-    """A path's folders and its name, without an ending; a folder has none, whatever dots are in its name."""
-    location = location.resolve()
-    if location.is_dir():
-        return location.parts
-    stem = location.stem if location.suffix[1:].isalpha() else location.name
-    return location.parent.parts if stem == "answers" else (*location.parent.parts, stem)
 
 
 _SIGN = re.compile(r"[\W_]+")

@@ -14,11 +14,9 @@ from vericite.errors import InputError, RecordError, SettingsError, UnknownNameE
 from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline, extractive
-from vericite.pipeline.cells import OracleSearch, SavedCell
 from vericite.pipeline.check import verifier_for
 from vericite.pipeline.plan import (
     ABSTRACTS,
-    ALL_GOLD,
     NOTHING,
     ORACLE,
     AnswerPlan,
@@ -29,7 +27,7 @@ from vericite.pipeline.plan import (
     SearchPlan,
 )
 from vericite.pipeline.runs import RUNS
-from vericite.pipeline.search import Rewrite, Search
+from vericite.pipeline.search import ALL_GOLD, OracleSearch, Rewrite, SavedCell, Search
 from vericite.records import Document, Question
 from vericite.retrieve.memory import MemoryRetriever
 from vericite.retrieve.oracle import Oracle

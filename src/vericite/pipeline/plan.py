@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 from vericite.corpus.store.contract import Filters
 from vericite.disk.files import write_whole
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.search import Keep, RerankBy
+from vericite.pipeline.search import ALL_GOLD, Keep, RerankBy
 from vericite.records import Record, first_problem
 from vericite.retrieve.rerank import CANDIDATES
 from vericite.retrieve.rewrite import Trigger
@@ -42,9 +42,6 @@ ORACLE = "oracle:"
 
 ABSTRACTS = "abstracts:"
 """Begins the name of a file of articles in full text of which only the abstracts are taken."""
-
-ALL_GOLD = 10_000
-"""More gold documents than any question has."""
 
 
 class SearchPlan(Record):

@@ -14,6 +14,8 @@ from made_documents import answers, content, many, pubmed_files, with_pubmed
 
 from vericite.corpus.store import BuildReport, Source, build_store, open_store
 
+COUNT = 400
+
 BUILD = """
 import sys
 sys.path.insert(0, sys.argv[3])
@@ -60,15 +62,22 @@ def assert_same(place: Path, other: Path) -> None:
     assert open_store(place).verify() == ()
 
 
-def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path):
-    count = 400
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of ``COUNT`` documents that nothing stopped."""
+    place = tmp_path_factory.mktemp("whole") / "whole"
+    finish(place, COUNT)
+    return place
+
+
+def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path, whole: Path):
+    count = COUNT
     assert kill_after(tmp_path / "killed", count, batches=3, seconds=0.02)
     before = open_store(tmp_path / "killed").info()
     assert 0 < before.documents < count
     report = finish(tmp_path / "killed", count)
     assert report.skipped + report.resumed
-    finish(tmp_path / "whole", count)
-    assert_same(tmp_path / "killed", tmp_path / "whole")
+    assert_same(tmp_path / "killed", whole)
 
 
 @pytest.mark.slow
@@ -100,14 +109,13 @@ def test_a_build_that_is_killed_while_it_indexes_ends_as_the_one_that_was_not(tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
-def test_a_write_that_the_disk_refuses_is_told_and_the_build_goes_on_later(tmp_path: Path):
-    count = 400
+def test_a_write_that_the_disk_refuses_is_told_and_the_build_goes_on_later(tmp_path: Path, whole: Path):
+    count = COUNT
     done = subprocess.run(command(tmp_path / "full", count, 20_000), capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
     assert "Free space on the disk and run the same again" in done.stderr, done.stderr
     finish(tmp_path / "full", count)
-    finish(tmp_path / "whole", count)
-    assert_same(tmp_path / "full", tmp_path / "whole")
+    assert_same(tmp_path / "full", whole)
 
 
 def test_a_build_that_died_while_it_made_its_tables_can_begin_again(tmp_path: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shutil import copytree
 
 import lancedb
 import numpy as np
@@ -16,13 +17,19 @@ from vericite.corpus.store import build_store, open_store
 from vericite.corpus.store.columns import document_table, row_of
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    # What is wrong with a file of this folder names a 403 in its path, and is none of a bucket's all the same.
-    folder = tmp_path / "s403"
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sound") / "s"
     build_store(folder, [source("a", map(document, range(30)))], vectors=True, embedder=WordEmbedder())
     assert open_store(folder).verify() == ()
     return folder
+
+
+@pytest.fixture
+def place(sound: Path, tmp_path: Path) -> Path:
+    """A copy of a sound store, to be harmed."""
+    # What is wrong with a file of this folder names a 403 in its path, and is none of a bucket's all the same.
+    return Path(copytree(sound, tmp_path / "s403"))
 
 
 def table_of(place: Path):

@@ -442,10 +442,8 @@ class LanceStore:
 
     def verify(self) -> tuple[str, ...]:
         """See ``Store.verify``."""
-        from vericite.corpus.store.checking import problems_of
-
         with store_errors("read", self.place), without_panics():
-            return tuple(problems_of(self._latest(), self.place, self.embedder, self.facts))
+            return tuple(tables.problems_of(self._latest(), self.place, self.embedder, self.facts))
 
 
 def bundled_embedder() -> Embeds:
