@@ -94,6 +94,37 @@ def cited(example: AttributionExample) -> set[str]:
     return {example.sources[number - 1].id for number in example.supports}
 
 
+def test_what_a_sentence_cites_for_nothing_and_what_says_it_uncited_is_not_known(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
+):
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        places = numbers("".join(message["content"] for message in arrival.body["messages"]))
+        sentences = [
+            {
+                "text": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+                "sources": [places["Carbidopa"], places["Levodopa"], places["Tea"]],
+            },
+            {"text": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Therapy"]]},
+        ]
+        reply(json.dumps({"sentences": sentences}))(answering, arrival)
+
+    server.default = behave
+    path = hotpot(tmp_path / "hotpot.json")
+    rows = json.loads(path.read_text("utf-8"))
+    said = ["For years levodopa relieves rigidity in Parkinson's disease."]
+    rows[0]["context"] = [*rows[0]["context"][:4], ["Therapy", said]]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    printed = make(f"hotpotqa:{path}")
+    assert printed.code == 0, printed.err
+    both, one = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert (cited(both), unknown(both)) == ({"Levodopa", "Carbidopa"}, {"Tea"})
+    assert (cited(one), unknown(one)) == ({"Therapy"}, {"Levodopa"})
+
+
+def unknown(example: AttributionExample) -> set[str]:
+    return {example.sources[number - 1].id for number in example.unknown}
+
+
 def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
     def behave(answering: Answering, arrival: Arrival) -> None:
         positive = '"text"' in arrival.body["messages"][0]["content"]
