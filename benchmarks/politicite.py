@@ -222,7 +222,8 @@ def joined(args: argparse.Namespace) -> None:
         asked.setdefault(it.group, it.question or "")
     names = list(groups)
     index = BM25(asked[name] for name in names)
-    left, found = set(range(len(names))), []
+    left = set(range(len(names)))
+    found: list[dict[str, object]] = []
     while len(left) >= JOINED:
         first = min(left)
         order = [int(place) for place in np.argsort(-index.scores(asked[names[first]]), kind="stable")]
@@ -244,7 +245,7 @@ def write(args: argparse.Namespace) -> None:
     done = {it.id for it in lines.read()}
     for answer, _ in list(articles(args.articles))[: args.most]:
         if answer.id not in done:
-            lines.append([AnswerToCheck.of(paragraphs(answer, args.k, generator.generate))])
+            lines.append([paragraphs(answer, args.k, generator.generate)])
 
 
 def paragraphs(answer: Answer, k: int, generate: Callable[[Question, Sequence[Evidence]], Answer]) -> AnswerToCheck:
