@@ -51,14 +51,14 @@ def numbers(question: str) -> dict[str, int]:
 def long_answer(answering: Answering, arrival: Arrival) -> None:
     places = numbers("".join(message["content"] for message in arrival.body["messages"]))
     sentences: list[dict[str, Any]] = [
-        {"text": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Levodopa"]]},
+        {"sentence": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Levodopa"]]},
         {
-            "text": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+            "sentence": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
             "sources": [places["Carbidopa"], places["Levodopa"]],
         },
-        {"text": "Aspirin prevents strokes in women.", "sources": [places["Levodopa"]]},
-        {"text": "Carbidopa is a drug of many names.", "sources": []},
-        {"text": "Carbidopa stays outside the brain.", "sources": [9]},
+        {"sentence": "Aspirin prevents strokes in women.", "sources": [places["Levodopa"]]},
+        {"sentence": "Carbidopa is a drug of many names.", "sources": []},
+        {"sentence": "Carbidopa stays outside the brain.", "sources": [9]},
     ]
     reply(json.dumps({"sentences": sentences}))(answering, arrival)
 
@@ -86,7 +86,7 @@ def test_long_answers_keep_what_their_sources_say(tmp_path: Path, server: Script
         "it cites nothing": 1,
         "it cites a source that there is not": 1,
     }
-    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v1@")
+    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v2@")
     assert "left out: 1: it cites nothing" in printed.out
 
 
@@ -101,10 +101,10 @@ def test_what_a_sentence_cites_for_nothing_and_what_says_it_uncited_is_not_known
         places = numbers("".join(message["content"] for message in arrival.body["messages"]))
         sentences = [
             {
-                "text": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+                "sentence": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
                 "sources": [places["Carbidopa"], places["Levodopa"], places["Tea"]],
             },
-            {"text": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Therapy"]]},
+            {"sentence": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Therapy"]]},
         ]
         reply(json.dumps({"sentences": sentences}))(answering, arrival)
 

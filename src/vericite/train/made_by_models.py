@@ -81,8 +81,10 @@ class _Strict(BaseModel):
 
 
 class _Sentence(_Strict):
-    text: str = Field(min_length=1)
-    sources: list[int]
+    """What is named first is written first: the fields of a schema are sorted. Without an end small models count on."""
+
+    sentence: str = Field(min_length=1)
+    sources: list[int] = Field(max_length=SOURCES)
 
 
 class _Long(_Strict):
@@ -235,7 +237,7 @@ class Maker:
         }
         request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
         found = await self._model().parsed(request, _Long)
-        return found if isinstance(found, CallFailure) else [(it.text, it.sources) for it in found.value.sentences]
+        return found if isinstance(found, CallFailure) else [(it.sentence, it.sources) for it in found.value.sentences]
 
     async def _sources(self, item: MadeFrom) -> tuple[str, list[str]] | CallFailure:
         positive = await self._one(self._prompts.positive, item, _Text)
