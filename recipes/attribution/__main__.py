@@ -3,6 +3,7 @@
 python recipes/attribution sample --data DIR --part test|dev --sentences N --out TASK.jsonl
 python recipes/attribution examples --data DIR --part test|dev --labels LABELS.jsonl --out DEV.jsonl
 python recipes/attribution make --data DIR --out FOLDER [--used recipes/attribution/used.txt]
+python recipes/attribution asked --data DIR --out FOLDER [--without EXAMPLES.jsonl ...] [--words N] [--most N]
 python recipes/attribution inline --data DIR --out FOLDER [--most N]
 python recipes/attribution pairs EXAMPLES.jsonl ... --out PAIRS.jsonl
 python recipes/attribution ablate --data DIR --out FOLDER --dev DEV.jsonl --test TEST.jsonl [--table figure-4a ...]
@@ -15,6 +16,10 @@ is the folder of data sets. Then:
 
 ``pairs`` writes each sentence beside each of its sources, for ``vericite train fit``: the fine-tuned single-source NLI
 of MultiAttr's table 2 (``benchmarks/attribution.py score --fine-tuned``).
+
+``asked`` writes what a language model is to write about (``vericite train attribution-data``): training questions
+with their sources in MS MARCO's form, and sentences of their answers with a source in AttrScore's. Nothing of EXAMPLES,
+question or source, is among it.
 
 ``inline`` writes whole answers for ``vericite train inline --config inline-config.json``: ``train.jsonl``,
 ``dev.jsonl``, and sixty questions to be asked that are held out (``ask.jsonl``, ``gold.jsonl``). ``ablate`` prints
@@ -31,6 +36,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "verifier")]
@@ -127,6 +133,47 @@ def make(args: argparse.Namespace) -> None:
         print(f"left out: {count} of {source}, {reason} of {test}")
 
 
+def asked(args: argparse.Namespace) -> None:
+    """Questions in MS MARCO's form and statements in AttrScore's, for ``vericite train attribution-data``."""
+    pools = Pools(args.data)
+    without = read_examples(args.without) if args.without else []
+    found = list(made.for_models(pools, without, args.words, args.most, args.seed))
+    types = {question["id"]: question for question in pools.questions["train"]}
+    questions = [
+        {
+            "query_id": one.id,
+            "query": one.question,
+            "answers": [short_answer(types[one.id]) or one.sentences[0][1]],
+            "passages": [
+                {"passage_text": it.document.titled_text, "is_selected": int(place in one.snippets), "url": it.id}
+                for place, it in enumerate(one.sources, start=1)
+            ],
+        }
+        for one, _ in found
+    ]
+    statements = [
+        {
+            "query": one.question,
+            "answer": said[0],
+            "reference": one.sources[said[1] - 1].document.titled_text,
+            "label": "Attributable",
+        }
+        for one, said in found
+        if said
+    ]
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, rows in (("questions", questions), ("statements", statements)):
+        write_whole(args.out / f"{name}.jsonl", (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        print(f"{name}: {len(rows)}")
+
+
+def short_answer(question: dict[str, Any]) -> str:
+    """The exact answer of a question as text; none for one that asks for a summary."""
+    exact = question.get("exact_answer") or ""
+    first = [it if isinstance(it, str) else it[0] for it in ([exact] if isinstance(exact, str) else exact) if it]
+    return ", ".join(first if question["type"] == "list" else first[:1])
+
+
 def inline(args: argparse.Namespace) -> None:
     """Answers with citations, by part."""
     pools = Pools(args.data)
@@ -184,6 +231,7 @@ def main() -> None:
         ("sample", sample),
         ("examples", examples),
         ("make", make),
+        ("asked", asked),
         ("inline", inline),
         ("ablate", ablate),
     ):
@@ -198,8 +246,11 @@ def main() -> None:
             step.add_argument("--sentences", type=int, default=150)
         if name == "examples":
             step.add_argument("--labels", type=Path, required=True)
-        if name in ("make", "inline"):
+        if name in ("make", "asked", "inline"):
             step.add_argument("--most", type=int, default=400)
+        if name == "asked":
+            step.add_argument("--without", type=Path, nargs="*", default=(), help="examples of questions to leave out")
+            step.add_argument("--words", type=int, default=300, help="of all five sources of a question, at most")
         if name == "ablate":
             step.add_argument("--dev", type=Path, required=True)
             step.add_argument("--test", type=Path, required=True)

@@ -19,7 +19,7 @@ from typing import Literal
 from mix.passages import Rarity, clean, joined, sentences, text_hash
 from mix.recipe import MixConfig, Shelf
 from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
-from pools import SOURCES, Pools
+from pools import SOURCES, Asked, Pools
 from vericite.records import Document, read_jsonl
 from vericite.retrieve.memory import BM25
 from vericite.train.data import LabelledPair
@@ -108,6 +108,36 @@ def whole_answers(
                 made_from="bioasq",
                 group=f"bioasq:{asked.id}",
             )
+
+
+def for_models(
+    pools: Pools, without: Sequence[AttributionExample], most_words: int, most: int, seed: int
+) -> Iterator[tuple[Asked, tuple[str, int] | None]]:
+    """Training questions that a language model is to write about, those of 13b first.
+
+    None is one of these examples' questions, and none of its sources is among theirs. A small model on a small machine
+    reads no more than so many words of sources. With each: a sentence of its answer that one of its sources says, and
+    the number of that source.
+    """
+    rarity = Rarity(document.titled_text for document in pools.documents[::4])
+    groups = {it.group for it in without}
+    shown = {source.id for it in without for source in it.sources}
+    latest = {question["id"] for question in pools.data.questions("bioasq13b")}
+    usable = [
+        one
+        for one in pools.asked("train", seed)
+        if f"bioasq:{one.id}" not in groups
+        and not any(source.id in shown for source in one.sources)
+        and sum(len(f"{it.title} {it.text}".split()) for it in one.sources) <= most_words
+        and not any(pools.guard.refuses_claim(text, "attribution") for _, text in one.sentences)
+    ]
+    for one in sorted(usable, key=lambda it: it.id not in latest)[:most]:
+        said = [
+            (text, supports[0])
+            for _, text in one.sentences
+            if (supports := _weak(text, one.sources, one.snippets, rarity)[0])
+        ]
+        yield one, said[0] if said else None
 
 
 def _weak(

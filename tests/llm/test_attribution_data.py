@@ -51,14 +51,14 @@ def numbers(question: str) -> dict[str, int]:
 def long_answer(answering: Answering, arrival: Arrival) -> None:
     places = numbers("".join(message["content"] for message in arrival.body["messages"]))
     sentences: list[dict[str, Any]] = [
-        {"text": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Levodopa"]]},
+        {"sentence": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Levodopa"]]},
         {
-            "text": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+            "sentence": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
             "sources": [places["Carbidopa"], places["Levodopa"]],
         },
-        {"text": "Aspirin prevents strokes in women.", "sources": [places["Levodopa"]]},
-        {"text": "Carbidopa is a drug of many names.", "sources": []},
-        {"text": "Carbidopa stays outside the brain.", "sources": [9]},
+        {"sentence": "Aspirin prevents strokes in women.", "sources": [places["Levodopa"]]},
+        {"sentence": "Carbidopa is a drug of many names.", "sources": []},
+        {"sentence": "Carbidopa stays outside the brain.", "sources": [9]},
     ]
     reply(json.dumps({"sentences": sentences}))(answering, arrival)
 
@@ -86,12 +86,43 @@ def test_long_answers_keep_what_their_sources_say(tmp_path: Path, server: Script
         "it cites nothing": 1,
         "it cites a source that there is not": 1,
     }
-    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v1@")
+    assert manifest["settings"]["prompts"]["long"].startswith("attribution-long-answer.v2@")
     assert "left out: 1: it cites nothing" in printed.out
 
 
 def cited(example: AttributionExample) -> set[str]:
     return {example.sources[number - 1].id for number in example.supports}
+
+
+def test_what_a_sentence_cites_for_nothing_and_what_says_it_uncited_is_not_known(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
+):
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        places = numbers("".join(message["content"] for message in arrival.body["messages"]))
+        sentences = [
+            {
+                "sentence": "Levodopa relieves rigidity and carbidopa does not enter the brain.",
+                "sources": [places["Carbidopa"], places["Levodopa"], places["Tea"]],
+            },
+            {"sentence": "Levodopa relieves rigidity in Parkinson's disease.", "sources": [places["Therapy"]]},
+        ]
+        reply(json.dumps({"sentences": sentences}))(answering, arrival)
+
+    server.default = behave
+    path = hotpot(tmp_path / "hotpot.json")
+    rows = json.loads(path.read_text("utf-8"))
+    said = ["For years levodopa relieves rigidity in Parkinson's disease."]
+    rows[0]["context"] = [*rows[0]["context"][:4], ["Therapy", said]]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    printed = make(f"hotpotqa:{path}")
+    assert printed.code == 0, printed.err
+    both, one = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert (cited(both), unknown(both)) == ({"Levodopa", "Carbidopa"}, {"Tea"})
+    assert (cited(one), unknown(one)) == ({"Therapy"}, {"Levodopa"})
+
+
+def unknown(example: AttributionExample) -> set[str]:
+    return {example.sources[number - 1].id for number in example.unknown}
 
 
 def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):

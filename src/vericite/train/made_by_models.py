@@ -81,8 +81,10 @@ class _Strict(BaseModel):
 
 
 class _Sentence(_Strict):
-    text: str = Field(min_length=1)
-    sources: list[int]
+    """What is named first is written first: the fields of a schema are sorted. Without an end small models count on."""
+
+    sentence: str = Field(min_length=1)
+    sources: list[int] = Field(max_length=SOURCES)
 
 
 class _Long(_Strict):
@@ -235,7 +237,7 @@ class Maker:
         }
         request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
         found = await self._model().parsed(request, _Long)
-        return found if isinstance(found, CallFailure) else [(it.text, it.sources) for it in found.value.sentences]
+        return found if isinstance(found, CallFailure) else [(it.sentence, it.sources) for it in found.value.sentences]
 
     async def _sources(self, item: MadeFrom) -> tuple[str, list[str]] | CallFailure:
         positive = await self._one(self._prompts.positive, item, _Text)
@@ -288,8 +290,24 @@ class Maker:
             if likely < ENTAILED:
                 rejected["its sources do not entail it"] += 1
             else:
-                examples.append(self._example(item, f"{item.id}:{number}", text, shown.sources, numbers, "long"))
+                unknown = self._doubtful(text, shown.sources, numbers)
+                one = self._example(item, f"{item.id}:{number}", text, shown.sources, numbers, "long")
+                supports = tuple(place for place in numbers if place not in unknown)
+                examples.append(one.model_copy(update={"supports": supports, "unknown": unknown}))
         return MadeExamples(id=item.id, examples=tuple(examples), rejected=dict(rejected))
+
+    def _doubtful(self, text: str, sources: Sequence[ExampleSource], numbers: Sequence[int]) -> tuple[int, ...]:
+        """Sources of which it is not known whether they support a sentence that those cited entail together.
+
+        One that is not cited and entails it all the same; and one that is cited, does not entail it, and is not needed
+        for it beside the others. Small models cite whatever they were shown.
+        """
+        places = range(1, len(sources) + 1)
+        alone = dict(zip(places, self._entailed([(_told(sources, [it]), text) for it in places]), strict=True))
+        beside = [it for it in numbers if alone[it] < ENTAILED and len(numbers) > 1]
+        others = self._entailed([(_told(sources, [one for one in numbers if one != it]), text) for it in beside])
+        needless = {it for it, likely in zip(beside, others, strict=True) if likely >= ENTAILED}
+        return tuple(it for it in places if it in needless or (it not in numbers and alone[it] >= ENTAILED))
 
     def _checked_sources(self, item: MadeFrom, reply: tuple[str, list[str]]) -> MadeExamples:
         positive, negatives = reply
