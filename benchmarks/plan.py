@@ -7,6 +7,9 @@ committed, read again, parsed and written) with workers that give ready lines at
 build --ray`` taking rows that others made. The other rates are arguments, with what ``docs/results`` has as defaults.
 Then queues are simulated: files or parts are done by so many workers, each after the last; the one process takes them
 in order, and no worker is more than some parts ahead. ``--price`` is a core's hour.
+
+Last comes what ranking by meaning costs: vectors of every document, made once by cores or by GPUs, or those of the
+documents that words find, made for each question (``--by late``). No GPU was measured: its rate and price are assumed.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from typing import NamedTuple
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 PART = 64
+VECTOR = 384 * 2
+"""Bytes of a stored vector."""
 
 
 class Job(NamedTuple):
@@ -136,6 +141,24 @@ def table(name: str, job: Job, price: float) -> None:
         workers, before = workers * 2, seconds
 
 
+def meaning(given: argparse.Namespace) -> None:
+    """Print what vectors of every document cost, and those that are made when a question comes."""
+    stored = given.documents * (VECTOR + given.index_bytes) / 1e9
+    print("\nranking by meaning\n\n| vectors of | made by | hours of one | price | GB kept | s a question adds |")
+    print("|---|---|---|---|---|---|")
+    for what, rate, price in (("a core", given.embed_rate, given.price), ("a GPU", given.gpu_rate, given.gpu_price)):
+        hours = given.documents / rate / 3600
+        print(f"| {given.documents:,} documents | {what} | {hours:.1f} | {hours * price:.2f} | {stored:.0f} | 0 |")
+    for questions in given.questions:
+        each = given.found / given.embed_rate
+        hours = questions * each / 3600
+        # What was found is kept, a question's documents once each at most.
+        kept = min(given.documents, questions * given.found) * 2 * VECTOR / 1e9
+        row = (f"{given.found} found for each of {questions:,} questions", "a core", f"{hours:.1f}")
+        print(f"| {' | '.join(row)} | {hours * given.price:.2f} | {kept:.2f} | {each:.1f} |")
+    print(f"\nlate costs as much as every document at {given.documents / given.found:,.0f} questions")
+
+
 def main() -> None:
     """Measure, simulate, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,9 +167,14 @@ def main() -> None:
     parser.add_argument("--citations", type=int, default=10_000_000)
     parser.add_argument("--read-rate", type=float, default=3_000, help="records of XML a second and core")
     parser.add_argument("--embed-rate", type=float, default=21, help="abstracts a second and core")
-    parser.add_argument("--check-rate", type=float, default=12, help="citations a second and core")
+    parser.add_argument("--check-rate", type=float, default=22, help="citations a second and core")
     parser.add_argument("--index-rate", type=float, default=23_000, help="documents a second that two cores index")
     parser.add_argument("--price", type=float, default=0.05, help="of a core's hour")
+    parser.add_argument("--gpu-rate", type=float, default=3_000, help="abstracts a second and GPU, assumed")
+    parser.add_argument("--gpu-price", type=float, default=2.0, help="of a GPU's hour, assumed")
+    parser.add_argument("--index-bytes", type=float, default=773, help="of the vectors' index, for a document")
+    parser.add_argument("--found", type=int, default=100, help="documents that are embedded for a question")
+    parser.add_argument("--questions", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
     given = parser.parse_args()
     each, citations = driver_seconds()
     writing = writer_seconds()
@@ -160,6 +188,7 @@ def main() -> None:
     table(f"{given.documents:,} documents in {given.files} files, without vectors", reading, given.price)
     vectors = reading._replace(work=a_file / given.read_rate + a_file / given.embed_rate)
     table("the same with vectors", vectors, given.price)
+    meaning(given)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """What Ray makes of the same work: verdicts beside one process's, and a store in a bucket beside one in a folder.
 
-    python benchmarks/scale.py check --answers 2000 --work FOLDER [--kills]
+    python benchmarks/scale.py check --answers 2000 --work FOLDER [--workers 1 2 4] [--kills]
     python benchmarks/scale.py build --corpus CORPUS.jsonl.gz --records 300000 --files 30 --work FOLDER
 
-``check``: made answers with a citation of one short document each are checked by one process and by two workers of a
-Ray on this machine, in turns. What a run takes, its start included, is told by the clock and in processor time, which
-a busy machine changes less, and whether the two files are the same byte for byte. With ``--kills`` once more, and a
-worker is killed when a quarter of the parts are there, another at the half, the command itself at three quarters; then
-the same command is typed again.
+``check``: made answers with a citation of one short document each are checked by one process and by workers of a Ray
+on this machine, two unless said, in turns. What a run takes, its start included, is told by the clock and in processor
+time, which a busy machine changes less, and whether the two files are the same byte for byte. With ``--kills`` once
+more, and a worker is killed when a quarter of the parts are there, another at the half, the command itself at three
+quarters; then the same command is typed again.
 
 ``build``: made records in files of PubMed's XML are built into a folder by one process, and by two workers of Ray into
 a bucket on loopback. That build is killed when a third of it is committed, and the same command is typed again.
@@ -38,7 +38,7 @@ from vericite.scale.stream import ANSWERS
 
 PLACE = "s3://made-bucket/store"
 VERICITE = (sys.executable, "-m", "vericite")
-RAY = ("--ray", "local", "--workers", "2")
+RAY = ("--ray", "local", "--workers")
 SEED = 7
 QUESTIONS = ("risk of stroke", "children with asthma", "tumour growth in mice", "insulin", "gene expression")
 _SUBJECTS = ("Aspirin", "Placebo", "The vaccine", "Exercise", "Insulin", "The new drug", "Surgery", "Screening")
@@ -105,7 +105,8 @@ def check(given: argparse.Namespace) -> None:
     """Print a line a run, and the ratio."""
     source = given.work / "answers.jsonl"
     write_answers(source, given.answers)
-    ways = {"one process": (), "Ray, two workers": RAY}
+    ways: dict[str, tuple[str, ...]] = {"one process": ()}
+    ways |= {f"Ray, workers: {count}": (*RAY, str(count)) for count in given.workers}
     spent: dict[str, list[Spent]] = {name: [] for name in ways}
     digests: set[str] = set()
     for number in range(given.rounds):
@@ -118,14 +119,17 @@ def check(given: argparse.Namespace) -> None:
             seconds, work, doing = spent[name][-1]
             print(f"{name}: {seconds:.1f} s by the clock, {work:.1f} of processor time, ", end="")
             print(f"{doing:.1f} of them of those who check; load {os.getloadavg()[0]:.1f}", flush=True)
-    for at, what in enumerate(("by the clock", "of processor time", "of processor time, without Ray's own processes")):
-        ratios = [ray[at] / one[at] for one, ray in zip(*spent.values(), strict=True)]
-        print(f"Ray's time to one process's, {what}: {median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]")
+    alone, *shared = spent.items()
+    for name, runs in shared:
+        print(f"{name}, its time to one process's:")
+        for at, what in enumerate(("the clock", "processor time", "processor time without Ray's own processes")):
+            ratios = [ray[at] / one[at] for one, ray in zip(alone[1], runs, strict=True)]
+            print(f"    by {what}: {median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]")
     print("the same byte for byte" if len(digests) == 1 else "MISSED: other bytes", flush=True)
     if given.kills:
         out = given.work / "verdicts.jsonl"
         out.unlink(missing_ok=True)
-        line = [*VERICITE, "check", str(source), "--out", str(out), "--no-cache", "--json", *RAY]
+        line = [*VERICITE, "check", str(source), "--out", str(out), "--no-cache", "--json", *RAY, "2"]
         kill(line, Path(f"{out}.parts"), -(-given.answers // ANSWERS))
         subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         digests.add(hashlib.blake2b(out.read_bytes()).hexdigest())
@@ -255,7 +259,7 @@ def build(given: argparse.Namespace) -> None:
     with CountingServer().running() as server:
         os.environ.update(server.environment)
         boto3.client("s3", endpoint_url=server.endpoint).create_bucket(Bucket="made-bucket")
-        line = [*build_line, "--to", PLACE, *RAY]
+        line = [*build_line, "--to", PLACE, *RAY, "2"]
         environment: dict[str, Any] = dict(os.environ)
         for told in _until_killed(line, environment, given.records // 3):
             print(f"Ray, a bucket: {told}", flush=True)
@@ -274,6 +278,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--answers", type=int, default=2_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2], help="of Ray, for check: a run of each number")
     parser.add_argument("--kills", action="store_true", help="check once more with workers and the command killed")
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--records", type=int, default=300_000)

@@ -40,6 +40,11 @@ def test_each_way_to_rank_names_itself(run_cli, by: str):
     assert set(hits[0]["scores"]) == ({"bm25", "dense"} if by == "hybrid" else {by})
 
 
+def test_late_is_for_stores(run_cli):
+    printed = run_cli("search", QUESTION, "--by", "late")
+    assert printed.code and "expected a store to rank by late" in printed.err and "Rank by hybrid" in printed.err
+
+
 def test_reranking_keeps_the_candidates_and_changes_their_order(run_cli):
     before = found(run_cli("search", QUESTION, "--k", "20", "--rerank", "none", "--rewrite", "none", "--json"))
     after = found(run_cli("search", QUESTION, "--k", "20", "--rewrite", "none", "--json"))

@@ -42,7 +42,7 @@ COMMANDS = {
         search=st.builds(
             SearchPlan,
             k=st.integers(1, 99),
-            by=st.sampled_from([None, "bm25", "hybrid"]),
+            by=st.sampled_from([None, "bm25", "hybrid", "late"]),
             journals=st.lists(st.text(max_size=9), max_size=3).map(tuple),
             coverage=st.floats(0, 1),
         ),

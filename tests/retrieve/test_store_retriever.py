@@ -14,6 +14,7 @@ from vericite.corpus.store import Filters, Source, Store, build_store, open_stor
 from vericite.errors import InputError
 from vericite.models import Embedder
 from vericite.records import Document, Question
+from vericite.retrieve.late import LateRetriever
 from vericite.retrieve.store import StoreRetriever
 
 DOCUMENTS = [
@@ -90,6 +91,39 @@ class Other:
 
     def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
         return np.ones((len(list(texts)), 384), dtype=np.float32)
+
+
+def test_late_ranks_what_words_find_as_a_store_with_vectors_would(words: Store, vectors: Store, tmp_path: Path):
+    late = LateRetriever(StoreRetriever(words), Embedder.shared(), file=tmp_path / "vectors.sqlite")
+    hits = late.retrieve(ZINC, 5)
+    assert {hit.document.id for hit in hits} == set(found(StoreRetriever(words)))
+    stored = {hit.document.id: hit.scores for hit in StoreRetriever(vectors, by="hybrid").retrieve(ZINC, 5)}
+    assert [hit.score for hit in hits] == sorted((hit.scores["dense"] for hit in hits), reverse=True)
+    for hit in hits:
+        assert set(hit.scores) == {"bm25", "dense"} and hit.retriever == "late"
+        # Vectors are stored in two bytes a number.
+        assert hit.scores["dense"] == pytest.approx(stored[hit.document.id]["dense"], abs=1e-3)
+    assert late.retrieve(ZINC, 1) == hits[:1]
+    assert late.retrieve(Question(id="q", text="xylophone"), 5) == ()
+    assert late.signature.startswith("late@100(dense(") and words.signature in late.signature
+
+
+def test_late_embeds_no_document_twice(words: Store, tmp_path: Path):
+    counting = Counting()
+    late = LateRetriever(StoreRetriever(words), counting, file=tmp_path / "vectors.sqlite")
+    assert late.retrieve(ZINC, 5) == late.retrieve(ZINC, 5)
+    assert counting.calls.count(2) == 1 and counting.calls.count(1) == 2
+
+
+class Counting:
+    signature = "counting@1"
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        self.calls.append(len(list(texts)))
+        return np.ones((self.calls[-1], 384), dtype=np.float32)
 
 
 def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store, caplog: pytest.LogCaptureFixture):

@@ -163,8 +163,9 @@ ByOption = Annotated[
     str | None,
     typer.Option(
         "--by",
-        help="Rank by bm25, dense, hybrid (both; the default where there are vectors), or MedRAG's medcpt, rrf-2 and "
-        "rrf-4 (files only; need the extra \\[hf]).",
+        help="Rank by bm25, dense, hybrid (both; the default where there are vectors), late (what words find, by "
+        "meaning: for a store without vectors), or MedRAG's medcpt, rrf-2 and rrf-4 (files only; need the extra "
+        "\\[hf]).",
         metavar="WAY",
         rich_help_panel=_SEARCH,
     ),

@@ -470,6 +470,8 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
         return _pubmed(plan.by, plan.cleaning), ()
     if is_store:
         return _store(plan), ()
+    if plan.by == "late":
+        raise InputError("expected a store to rank by late; found documents that are read into memory. Rank by hybrid.")
     if corpus == "demo":
         return _in_memory(demo_documents(), plan.by, demo_vectors()), ()
     documents, problems = _read_file(corpus)
@@ -497,13 +499,17 @@ def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
 
 def _store(plan: SearchPlan) -> Retriever:
     from vericite.corpus.store import open_store
+    from vericite.retrieve.late import LateRetriever
     from vericite.retrieve.store import StoreRetriever
 
     if plan.by in _MEDRAG:
         raise InputError(
             f"expected a file of documents for {plan.by}, which needs vectors by several models; found a store. "
-            "Rank by bm25, dense or hybrid."
+            "Rank by bm25, dense, hybrid or late."
         )
+    if plan.by == "late":
+        words = StoreRetriever(open_store(plan.corpus), plan.filters, "bm25")
+        return LateRetriever(words, Embedder.shared(), file=cache_file("default", VECTORS))
     return StoreRetriever(open_store(plan.corpus), plan.filters, _plain(plan.by))
 
 

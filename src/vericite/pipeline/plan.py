@@ -23,7 +23,7 @@ from vericite.records import Record, first_problem
 from vericite.retrieve.rerank import CANDIDATES
 from vericite.retrieve.rewrite import Trigger
 
-By = Literal["bm25", "dense", "hybrid", "medcpt", "rrf-2", "rrf-4"]
+By = Literal["bm25", "dense", "hybrid", "late", "medcpt", "rrf-2", "rrf-4"]
 """Ways to rank. The last ones are MedRAG's: MedCPT, and fusions of BM25 with MedCPT, and of both with Contriever and
 SPECTER."""
 

@@ -22,7 +22,7 @@ CHANGEABLE: dict[str, frozenset[str]] = {
 """Fields of ``Plan`` that a request may set. Not those that name files, addresses, models or checkpoints."""
 
 _RERANKERS = ("bundled", "none")
-_WAYS = (None, "bm25", "dense", "hybrid")
+_WAYS = (None, "bm25", "dense", "hybrid", "late")
 
 
 class SourceBody(Record):
