@@ -219,9 +219,12 @@ def _same() -> list[tuple[str, ...]]:
     return [tuple(_spelt(word) for word in group) for group in _subject_table()["same"]]
 
 
+_WORD = re.compile(r"[^\W_]{3,}")
+
+
 def subjects_of(question: str) -> list[str]:
     """What a question is about: its words without those that any question may have. Of those in capitals all count."""
-    found = dict.fromkeys(re.findall(r"[^\W_]{3,}", question))
+    found = dict.fromkeys(_WORD.findall(question))
     loud = question.isupper()
     return [
         word
@@ -244,8 +247,9 @@ def absent(question: str, text: str) -> list[str]:
     """What a question is about and a text does not have. Of a term and its abbreviation either will do."""
     lacking = unmentioned(subjects_of(question), text)
     for pair in acronym_pairs(question):
-        forms = [re.findall(r"[^\W_]{3,}", form) for form in (pair.long, pair.short)]
-        for form, other in (forms, forms[::-1]):
+        long: list[str] = _WORD.findall(pair.long)
+        short: list[str] = _WORD.findall(pair.short)
+        for form, other in ((long, short), (short, long)):
             if other and not unmentioned(other, text):
                 lacking = [word for word in lacking if word not in form]
     return lacking
