@@ -246,13 +246,13 @@ def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
 def absent(question: str, text: str) -> list[str]:
     """What a question is about and a text does not have. Of a term and its abbreviation either will do."""
     lacking = unmentioned(subjects_of(question), text)
+    told: set[str] = set()
     for pair in acronym_pairs(question):
-        long: list[str] = _WORD.findall(pair.long)
-        short: list[str] = _WORD.findall(pair.short)
+        long, short = set(_WORD.findall(pair.long)), set(_WORD.findall(pair.short))
         for form, other in ((long, short), (short, long)):
-            if other and not unmentioned(other, text):
-                lacking = [word for word in lacking if word not in form]
-    return lacking
+            if other and not unmentioned(sorted(other), text):
+                told |= form
+    return [word for word in lacking if word not in told]
 
 
 _LONG_WORD = 8
