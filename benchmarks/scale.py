@@ -31,6 +31,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -71,7 +72,8 @@ def counted(line: list[str]) -> Spent:
     start = time.perf_counter()
     work: dict[int, float] = {}
     doing: set[int] = set()
-    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as command:
+    told = TemporaryFile("w+")
+    with told, subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=told) as command:
         while command.poll() is None:
             parents: dict[int, int] = {}
             now: dict[int, float] = {}
@@ -89,8 +91,10 @@ def counted(line: list[str]) -> Spent:
                     work[pid] = now[pid]
                     doing |= {pid} & (workers | {command.pid})
             time.sleep(1)
+        told.seek(0)
+        last = told.read().strip().rpartition("\n")[2]
     if command.returncode:
-        raise SystemExit(f"expected {' '.join(line)} to succeed; found exit code {command.returncode}")
+        raise SystemExit(f"expected {' '.join(line)} to succeed; found exit code {command.returncode}: {last}")
     return Spent(time.perf_counter() - start, sum(work.values()), sum(work[pid] for pid in doing))
 
 
