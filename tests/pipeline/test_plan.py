@@ -221,3 +221,8 @@ def test_a_plan_that_cannot_be_used_ends_with_2(run_cli, tmp_path: Path):
     for plan in ("nowhere", str(tmp_path / "nowhere.json")):
         printed = run_cli("search", QUESTION, "--plan", plan)
         assert printed.code == 2 and "expected" in printed.err
+
+
+def test_late_over_documents_of_ones_own_is_refused():
+    with pytest.raises(InputError, match="expected a store to rank by late"):
+        open_search(SearchPlan(by="late"), documents=demo_documents()[:3])

@@ -108,6 +108,14 @@ def test_late_ranks_what_words_find_as_a_store_with_vectors_would(words: Store, 
     assert late.signature.startswith("late@100(dense(") and words.signature in late.signature
 
 
+def test_late_embeds_as_many_as_it_says_and_leaves_the_rest_behind_them(words: Store):
+    every = StoreRetriever(words).retrieve(ZINC, 5)
+    hits = LateRetriever(StoreRetriever(words), Embedder.shared(), depth=1).retrieve(ZINC, 5)
+    assert [hit.document.id for hit in hits] == [hit.document.id for hit in every]
+    assert ["dense" in hit.scores for hit in hits] == [True] + [False] * (len(hits) - 1)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+
+
 def test_late_embeds_no_document_twice(words: Store, tmp_path: Path):
     counting = Counting()
     late = LateRetriever(StoreRetriever(words), counting, file=tmp_path / "vectors.sqlite")

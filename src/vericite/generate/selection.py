@@ -236,7 +236,8 @@ def subjects_of(question: str) -> list[str]:
 def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
     """The subjects that a text does not have: by their first letters, by a word of the same meaning, or spelt out.
 
-    A long word may be misspelt by one letter.
+    A long word may have a letter too many or too few, or two that changed places. Another letter in place of one makes
+    another word: nephrotic, nephritic.
     """
     text = _spelt(text)
     words = frozenset(re.findall(r"[^\W\d_]{6,}", text))
@@ -249,30 +250,34 @@ def absent(question: str, text: str) -> list[str]:
     told: set[str] = set()
     for pair in acronym_pairs(question):
         long, short = set(_WORD.findall(pair.long)), set(_WORD.findall(pair.short))
-        for form, other in ((long, short), (short, long)):
-            if other and not unmentioned(sorted(other), text):
-                told |= form
+        # As it is written: in small letters ALL, WAS and CAT are words.
+        if re.search(rf"(?<!\w){re.escape(pair.singular)}s?(?!\w)", text):
+            told |= long
+        if long and not unmentioned(sorted(long), text):
+            told |= short
     return [word for word in lacking if word not in told]
 
 
 _LONG_WORD = 8
-"""Letters from which a word with one other letter is taken for the same."""
+"""Letters from which a word may be misspelt."""
 
 
 def _is_misspelt(subject: str, words: Iterable[str]) -> bool:
-    """Whether one of these words differs from the subject in one letter, in one more or in two that changed places."""
-    return len(subject) >= _LONG_WORD and any(_is_one_edit(subject, word) for word in words)
+    """Whether one of these words is the subject with a letter more or less, or with two that changed places."""
+    return len(subject) >= _LONG_WORD and any(_is_slip(subject, word) for word in words)
 
 
-def _is_one_edit(one: str, other: str) -> bool:
+def _is_slip(one: str, other: str) -> bool:
+    if one == other:
+        return True
     if one[0] != other[0] or abs(len(one) - len(other)) > 1:
         return False
     least = min(len(one), len(other))
     head = next((place for place in range(least) if one[place] != other[place]), least)
     tail = next((place for place in range(least - head) if one[-1 - place] != other[-1 - place]), least - head)
-    if len(one) == len(other) and head + tail == least - 2:
-        return one[head : head + 2] == other[head + 1] + other[head]
-    return head + tail >= max(len(one), len(other)) - 1
+    if len(one) == len(other):
+        return head + tail == least - 2 and one[head : head + 2] == other[head + 1] + other[head]
+    return head + tail >= least
 
 
 def _spelt(text: str) -> str:

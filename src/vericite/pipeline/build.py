@@ -470,8 +470,6 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
         return _pubmed(plan.by, plan.cleaning), ()
     if is_store:
         return _store(plan), ()
-    if plan.by == "late":
-        raise InputError("expected a store to rank by late; found documents that are read into memory. Rank by hybrid.")
     if corpus == "demo":
         return _in_memory(demo_documents(), plan.by, demo_vectors()), ()
     documents, problems = _read_file(corpus)
@@ -514,6 +512,8 @@ def _store(plan: SearchPlan) -> Retriever:
 
 
 def _in_memory(documents: Sequence[Document], by: str | None, vectors: NDArray[float32] | None = None) -> Retriever:
+    if by == "late":
+        raise InputError("expected a store to rank by late; found documents that are read into memory. Rank by hybrid.")
     if by in _MEDRAG:
         from vericite.retrieve.hf import load_embedder
 

@@ -9,7 +9,7 @@ import numpy as np
 from vericite.models.contracts import Embeds
 from vericite.records import Evidence, Question
 from vericite.retrieve.retriever import DEPTH, Retriever
-from vericite.retrieve.vectors import vectors_of
+from vericite.retrieve.vectors import query_vector, vectors_of
 
 
 class LateRetriever:
@@ -21,7 +21,7 @@ class LateRetriever:
     Args:
         words: Who finds.
         embedder: Makes the vectors of questions and documents.
-        depth: Documents that are embedded for a question, or as many as are asked for if these are more.
+        depth: Documents that are embedded for a question; what is found beyond them keeps its place behind.
         file: Where vectors are kept, so that a document which is found again is not embedded again; None keeps none.
     """
 
@@ -41,15 +41,17 @@ class LateRetriever:
         found = self._words.retrieve(question, max(k, self._depth))
         if not found:
             return ()
-        vectors = vectors_of([hit.document for hit in found], self._embedder, self._file)
-        cosines = vectors @ self._embedder.embed([question.text])[0]
-        return tuple(
+        read, rest = found[: self._depth], found[self._depth : k]
+        vectors = vectors_of([hit.document for hit in read], self._embedder, self._file)
+        cosines = vectors @ query_vector(self._embedder, question.text)
+        ranked = [
             Evidence(
-                document=found[place].document,
+                document=read[place].document,
                 rank=rank,
                 score=float(cosines[place]),
                 retriever="late",
-                scores={**found[place].scores, "dense": float(cosines[place])},
+                scores={**read[place].scores, "dense": float(cosines[place])},
             )
-            for rank, place in enumerate(map(int, np.argsort(-cosines, kind="stable")[:k]), start=1)
-        )
+            for rank, place in enumerate(map(int, np.argsort(-cosines, kind="stable")), start=1)
+        ]
+        return (*ranked, *rest)[:k]

@@ -304,9 +304,12 @@ class Maker:
         """
         places = range(1, len(sources) + 1)
         alone = dict(zip(places, self._entailed([(_told(sources, [it]), text) for it in places]), strict=True))
-        beside = [it for it in numbers if alone[it] < ENTAILED and len(numbers) > 1]
-        others = self._entailed([(_told(sources, [one for one in numbers if one != it]), text) for it in beside])
-        needless = {it for it, likely in zip(beside, others, strict=True) if likely >= ENTAILED}
+        needless: set[int] = set()
+        # One at a time: of two that stand for each other one is needed.
+        for it in numbers:
+            rest = [one for one in numbers if one != it and one not in needless]
+            if rest and alone[it] < ENTAILED and self._entailed([(_told(sources, rest), text)])[0] >= ENTAILED:
+                needless.add(it)
         return tuple(it for it in places if it in needless or (it not in numbers and alone[it] >= ENTAILED))
 
     def _checked_sources(self, item: MadeFrom, reply: tuple[str, list[str]]) -> MadeExamples:
