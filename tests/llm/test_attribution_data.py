@@ -121,6 +121,21 @@ def test_what_a_sentence_cites_for_nothing_and_what_says_it_uncited_is_not_known
     assert (cited(one), unknown(one)) == ({"Therapy"}, {"Levodopa"})
 
 
+def test_a_sentence_that_needs_none_of_its_sources_is_left_out(
+    tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]
+):
+    said = "Zinc shortens colds, iron cures anaemia, iodine prevents goitre."
+    parts = said.rstrip(".").split(", ")
+    path = hotpot(tmp_path / "hotpot.json")
+    rows = json.loads(path.read_text("utf-8"))
+    pairs = {name: f"{one}. {other}." for name, one, other in zip("ABC", parts, [*parts[1:], parts[0]], strict=True)}
+    rows[0] |= {"context": [[name, [text]] for name, text in pairs.items()], "supporting_facts": [["A", 0]]}
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    server.default = reply(json.dumps({"sentences": [{"sentence": said, "sources": [1, 2, 3]}]}))
+    printed = make(f"hotpotqa:{path}")
+    assert "0 examples" in printed.out and "left out: 1: any of its sources may be taken away" in printed.out
+
+
 def unknown(example: AttributionExample) -> set[str]:
     return {example.sources[number - 1].id for number in example.unknown}
 

@@ -291,9 +291,12 @@ class Maker:
                 rejected["its sources do not entail it"] += 1
             else:
                 unknown = self._doubtful(text, shown.sources, numbers)
-                one = self._example(item, f"{item.id}:{number}", text, shown.sources, numbers, "long")
-                supports = tuple(place for place in numbers if place not in unknown)
-                examples.append(one.model_copy(update={"supports": supports, "unknown": unknown}))
+                supports = [place for place in numbers if place not in unknown]
+                if not supports:
+                    rejected["any of its sources may be taken away"] += 1
+                    continue
+                one = self._example(item, f"{item.id}:{number}", text, shown.sources, supports, "long")
+                examples.append(one.model_copy(update={"unknown": unknown}))
         return MadeExamples(id=item.id, examples=tuple(examples), rejected=dict(rejected))
 
     def _doubtful(self, text: str, sources: Sequence[ExampleSource], numbers: Sequence[int]) -> tuple[int, ...]:
