@@ -292,9 +292,6 @@ class Maker:
             else:
                 unknown = self._doubtful(text, shown.sources, numbers)
                 supports = [place for place in numbers if place not in unknown]
-                if not supports:
-                    rejected["any of its sources may be taken away"] += 1
-                    continue
                 one = self._example(item, f"{item.id}:{number}", text, shown.sources, supports, "long")
                 examples.append(one.model_copy(update={"unknown": unknown}))
         return MadeExamples(id=item.id, examples=tuple(examples), rejected=dict(rejected))
