@@ -166,6 +166,33 @@ def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: C
     assert "left out: 1: a source of the same topic entails it" in printed.out
 
 
+def test_what_is_only_copied_is_no_new_source(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        positive = '"text"' in arrival.body["messages"][0]["content"]
+        said = (
+            {"text": "zinc shortens colds"}
+            if positive
+            else {"first": "Trials were small.", "second": "Colds come from viruses."}
+        )
+        reply(json.dumps(said))(answering, arrival)
+
+    server.default = behave
+    data = tmp_path / "nq.jsonl"
+    row = {
+        "query": "q",
+        "answer": "Zinc shortens colds.",
+        "reference": "Zinc shortens colds by a day. Trials were small.",
+        "label": "Attributable",
+    }
+    data.write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+    printed = make(f"attrscore:{data}", "--form", "sources")
+    assert printed.code == 0, printed.err
+    (example,) = read_examples([tmp_path / "out" / "examples.jsonl"])
+    assert {source.id for source in example.sources} == {"reference", "same topic 2"}
+    assert "left out: 1: the source in other words is a copy" in printed.out
+    assert "left out: 1: a source of the same topic is a copy" in printed.out
+
+
 def test_the_short_form_needs_no_model(tmp_path: Path, run_cli: Callable[..., Any]):
     data = f"hotpotqa:{hotpot(tmp_path / 'hotpot.json')}"
     asked = ("train", "attribution-data", data, "--form", "short", "--out", str(tmp_path / "out"))

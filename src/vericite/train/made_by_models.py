@@ -318,12 +318,17 @@ class Maker:
         texts = [positive, *negatives]
         likely = self._entailed([(text, item.answer) for text in texts])
         kept = [("reference", item.sources[0].text, True)]
-        if likely[0] >= ENTAILED:
+        copied = [_copied(text, item) for text in texts]
+        if copied[0]:
+            rejected["the source in other words is a copy"] += 1
+        elif likely[0] >= ENTAILED:
             kept.append(("other words", positive, True))
         else:
             rejected["the source in other words does not entail it"] += 1
         for place, text in enumerate(negatives, start=1):
-            if likely[place] < ENTAILED:
+            if copied[place]:
+                rejected["a source of the same topic is a copy"] += 1
+            elif likely[place] < ENTAILED:
                 kept.append((f"same topic {place}", text, False))
             else:
                 rejected["a source of the same topic entails it"] += 1
@@ -356,6 +361,12 @@ class Maker:
             made_from=self._made_from,
             group=f"{self._made_from}:{item.id}",
         )
+
+
+def _copied(text: str, item: MadeFrom) -> bool:
+    """Whether what was written is but the reference, a part of it, or the statement."""
+    own, *given = (" ".join(re.findall(r"\w+", it.lower())) for it in (text, item.sources[0].text, item.answer))
+    return any(own in it for it in given)
 
 
 def _told(sources: Sequence[ExampleSource], numbers: Iterable[int]) -> str:
