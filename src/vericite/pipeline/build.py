@@ -497,8 +497,7 @@ def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
 
 def _store(plan: SearchPlan) -> Retriever:
     from vericite.corpus.store import open_store
-    from vericite.retrieve.late import LateRetriever
-    from vericite.retrieve.store import StoreRetriever
+    from vericite.retrieve.store import LateRetriever, StoreRetriever
 
     if plan.by in _MEDRAG:
         raise InputError(

@@ -1,8 +1,11 @@
-"""Retrieval from a store of documents: by their words, by meaning, or by both."""
+"""Retrieval from a store of documents: by their words, by meaning, by both, or by meaning among what words find."""
 
 from __future__ import annotations
 
 import logging
+from pathlib import Path
+
+import numpy as np
 
 from vericite.corpus.store import Filters, Store
 from vericite.corpus.store.contract import Hit
@@ -10,8 +13,8 @@ from vericite.errors import InputError
 from vericite.models.contracts import Embeds
 from vericite.models.embedder import Embedder
 from vericite.records import Evidence, Question
-from vericite.retrieve.retriever import DEPTH, RRF, Way, fused
-from vericite.retrieve.vectors import query_vector
+from vericite.retrieve.retriever import DEPTH, RRF, Retriever, Way, fused
+from vericite.retrieve.vectors import query_vector, vectors_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -82,6 +85,51 @@ class StoreRetriever:
     @property
     def _own(self) -> Embeds:
         return self._embedder or Embedder.shared()
+
+
+class LateRetriever:
+    """Finds documents by another retriever and ranks them by meaning, for stores too large to have vectors.
+
+    What the other does not find is not found. Its own ranks do not count among those that it found: fused with them
+    the order is worse.
+
+    Args:
+        words: Who finds.
+        embedder: Makes the vectors of questions and documents.
+        depth: Documents that are embedded for a question; what is found beyond them keeps its place behind.
+        file: Where vectors are kept, so that a document which is found again is not embedded again; None keeps none.
+    """
+
+    def __init__(self, words: Retriever, embedder: Embeds, depth: int = DEPTH, file: Path | None = None) -> None:
+        self._words = words
+        self._embedder = embedder
+        self._depth = depth
+        self._file = file
+
+    @property
+    def signature(self) -> str:
+        """What ranks, and what finds."""
+        return f"late@{self._depth}(dense({self._embedder.signature}) of {self._words.signature})"
+
+    def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
+        """At most ``k`` documents; they keep the scores that they were found by."""
+        found = self._words.retrieve(question, max(k, self._depth))
+        if not found:
+            return ()
+        read, rest = found[: self._depth], found[self._depth : k]
+        vectors = vectors_of([hit.document for hit in read], self._embedder, self._file)
+        cosines = vectors @ query_vector(self._embedder, question.text)
+        ranked = [
+            Evidence(
+                document=read[place].document,
+                rank=rank,
+                score=float(cosines[place]),
+                retriever="late",
+                scores={**read[place].scores, "dense": float(cosines[place])},
+            )
+            for rank, place in enumerate(map(int, np.argsort(-cosines, kind="stable")), start=1)
+        ]
+        return (*ranked, *rest)[:k]
 
 
 def _evidence(hits: tuple[Hit, ...], name: str) -> tuple[Evidence, ...]:
