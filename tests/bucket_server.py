@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
+from benchmark_modules import benchmark
+
 BUCKET = "made-bucket"
-_FILE = Path(__file__).parents[1] / "benchmarks" / "bucket.py"
 
 
 def counting_server() -> Any:
     """One that does not run yet."""
-    spec = importlib.util.spec_from_file_location("benchmark_bucket", _FILE)
-    assert spec and spec.loader
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.CountingServer()
+    return benchmark("bucket").CountingServer()
 
 
 @contextmanager

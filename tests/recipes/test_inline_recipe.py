@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 import made
+from benchmark_modules import benchmark
 from pools import Asked, Pools
 from vericite.models.contracts import Judgement, Pair
 from vericite.text.citations import parse_answer
@@ -87,13 +86,7 @@ class Words:
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "inline.py"
-    spec = importlib.util.spec_from_file_location("benchmark_inline", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("inline")
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark_modules import benchmark
 from vericite.models.contracts import Judgement, Pair
 from vericite.records import Answer, Evidence, Question
 from vericite.text.citations import parse_answer
@@ -35,13 +34,7 @@ class Words:
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "politicite.py"
-    spec = importlib.util.spec_from_file_location("benchmark_politicite", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its records look themselves up there
-    spec.loader.exec_module(module)
-    return module
+    return benchmark("politicite")
 
 
 @pytest.fixture

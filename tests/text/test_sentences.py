@@ -1,15 +1,13 @@
 """Sentences: the hard cases of biomedical text, and the laws of the offsets."""
 
-import importlib.util
-import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_modules import benchmark
 from vericite.records import Document, Section
 from vericite.text.sentences import SPLITTER, document_sentences, split_sentences
 
@@ -213,20 +211,11 @@ def test_ten_thousand_sentences_take_a_moment() -> None:
     assert time.process_time() - start < 3
 
 
-def _benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_sentences", PROJECT / "benchmarks/sentences.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.slow
 def test_agreement_with_scifact() -> None:
     if not SCIFACT.is_file():
         pytest.skip("expected the SciFact corpus in ../shared/data; found none")
-    bench = _benchmark()
+    bench = benchmark("sentences")
     _, held_out = bench.halves(bench.gold_abstracts(SCIFACT))
     result = bench.agreement(bench.prose(held_out), lambda text: [(s.start, s.end) for s in split_sentences(text)])
     precision, recall, f1 = result.rates(result.counts.sum(axis=0))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from benchmark_modules import benchmark
 
 pytestmark = [
     pytest.mark.hf,
@@ -374,16 +374,11 @@ def test_llama_cpp_is_asked_with_the_same_tokens(
 ):
     pytest.importorskip("gguf")
     pytest.importorskip("xllamacpp")
-    spec = importlib.util.spec_from_file_location("benchmark_inline", ROOT / "benchmarks" / "inline.py")
-    assert spec and spec.loader
-    bench = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = bench  # its dataclasses look themselves up there
-    spec.loader.exec_module(bench)
     base, ask = gguf_of(tmp_path / "tiny.gguf", tokenizer), lines(tmp_path / "ask.jsonl", "a", 2)
     own, theirs = tmp_path / "torch", tmp_path / "llama.jsonl"
     printed = run_cli(*asked(own.name, "--untrained", "--ask", str(ask), "--new-tokens", "8", base=base))
     assert printed.code == 0, printed.err
-    bench.main(
+    benchmark("inline").main(
         ["answer", str(ask), "--llm", f"gguf:{base}", "--out", str(theirs), "--tokens", "256", "--new-tokens", "8"]
     )
     assert theirs.read_text("utf-8") == (own / "answers.jsonl").read_text("utf-8")
