@@ -141,17 +141,21 @@ def unknown(example: AttributionExample) -> set[str]:
     return {example.sources[number - 1].id for number in example.unknown}
 
 
-def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+def sources_written(positive: str, first: str, second: str) -> Callable[[Answering, Arrival], None]:
+    """A model that writes a source in other words, and two of the same topic."""
+
     def behave(answering: Answering, arrival: Arrival) -> None:
-        positive = '"text"' in arrival.body["messages"][0]["content"]
-        said = (
-            {"text": "Among metals, zinc shortens colds, trials say."}
-            if positive
-            else {"first": "Colds come from viruses.", "second": "Zinc shortens colds in adults."}
-        )
+        is_positive = '"text"' in arrival.body["messages"][0]["content"]
+        said = {"text": positive} if is_positive else {"first": first, "second": second}
         reply(json.dumps(said))(answering, arrival)
 
-    server.default = behave
+    return behave
+
+
+def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
+    server.default = sources_written(
+        "Among metals, zinc shortens colds, trials say.", "Colds come from viruses.", "Zinc shortens colds in adults."
+    )
     data = tmp_path / "nq.jsonl"
     rows = [
         {"query": "q", "answer": "Zinc shortens colds.", "reference": "Zinc shortens colds by a day.", "label": label}
@@ -167,16 +171,7 @@ def test_one_source_becomes_four(tmp_path: Path, server: ScriptedServer, make: C
 
 
 def test_what_is_only_copied_is_no_new_source(tmp_path: Path, server: ScriptedServer, make: Callable[..., Any]):
-    def behave(answering: Answering, arrival: Arrival) -> None:
-        positive = '"text"' in arrival.body["messages"][0]["content"]
-        said = (
-            {"text": "zinc shortens colds"}
-            if positive
-            else {"first": "Trials were small.", "second": "Colds come from viruses."}
-        )
-        reply(json.dumps(said))(answering, arrival)
-
-    server.default = behave
+    server.default = sources_written("zinc shortens colds", "Trials were small.", "Colds come from viruses.")
     data = tmp_path / "nq.jsonl"
     row = {
         "query": "q",

@@ -268,8 +268,6 @@ def _is_misspelt(subject: str, words: Iterable[str]) -> bool:
 
 
 def _is_slip(one: str, other: str) -> bool:
-    if one == other:
-        return True
     if one[0] != other[0] or abs(len(one) - len(other)) > 1:
         return False
     least = min(len(one), len(other))

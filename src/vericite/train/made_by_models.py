@@ -81,7 +81,10 @@ class _Strict(BaseModel):
 
 
 class _Sentence(_Strict):
-    """What is named first is written first: the fields of a schema are sorted. Without an end small models count on."""
+    """A model writes the fields in the order of their names, so the sentence comes before its sources.
+
+    These have a greatest number: without it a small model writes numbers for ever.
+    """
 
     sentence: str = Field(min_length=1)
     sources: list[int] = Field(max_length=SOURCES)
