@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from gpu.__main__ import main
 from gpu.arrays import Arrays, write
-from gpu.fit import auc, losses, margins, predict, softmax
+from gpu.fit import State, auc, losses, margins, predict, softmax
 from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, to_checkpoint
 from vericite.models import Encoder, Pair
 from vericite.train.data import TOKENIZER
@@ -118,6 +118,46 @@ def test_losses_are_those_of_the_other_trainer(mix: Path) -> None:
     torch.testing.assert_close(losses(arrays, rows, logits, taught, config), wanted)
     units = [[0], [1], [2], [3, 4], [5, 6], *([place] for place in range(7, len(rows)))]
     torch.testing.assert_close(margins(arrays, rows, logits), margin_losses(logits, column, units, 1.0).sum())
+
+
+class Killed(Exception):
+    """In place of a kill."""
+
+
+def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended after its state was written, it ends with the weights of a run that was left alone."""
+    data, out, config = written(mix), mix / "runs", mix / "config.json"
+    CrossEncoder(BERT).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz")])
+    config.write_text(json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01}))
+    fit = ["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name"]
+    monkeypatch.setattr("gpu.fit.KEPT_EVERY", 0)
+    kept, steps, last = State.keep, 0, 0
+
+    def counted(self: State, *told: Any) -> None:
+        nonlocal steps
+        kept(self, *told)
+        steps += 1
+        if steps == last:
+            raise Killed
+
+    monkeypatch.setattr(State, "keep", counted)
+    main([*fit, "whole"])
+    all_of_it, steps, last = steps, 0, 9
+    with pytest.raises(Killed):
+        main([*fit, "ended"])
+    main([*fit, "ended"])
+    whole, ended = (load_file(out / f"{name}.safetensors") for name in ("whole", "ended"))
+    assert steps == all_of_it > 9, "it began anew"
+    for name, value in whole.items():
+        torch.testing.assert_close(ended[name], value)
+    with monkeypatch.context() as other:
+        other.setattr("gpu.fit.KEPT_EVERY", 1e9)
+        config.write_text(json.dumps({"visits": 24, "rows": 8, "learning_rate": 0.01}))
+        main([*fit, "ended"])
+    assert not all(torch.equal(load_file(out / "ended.safetensors")[name], value) for name, value in ended.items()), (
+        "a state of other settings was gone on with"
+    )
 
 
 def test_area_under_the_curve_shares_ties() -> None:

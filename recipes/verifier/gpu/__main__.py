@@ -2,7 +2,7 @@
 
 python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
 python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json]
-python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        a base's weights, to travel
+python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        weights to travel: a base's, or a verifier's to go on from
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 4's teachers said

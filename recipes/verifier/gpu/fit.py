@@ -4,12 +4,14 @@
 """One run on a GPU: train, say what the dev files say, judge the rows that others are to learn from.
 
 The losses are those of ``vericite.train.fit``; batches are larger, and nothing waits for the processor. Where a
-teacher's probabilities are given, ``share`` of a labelled row's loss is the teacher's, and all of another's.
+teacher's probabilities are given, ``share`` of a labelled row's loss is the teacher's, and all of another's. An
+encoder's run without a GPU takes hours, so its state is kept as it goes (``State``); begun again, it goes on there.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +22,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors.torch import save_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
@@ -28,6 +31,8 @@ from gpu import CHOOSING
 from gpu.arrays import Arrays
 from gpu.networks import EncoderNet, LanguageJudge, load_base
 
+KEPT_EVERY = 600.0
+"""Seconds between two writings of a run's state."""
 JUDGED_TOKENS, JUDGED_ROWS = 65_536, 2048
 LONGEST_JUDGED = 240
 """Tokens of a row that a language model judges: it is slow, and longer ones are few."""
@@ -131,14 +136,86 @@ def opened(base: Path, arrays: Arrays, config: dict[str, Any]) -> EncoderNet | L
     return load_base(base, config["dropout"], config["seed"]).to(arrays.device)
 
 
+class State:
+    """Where a run was ended: weights, the optimiser's numbers, the mean so far, in one file of tensors.
+
+    Args:
+        path: The file.
+        settings: A run with others begins anew.
+    """
+
+    def __init__(self, path: Path, settings: str) -> None:
+        self._path, self._settings = path, settings
+        self._written = time.monotonic()
+
+    def keep(self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means, step: int) -> None:
+        """Write it, where the last time is long enough ago."""
+        if time.monotonic() - self._written < KEPT_EVERY:
+            return
+        held: dict[str, Tensor] = {}
+        for place, parameter in enumerate(trained):
+            of_it = {"weight": parameter.detach(), **optimizer.state[parameter]}
+            if mean.values is not None:
+                of_it["mean"] = mean.values[place]
+            held |= {f"{place}/{name}": value.contiguous() for name, value in of_it.items()}
+        part = self._path.with_suffix(".part")
+        save_file(held, part, {"settings": self._settings, "step": str(step), "count": str(mean.count)})
+        os.replace(part, self._path)
+        self._written = time.monotonic()
+
+    def restore(self, trained: list[Tensor], optimizer: torch.optim.Optimizer, mean: Means) -> int:
+        """The number of steps that were done; 0 where there is nothing to go on with."""
+        if not self._path.is_file():
+            return 0
+        with safe_open(self._path, framework="pt") as file:
+            told = file.metadata()
+        if told["settings"] != self._settings:
+            return 0
+        held = load_file(self._path)
+        means: list[Tensor] = []
+        for place, parameter in enumerate(trained):
+            start = f"{place}/"
+            own = {name.removeprefix(start): value for name, value in held.items() if name.startswith(start)}
+            parameter.data.copy_(own.pop("weight"))
+            means += [own.pop("mean").to(parameter.device)] if "mean" in own else []
+            optimizer.state[parameter] = {
+                name: value if name == "step" else value.to(parameter.device) for name, value in own.items()
+            }
+        mean.values, mean.count = means or None, int(told["count"])
+        return int(told["step"])
+
+
+class Means:
+    """The mean of weights as they were at some steps."""
+
+    def __init__(self) -> None:
+        self.values: list[Tensor] | None = None
+        self.count = 0
+
+    def add(self, trained: list[Tensor]) -> None:
+        """One more."""
+        self.count += 1
+        if self.values is None:
+            self.values = [parameter.detach().clone() for parameter in trained]
+        else:
+            torch._foreach_lerp_(self.values, [parameter.detach() for parameter in trained], 1.0 / self.count)
+
+
+def halved(device: str) -> torch.autocast:
+    """Layers in 16 bits, where the device computes in them."""
+    can = device == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    return torch.autocast(device, torch.bfloat16, enabled=can)
+
+
 def train(
     network: EncoderNet | LanguageJudge,
     arrays: Arrays,
     config: dict[str, Any],
     taught: Tensor | None,
     say: Callable[[str], None],
+    state: State | None = None,
 ) -> None:
-    """Train to the end; encoders end with the mean of their last weights."""
+    """Train to the end, from where ``state`` was ended; encoders end with the mean of their last weights."""
     rates = arrays.rates(config["rates"], config["long"], config["long_rate"])
     if taught is None:
         rates = np.where(arrays.part == "pool", 0.0, rates)
@@ -146,18 +223,21 @@ def train(
     groups = network.groups(config["learning_rate"], config["decay"])
     trained = [parameter for group in groups for parameter in group["params"]]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=arrays.device == "cuda")
-    mean: list[Tensor] | None = None
-    count = seen = 0
+    mean = Means()
+    done = state.restore(trained, optimizer, mean) if state else 0
+    before = seen = sum(map(len, steps[:done]))
+    if done:
+        say(f"going on after {seen:,} rows")
     started = time.monotonic()
     network.train()
-    for number, batch in enumerate(steps):
+    for number, batch in enumerate(steps[done:], done):
         share = seen / config["visits"]
         rising = config["warmup"]
         factor = share / rising if share < rising else max(0.0, (1 - share) / (1 - rising))
         for group in optimizer.param_groups:
             group["lr"] = group["full"] * factor
         rows = torch.from_numpy(batch).to(arrays.device)
-        with torch.autocast(arrays.device, torch.bfloat16, enabled=arrays.device == "cuda"):
+        with halved(arrays.device):
             logits = network(*arrays.batch(batch)).float()
         total = losses(arrays, rows, logits, taught, config).sum()
         total = total + config["margin_weight"] * margins(arrays, rows, logits)
@@ -168,16 +248,14 @@ def train(
         seen += len(batch)
         # A language model's mean would take as much memory again.
         if share >= config["average_from"] and number % 5 == 0 and isinstance(network, EncoderNet):
-            count += 1
-            if mean is None:
-                mean = [parameter.detach().clone() for parameter in trained]
-            else:
-                torch._foreach_lerp_(mean, [parameter.detach() for parameter in trained], 1.0 / count)
+            mean.add(trained)
+        if state:
+            state.keep(trained, optimizer, mean, number + 1)
         if number % 200 == 0:
-            speed = seen / (time.monotonic() - started)
+            speed = (seen - before) / (time.monotonic() - started)
             say(f"{seen:,} of {config['visits']:,} rows, {speed:.0f}/s, loss {float(total.detach()) / len(batch):.3f}")
-    if mean is not None:
-        for parameter, value in zip(trained, mean, strict=True):
+    if mean.values is not None:
+        for parameter, value in zip(trained, mean.values, strict=True):
             parameter.data.copy_(value)
     say(f"{seen:,} rows in {time.monotonic() - started:.0f} s")
 
@@ -195,11 +273,13 @@ def carry_out(
     torch.manual_seed(config["seed"])
     arrays = Arrays(data, "language" if base.suffix == ".gguf" else "encoder", config["longest"], device)
     network = opened(base, arrays, config)
+    out.mkdir(parents=True, exist_ok=True)
+    settings = json.dumps([config, bytes(arrays.held["pairs_sha256"]).hex(), str(base), str(taught)])
+    state = State(out / f"{name}.state", settings) if isinstance(network, EncoderNet) else None
     targets = torch.from_numpy(np.load(taught)).to(device).float() if taught else None
-    train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"))
+    train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"), state)
     if isinstance(network, LanguageJudge) and device == "cuda":
         network.halve()
-    out.mkdir(parents=True, exist_ok=True)
     logits = predict(network, arrays, arrays.dev)
     report(arrays, softmax(logits), name)
     np.savez(out / f"{name}.dev.npz", rows=arrays.dev, logits=logits)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 FAR = -1e4
+LABELS = 3
 Group = dict[str, Any]
 
 
@@ -55,7 +56,7 @@ class EncoderNet(nn.Module):
         self.up = nn.ModuleList(nn.Linear(width, inner) for _ in layers)
         self.down = nn.ModuleList(nn.Linear(inner, width) for _ in layers)
         self.distance = nn.Parameter(torch.zeros(sizes["buckets"], sizes["heads"])) if sizes["buckets"] else None
-        self.pooler, self.classifier = nn.Linear(width, width), nn.Linear(width, 3)
+        self.pooler, self.classifier = nn.Linear(width, width), nn.Linear(width, LABELS)
 
     def _distances(self, length: int, device: torch.device) -> Tensor:
         place = torch.arange(length, device=device)
@@ -131,6 +132,8 @@ def from_checkpoint(held: dict[str, NDArray[Any]], words: NDArray[Any], layers: 
             found |= {f"{ours}.{layer}.{kind}": held[f"{name}.{theirs}.{kind}"] for ours, theirs in PARTS}
         if f"pooler.dense.{kind}" in held:
             found[f"pooler.{kind}"] = held[f"pooler.dense.{kind}"]
+        if len(held.get(f"classifier.{kind}", ())) == LABELS:  # a reranker's has one
+            found[f"classifier.{kind}"] = held[f"classifier.{kind}"]
     return found
 
 
@@ -186,7 +189,7 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path) -> None:
 
 
 def load_base(path: Path, dropout: float = 0.0, seed: int = 0) -> EncoderNet:
-    """What ``pack_base`` wrote; what it lacks of pooler and classifier starts at random."""
+    """What ``pack_base`` wrote; what a base lacks of pooler and classifier starts at random."""
     held = np.load(path)
     network = EncoderNet(json.loads(bytes(held["sizes"]).decode()), dropout)
     chosen = torch.Generator().manual_seed(seed)
