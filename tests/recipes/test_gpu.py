@@ -129,7 +129,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     data, out, config = written(mix), mix / "runs", mix / "config.json"
     CrossEncoder(BERT).save(mix / "base")
     main(["base", str(mix / "base"), str(data), str(mix / "base.npz")])
-    config.write_text(json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01}))
+    config.write_text(json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01, "looks": [1]}))
     fit = ["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name"]
     monkeypatch.setattr("gpu.fit.KEPT_EVERY", 0)
     kept, steps, last = State.keep, 0, 0

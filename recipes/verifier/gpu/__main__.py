@@ -2,7 +2,7 @@
 
 python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
 python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json]
-python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        weights to travel: a base's, or a verifier's to go on from
+python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        weights to travel: a base or a verifier
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 4's teachers said
@@ -42,7 +42,7 @@ def _base(told: argparse.Namespace) -> None:
 
     from gpu.networks import pack_base
 
-    pack_base(told.folder, np.load(told.data.with_name("words.npy")), told.base)
+    pack_base(told.folder, np.load(told.data.with_name("words.npy")), told.base, told.layers)
 
 
 def _fit(told: argparse.Namespace) -> None:
@@ -101,6 +101,8 @@ def main(arguments: list[str] | None = None) -> int:
             step.add_argument(
                 "--language", type=Path, help="tokenizer.json of a language model that is to be a teacher"
             )
+        if name == "base":
+            step.add_argument("--layers", type=int, help="the first so many alone")
         if name in ("mean", "kept"):
             step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
         if name == "fit":

@@ -39,7 +39,7 @@ LONGEST_JUDGED = 240
 DEFAULTS: dict[str, Any] = {
     "visits": 300_000, "learning_rate": 4e-4, "rows": 256, "tokens": 24_576, "seed": 1, "dropout": 0.0, "decay": 0.01,
     "warmup": 0.03, "average_from": 0.7, "margin_weight": 0.2, "smoothing": 0.05, "long": 128, "long_rate": 0.7,
-    "share": 0.6, "longest": 512, "rates": {},
+    "share": 0.6, "longest": 512, "looks": [], "look_weight": 0.3, "rates": {},
 }  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def opened(base: Path, arrays: Arrays, config: dict[str, Any]) -> EncoderNet | L
     """The network that starts from a packed base or from a language model's GGUF file."""
     if base.suffix == ".gguf":
         return LanguageJudge(base, arrays.held["language_words"], arrays.device)
-    return load_base(base, config["dropout"], config["seed"]).to(arrays.device)
+    return load_base(base, config["dropout"], config["seed"], config["looks"]).to(arrays.device)
 
 
 class State:
@@ -239,8 +239,11 @@ def train(
         rows = torch.from_numpy(batch).to(arrays.device)
         with halved(arrays.device):
             logits = network(*arrays.batch(batch)).float()
+        guesses = network.guesses if isinstance(network, EncoderNet) else []
         total = losses(arrays, rows, logits, taught, config).sum()
         total = total + config["margin_weight"] * margins(arrays, rows, logits)
+        looked = [losses(arrays, rows, guess, taught, config).sum() for guess in guesses]
+        total = total + config["look_weight"] * sum(looked)
         optimizer.zero_grad(set_to_none=True)
         (total / len(batch)).backward()
         clip_grad_norm_(trained, 1.0, foreach=True)
@@ -284,7 +287,8 @@ def carry_out(
     report(arrays, softmax(logits), name)
     np.savez(out / f"{name}.dev.npz", rows=arrays.dev, logits=logits)
     if isinstance(network, EncoderNet):
-        kept = {key: value.half().cpu().contiguous() for key, value in network.state_dict().items() if key != "word"}
+        trained = {key: value for key, value in network.state_dict().items() if not key.startswith(("word", "look"))}
+        kept = {key: value.half().cpu().contiguous() for key, value in trained.items()}
         save_file(kept, out / f"{name}.safetensors")
     if label:
         rows = np.flatnonzero(np.isin(arrays.part, label.split(",")))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,12 @@ class EncoderNet(nn.Module):
         sizes: ``width``, ``inner``, ``layers``, ``heads``, ``words``, ``places``, ``kinds``, ``epsilon`` and
             ``buckets`` (of an MPNet's distances, else 0).
         dropout: Share of activations dropped in training.
+        looks: Layers after which a guess is made in training, so that exits there see more (``release exits``).
     """
 
-    def __init__(self, sizes: dict[str, Any], dropout: float = 0.0) -> None:
+    def __init__(self, sizes: dict[str, Any], dropout: float = 0.0, looks: Sequence[int] = ()) -> None:
         super().__init__()
-        self.sizes, self.dropout = sizes, dropout
+        self.sizes, self.dropout, self.looks = sizes, dropout, tuple(looks)
         width, inner, layers = sizes["width"], sizes["inner"], range(sizes["layers"])
         self.word, self.place = (nn.Parameter(torch.zeros(sizes[name], width)) for name in ("words", "places"))
         self.kind = nn.Parameter(torch.zeros(max(sizes["kinds"], 1), width))
@@ -57,6 +59,8 @@ class EncoderNet(nn.Module):
         self.down = nn.ModuleList(nn.Linear(inner, width) for _ in layers)
         self.distance = nn.Parameter(torch.zeros(sizes["buckets"], sizes["heads"])) if sizes["buckets"] else None
         self.pooler, self.classifier = nn.Linear(width, width), nn.Linear(width, LABELS)
+        self.look = nn.ModuleList(nn.Linear(3 * width, LABELS) for _ in looks)
+        self.guesses: list[Tensor] = []
 
     def _distances(self, length: int, device: torch.device) -> Tensor:
         place = torch.arange(length, device=device)
@@ -68,8 +72,9 @@ class EncoderNet(nn.Module):
         return (apart < 0).long() * side + torch.where(size < exact, size, far.clamp(max=side - 1))
 
     def forward(self, ids: Tensor, kinds: Tensor, lengths: Tensor) -> Tensor:
-        """Logits [rows, labels], in 32 bits."""
+        """Logits [rows, labels], in 32 bits; ``guesses`` has those of the looks."""
         rows, length = ids.shape
+        self.guesses = []
         width, heads = self.sizes["width"], self.sizes["heads"]
         summed = F.embedding(ids, self.word) + self.place[:length]
         if not self.sizes["buckets"]:
@@ -93,8 +98,18 @@ class EncoderNet(nn.Module):
             hidden = self.norm1[layer](F.dropout(mixed, self.dropout, self.training) + hidden)
             inner = self.down[layer](F.gelu(self.up[layer](hidden)))
             hidden = self.norm2[layer](F.dropout(inner, self.dropout, self.training) + hidden)
+            if self.training and layer + 1 in self.looks:
+                self.guesses.append(self._guess(len(self.guesses), hidden, kinds, padding))
         with torch.autocast(ids.device.type, enabled=False):
             return self.classifier(torch.tanh(self.pooler(hidden[:, 0].float())))
+
+    def _guess(self, number: int, hidden: Tensor, kinds: Tensor, padding: Tensor) -> Tensor:
+        """From the first token and the means of both texts."""
+        claim = kinds.float()
+        both = torch.stack([(~padding).float() - claim, claim], 1)
+        with torch.autocast(hidden.device.type, enabled=False):
+            means = both @ hidden.float() / both.sum(2, keepdim=True).clamp(min=1)
+            return self.look[number](torch.cat([hidden[:, :1].float(), means], 1).flatten(1))
 
     def groups(self, rate: float, decay: float) -> list[Group]:
         """What is trained: all but the embeddings."""
@@ -159,8 +174,11 @@ def to_checkpoint(weights: dict[str, Tensor], held: dict[str, Tensor], words: ND
     return found
 
 
-def pack_base(folder: Path, words: NDArray[Any], out: Path) -> None:
-    """A base's weights in 8 bits a row and without unused words, to travel; 16 bits would take twice the time."""
+def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None = None) -> None:
+    """Weights in 8 bits a row and without unused words, to travel; 16 bits would take twice the time.
+
+    With ``layers`` only so many, the first.
+    """
     from safetensors.numpy import load_file
 
     from vericite.train.network import Shape, from_mpnet
@@ -170,9 +188,10 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path) -> None:
     held = {
         name: np.asarray(value, np.float32) for name, value in (from_mpnet(held) if shape.by_distance else held).items()
     }
-    weights = from_checkpoint(held, words, shape.num_hidden_layers)
+    layers = layers or shape.num_hidden_layers
+    weights = from_checkpoint(held, words, layers)
     sizes = {
-        "width": shape.hidden_size, "inner": shape.intermediate_size, "layers": shape.num_hidden_layers,
+        "width": shape.hidden_size, "inner": shape.intermediate_size, "layers": layers,
         "heads": shape.num_attention_heads, "words": len(words), "places": len(weights["place"]),
         "kinds": shape.type_vocab_size, "epsilon": shape.layer_norm_eps,
         "buckets": shape.relative_attention_num_buckets,
@@ -188,12 +207,12 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path) -> None:
     np.savez_compressed(out, **packed)
 
 
-def load_base(path: Path, dropout: float = 0.0, seed: int = 0) -> EncoderNet:
+def load_base(path: Path, dropout: float = 0.0, seed: int = 0, looks: Sequence[int] = ()) -> EncoderNet:
     """What ``pack_base`` wrote; what a base lacks of pooler and classifier starts at random."""
     held = np.load(path)
-    network = EncoderNet(json.loads(bytes(held["sizes"]).decode()), dropout)
+    network = EncoderNet(json.loads(bytes(held["sizes"]).decode()), dropout, looks)
     chosen = torch.Generator().manual_seed(seed)
-    for layer in (network.pooler, network.classifier):
+    for layer in (network.pooler, network.classifier, *network.look):
         nn.init.normal_(layer.weight, std=0.02, generator=chosen)
         nn.init.zeros_(layer.bias)
     weights: dict[str, Tensor] = {}
@@ -204,7 +223,7 @@ def load_base(path: Path, dropout: float = 0.0, seed: int = 0) -> EncoderNet:
                 value * held[f"{name}/scale"][:, None] if held[name].dtype == np.int8 else value
             )
     missing, unexpected = network.load_state_dict(weights, strict=False)
-    if unexpected or {name.split(".")[0] for name in missing} - {"pooler", "classifier", "kind"}:
+    if unexpected or {name.split(".")[0] for name in missing} - {"pooler", "classifier", "kind", "look"}:
         raise ValueError(f"expected a packed base; {path} lacks {missing} and has {unexpected}")
     return network
 

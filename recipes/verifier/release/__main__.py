@@ -5,6 +5,7 @@ python recipes/verifier/release STEP …, where STEP is one of:
   teach      have one model or several judge the pairs that another learns from
   average    average the weights of runs that began at the same ones
   score      score a verifier on development files
+  exits      let pairs that are surely neutral exit early
   gate       say whether packed weights may be released
   calibrate  fit their temperature, show risk against coverage
   decide     compare protocols on whole documents
@@ -18,12 +19,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/release
 
-from release import decide, evaluate, gate, score, teach
+from release import decide, evaluate, exits, gate, score, teach
 
 STEPS = {
     "teach": teach.teach_main,
     "average": teach.average_main,
     "score": score.main,
+    "exits": exits.main,
     "gate": gate.gate_main,
     "calibrate": gate.calibrate_main,
     "decide": decide.main,

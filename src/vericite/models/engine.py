@@ -112,6 +112,9 @@ def tokenizable(text: str) -> str:
 
 Array = NDArray[np.float32]
 
+MAY_EXIT = "may_exit"
+"""The input of a graph that has exits: whether they are open."""
+
 WINDOW = 4096
 """Inputs read ahead: enough to fill batches of one length, little enough to stream."""
 
@@ -128,10 +131,17 @@ class ModelOutput(NamedTuple):
 
 
 class Engine:
-    """Runs a model folder. Safe to share between threads; the weights load at the first use."""
+    """Runs a model folder. Safe to share between threads; the weights load at the first use.
 
-    def __init__(self, folder: ModelFolder, threads: int | None = None) -> None:
+    Args:
+        folder: The model.
+        threads: Cores to use; all there are where it is left out.
+        exits: Whether the model may stop reading what it is sure of, where it can.
+    """
+
+    def __init__(self, folder: ModelFolder, threads: int | None = None, exits: bool = False) -> None:
         self.folder = folder
+        self.exits = exits
         self.threads = threads or available_cores()
         self._loading = Lock()
 
@@ -207,8 +217,10 @@ class Engine:
             ids[row, :size] = encoding.ids
             mask[row, :size] = 1
             kinds[row, :size] = encoding.type_ids
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        feed: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         session = self._session
+        if self.folder.card.exits:
+            feed[MAY_EXIT] = np.array([self.exits])
         try:
             return session.run(None, feed)[output]
         except Exception as error:  # onnxruntime's exceptions share no base of their own

@@ -37,6 +37,7 @@ class ModelCard(Record):
     ``pooling`` is what an embedder's vector is of: all tokens or the first.
     ``temperature`` is what a verifier's or a reranker's outputs are divided by to become calibrated, and ``offset`` is
     then added to a reranker's.
+    ``exits`` are the layers after which a verifier stops reading a pair that is surely neutral.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ModelCard(Record):
     pooling: Literal["mean", "first"] = "mean"
     temperature: float = Field(default=1.0, gt=0)
     offset: float = 0.0
+    exits: tuple[int, ...] = ()
     training: tuple[TrainingSet, ...]
     scores: FloatMap
     limits: tuple[str, ...]

@@ -17,9 +17,16 @@ from vericite.verify.judging import mean_of, softmax
 
 
 class BundledJudge:
-    """A model folder with three labels, read as probabilities."""
+    """A model folder with three labels, read as probabilities.
 
-    def __init__(self, folder: ModelFolder | None = None, threads: int | None = None) -> None:
+    Args:
+        folder: The model; the one that the package brings if None.
+        threads: Cores to use; all there are if None.
+        exits: Whether it may stop reading a pair that is surely neutral, where the model can. It takes two thirds of
+            the time then, and what it says of such pairs is a guess.
+    """
+
+    def __init__(self, folder: ModelFolder | None = None, threads: int | None = None, exits: bool = True) -> None:
         self.folder = folder or ModelFolder.bundled(VERIFIER)
         labels = self.folder.card.labels
         if sorted(labels) != sorted(COLUMNS):
@@ -28,13 +35,15 @@ class BundledJudge:
                 f"{', '.join(labels) or 'none'} in {self.folder.path}"
             )
         self._columns = [labels.index(label) for label in COLUMNS]
-        self._engine = Engine(self.folder, threads)
+        self._engine = Engine(self.folder, threads, exits)
 
     @property
     def signature(self) -> str:
-        """Name and hash of the weights, and the temperature where there is one."""
-        temperature = self.folder.card.temperature
-        return self.folder.signature + (f"(temperature={temperature:g})" if temperature != 1 else "")
+        """Name and hash of the weights, the temperature where there is one, and whether all is read to the end."""
+        card = self.folder.card
+        told = [f"temperature={card.temperature:g}"] if card.temperature != 1 else []
+        told += ["no exits"] if card.exits and not self._engine.exits else []
+        return self.folder.signature + (f"({', '.join(told)})" if told else "")
 
     @property
     def capacity(self) -> int:
