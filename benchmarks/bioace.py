@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import cohen_kappa_score, f1_score, precision_recall_fscore_support
+from sklearn.metrics import f1_score, precision_recall_fscore_support
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -62,40 +62,49 @@ from vericite.assess.correctness import (
 from vericite.assess.mixture import fit_mixture
 from vericite.assess.nuggets import score_nuggets, similarities, split_nuggets
 from vericite.datasets.registry import source_named
+from vericite.evaluate.agreement import CohenKappa, RatedItems
+from vericite.evaluate.resampling import Bootstrap
 from vericite.llm import LLM
 from vericite.models import Embedder
-from vericite.models.contracts import Pair
 from vericite.models.embedder import Reranker
-from vericite.records import Gold, SentenceLabel
+from vericite.records import Document, Gold, SentenceLabel, Verdict
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.registry import load_judge
-from vericite.verify.judging import ask
+from vericite.verify.protocol import get_protocol
+from vericite.verify.verifier import ClaimsToJudge, Verifier
 
-COLUMNS = ["Entailment", "Contradiction", "Neutral"]
 SHARES = (1.0, 0.75, 0.5, 0.25)
 
 
+SAID = {"supported": "Entailment", "contradicted": "Contradiction", "irrelevant": "Neutral"}
+
+
 def agreement(path: Path) -> None:
-    """Kappa of the judge with the majority, over sentences of the answer, beside each annotator's with the others'."""
+    """Kappa of the verifier with the majority, as users run it, beside each annotator's with the others'.
+
+    An answer is one document. Pairs of a question are drawn together.
+    """
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    judge = BundledJudge()
-    said: list[str] = []
-    for row in rows:
-        text = row["answer"]
-        premises = [text[span.slice] for span in split_sentences(text)] or [text]
-        found = np.array([one.probabilities for one in ask(judge, [Pair(it, row["claim"]) for it in premises])])
-        entails, contradicts = found[:, 0].max(), found[:, 1].max()
-        said.append(COLUMNS[int(np.argmax([entails, contradicts, min(1 - entails, 1 - contradicts)]))])
-    majority = [row["majority_label"] for row in rows]
-    print(f"judge with majority: kappa {cohen_kappa_score(said, majority):.3f} (n {len(rows)})", flush=True)
+
+    def told(who: str, ratings: Sequence[tuple[str, str]], chosen: Sequence[dict[str, str]]) -> None:
+        rated = RatedItems(ratings, groups=[row["answer"] for row in chosen])
+        found = CohenKappa().of(rated, Bootstrap())[0].estimate
+        print(f"{who}: kappa {found.value:.3f} [{found.low:.3f}, {found.high:.3f}] (n {len(ratings)})", flush=True)
+
+    asked = [ClaimsToJudge((Document.from_text("answer", row["answer"]),), ((row["claim"], (0,)),)) for row in rows]
+    for protocol in ("default", "vericite"):
+        judged = [results[0][0] for results in Verifier(get_protocol(protocol)).judge_claims(asked)]
+        said = [SAID[one.label] if isinstance(one, Verdict) else "" for one in judged]
+        told(
+            f"{protocol} with majority", [(row["majority_label"], it) for row, it in zip(rows, said, strict=True)], rows
+        )
     names = [name for name in rows[0] if name.startswith("label_")]
     for name in names:
-        others = [[row[other] for other in names if other != name] for row in rows]
-        agreed = [(row[name], two[0]) for row, two in zip(rows, others, strict=True) if two[0] == two[1]]
-        value = cohen_kappa_score(*zip(*agreed, strict=True))
-        print(f"{name} with the other two where they agree: kappa {value:.3f} (n {len(agreed)})")
+        first, second = (other for other in names if other != name)
+        agreed = [row for row in rows if row[first] == row[second]]
+        told(f"{name} with the other two where they agree", [(row[first], row[name]) for row in agreed], agreed)
 
 
 def recall(path: Path, count: int) -> None:
