@@ -160,6 +160,26 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     )
 
 
+def test_a_base_is_cut_to_its_first_layers(mix: Path) -> None:
+    """What comes out has so many, and computes what was trained."""
+    data, out = written(mix), mix / "runs"
+    CrossEncoder(BERT).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz"), "--layers", "1"])
+    (mix / "config.json").write_text(json.dumps({"visits": 16, "rows": 8, "learning_rate": 0.01}))
+    fit = ["--out", str(out), "--config", str(mix / "config.json"), "--name", "cut"]
+    main(["fit", str(data), str(mix / "base.npz"), *fit])
+    main(["checkpoint", str(mix / "base"), str(data), str(out / "cut.safetensors"), str(mix / "checkpoint")])
+    network = load_network(mix / "checkpoint", trained=True).eval()
+    assert network.shape.num_hidden_layers == 1
+    said = np.load(out / "cut.dev.npz")
+    arrays = Arrays(data, "encoder", 512, "cpu")
+    rows = [json.loads(line) for line in (mix / "dev/scifact_dev.jsonl").read_text().splitlines()]
+    encoded = Encoder(TOKENIZER, 512).encode([Pair(row["premise"], row["claim"]) for row in rows])
+    first = [place for place, row in enumerate(said["rows"]) if arrays.part[row] == "dev:scifact_dev"]
+    wanted = np.array([logits_of(network, [row])[0] for row in encoded])
+    np.testing.assert_allclose(softmax(said["logits"][first]), softmax(wanted), atol=0.02)
+
+
 def test_area_under_the_curve_shares_ties() -> None:
     positive = np.array([True, False, True, False])
     assert auc(np.array([3.0, 1.0, 2.0, 0.0]), positive) == 1.0

@@ -64,17 +64,22 @@ def _kept(told: argparse.Namespace) -> None:
 
 
 def _checkpoint(told: argparse.Namespace) -> None:
+    from dataclasses import replace
+
     import numpy as np
     from safetensors.torch import load_file
 
-    from gpu.networks import to_checkpoint
+    from gpu.networks import layers_of, to_checkpoint
     from vericite.train.data import TOKENIZER
-    from vericite.train.network import load_network
+    from vericite.train.network import CrossEncoder, load_network
 
-    network = load_network(told.folder)
+    base = load_network(told.folder)
     weights = load_file(told.weights)
     words = np.load(told.data.with_name("words.npy"))
-    network.load_state_dict(to_checkpoint(weights, dict(network.state_dict()), words))
+    network = CrossEncoder(replace(base.shape, num_hidden_layers=layers_of(weights)))
+    # Of a base that was cut, the later layers go.
+    held = {name: value for name, value in base.state_dict().items() if name in network.state_dict()}
+    network.load_state_dict(to_checkpoint(weights, held, words))
     network.save(told.to)
     shutil.copyfile(TOKENIZER, told.to / "tokenizer.json")
 

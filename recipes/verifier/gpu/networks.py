@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,6 +152,11 @@ def from_checkpoint(held: dict[str, NDArray[Any]], words: NDArray[Any], layers: 
     return found
 
 
+def layers_of(weights: Iterable[str]) -> int:
+    """How many layers these are of."""
+    return sum(name.startswith("joint.") for name in weights) // 2
+
+
 def to_checkpoint(weights: dict[str, Tensor], held: dict[str, Tensor], words: NDArray[Any]) -> dict[str, Tensor]:
     """The way back: trained weights in the place of a base's."""
     found = dict(held)
@@ -162,7 +167,7 @@ def to_checkpoint(weights: dict[str, Tensor], held: dict[str, Tensor], words: ND
     found |= {theirs: weights[ours].float() for ours, theirs in EMBEDDED if theirs in held}
     if "distance" in weights:
         found["encoder.relative_attention_bias.weight"] = weights["distance"].float()
-    layers = sum(name.startswith("joint.") for name in weights) // 2
+    layers = layers_of(weights)
     for kind in ("weight", "bias"):
         for layer in range(layers):
             name = f"encoder.layer.{layer}"
