@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from vericite.verify.checks.changes import change_findings
 from vericite.verify.checks.direction import direction_findings, group_findings, opposite_findings
+from vericite.verify.checks.frequency import frequency_findings
 from vericite.verify.checks.numbers import number_findings, significance_findings
 from vericite.verify.checks.words import Finding, Kind, plain
 
@@ -29,6 +30,7 @@ def findings(claim: str, source: str) -> list[Finding]:
 
 _CHECKS = (
     number_findings,
+    frequency_findings,
     change_findings,
     significance_findings,
     direction_findings,
