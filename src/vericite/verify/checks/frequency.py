@@ -8,10 +8,14 @@ from typing import NamedTuple
 
 from vericite.verify.checks.words import Finding, sentences, shared, stems
 
-_DAYS = {"hour": 1 / 24, "h": 1 / 24, "day": 1.0, "night": 1.0, "morning": 1.0, "evening": 1.0, "week": 7.0}
-_DAYS |= {"month": 30.0, "year": 365.0, "d": 1.0, "wk": 7.0}
-_WORDS = {"daily": 1.0, "nightly": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.0, "yearly": 365.0}
-_WORDS |= {"annually": 365.0, "hourly": 1 / 24}
+_DAYS = {
+    "hour": 1 / 24, "h": 1 / 24, "day": 1.0, "d": 1.0, "night": 1.0, "morning": 1.0, "evening": 1.0, "week": 7.0,
+    "wk": 7.0, "month": 30.0, "year": 365.0,
+}  # fmt: skip
+_WORDS = {
+    "hourly": 1 / 24, "daily": 1.0, "nightly": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.0,
+    "yearly": 365.0, "annually": 365.0,
+}  # fmt: skip
 _SHORT = {"qd": 1.0, "bid": 0.5, "b.i.d": 0.5, "tid": 1 / 3, "t.i.d": 1 / 3, "qid": 0.25, "q.i.d": 0.25}
 _COUNTS = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 _UNIT = "|".join(sorted(_DAYS, key=len, reverse=True))
@@ -74,11 +78,12 @@ def frequency_findings(claim: str, source: str) -> Iterator[Finding]:
     if not claimed or any(not _same(claimed[0], other) for other in claimed):
         return
     mine, content = claimed[0], stems(claim)
-    if any(_same(mine, other) for other in frequencies(source)):
+    others = frequencies(source)
+    if not others or any(_same(mine, other) for other in others):
         return
     near = [(shared(content, stems(text)), frequencies(text)) for text in sentences(source)]
-    overlap, given = max(((it, given) for it, given in near if given), key=lambda pair: pair[0], default=(0.0, []))
-    if overlap < _SHARED or any(not _same(given[0], other) for other in given):
+    overlap, given = max(near, key=lambda pair: pair[0] * bool(pair[1]))
+    if not given or overlap < _SHARED or any(not _same(given[0], other) for other in given):
         return
     if mine.exact or mine.days < given[0].days:
         yield Finding("number", f"claim says {mine.text}, the source {given[0].text}")
