@@ -38,7 +38,7 @@ class CountingServer:
     """
 
     def __init__(self) -> None:
-        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+        from moto.moto_server.werkzeug_app import MotoRequestHandler, create_backend_app
         from werkzeug.serving import make_server
 
         class Quiet(MotoRequestHandler):
@@ -50,7 +50,8 @@ class CountingServer:
         self.latency = 0.0
         self.requests: dict[str, int] = {}
         self._lock = Lock()
-        self._app = DomainDispatcherApplication(create_backend_app)
+        # The one service at once: moto's dispatcher looks through the folders of all services at each request.
+        self._app = create_backend_app("s3")
         self._server = make_server("127.0.0.1", 0, self._answer, threaded=True, request_handler=Quiet)
 
     @property

@@ -19,12 +19,14 @@ from vericite.pipeline.runs import RUNS
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 OTHER = "Does dexamethasone reduce mortality in patients hospitalised with COVID-19?"
 FAST = ("--rerank", "none", "--rewrite", "none", "--judge", "lexical")
+FEW = str(Path(__file__).parents[2] / "examples" / "formats" / "documents.jsonl")
+"""A corpus of three documents, where which are found does not matter."""
 
 
 def test_two_questions_in_one_folder_have_each_its_own_answer(run_cli, tmp_path: Path):
     folder = tmp_path / "run"
     for question in (QUESTION, OTHER, QUESTION):
-        assert run_cli("ask", question, "--save", str(folder), *FAST).code == 0
+        assert run_cli("ask", question, "--corpus", FEW, "--save", str(folder), *FAST).code == 0
     runs = [json.loads(line) for line in (folder / RUNS).read_text().splitlines()]
     assert [run["question"]["text"] for run in runs] == [QUESTION, OTHER]
     assert len({run["question"]["id"] for run in runs}) == 2
@@ -107,7 +109,7 @@ def test_runs_that_are_kept_are_printed_as_json_too_those_of_before_as_well(run_
     batch = tmp_path / "q.jsonl"
     lines = [json.dumps({"id": name, "question": QUESTION}) for name in ("q1", "q2")]
     batch.write_text(lines[0] + "\n")
-    kept = ("--save", str(tmp_path / "kept"), "--json", *FAST)
+    kept = ("--corpus", FEW, "--save", str(tmp_path / "kept"), "--json", *FAST)
     for count in (1, 2):
         batch.write_text("\n".join(lines[:count]) + "\n")
         printed = run_cli("ask", "--batch", str(batch), *kept)

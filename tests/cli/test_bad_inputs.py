@@ -42,7 +42,7 @@ class Target:
     words: tuple[str, ...]
     record: dict[str, Any]
     wrong: dict[str, object]
-    right: int = 40
+    right: int = 12
 
     def command(self, folder: Path, file: Path) -> list[str]:
         experiment = {

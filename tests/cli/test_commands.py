@@ -126,14 +126,19 @@ def refused(*args, **kwargs):
     raise OSError("no network here")
 
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refused
-sys.argv = ["vericite", "ask", "Does levodopa improve the symptoms of Parkinson's disease?"]
+sys.argv[0] = "vericite"
 from vericite.cli import main
 main()
 """
 
 
-def test_ask_needs_no_network():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], capture_output=True, text=True, timeout=60)
+def test_ask_needs_no_network(tmp_path):
+    """In a process of its own, so that nothing is imported before."""
+    corpus = tmp_path / "corpus.jsonl"
+    text = "Levodopa improves the motor symptoms of Parkinson's disease in most patients."
+    corpus.write_text(json.dumps({"id": "mine", "text": text}))
+    command = [sys.executable, "-c", WITHOUT_NETWORK, "ask", QUESTION, "--corpus", str(corpus)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "Quoted word for word" in done.stdout
 

@@ -31,8 +31,8 @@ COMMANDS: dict[str, list[list[object]]] = {
         [ANSWERS],
         *([EXAMPLES / "formats" / name, "--documents", DOCUMENTS] for name in ("markdown.md", "biogen.json")),
     ],
-    "attribute": [[ANSWERS]],
-    "repair": [[ANSWERS, "--corpus", "demo"]],
+    "attribute": [["answer.jsonl"]],
+    "repair": [["answer.jsonl", "--corpus", "demo"]],
     "score": [[FIRST, SECOND, "--gold", EXAMPLES / "score" / "gold.jsonl", "--out", "scores.jsonl"]],
     "compare": [[FIRST, SECOND]],
     "agree": [[FIRST / "verdicts.jsonl", FIRST / "labels.jsonl", "--reference", "labels"]],
@@ -114,6 +114,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "axes": {"k": {"1": {"search": {"k": 1}}, "2": {"search": {"k": 2}}}},
     }
     (folder / "experiment.json").write_text(json.dumps(experiment))
+    (folder / "answer.jsonl").write_text(ANSWERS.read_text(encoding="utf-8").splitlines(keepends=True)[0])
     shutil.copytree(FIRST, folder / FIRST_COPY)
     build_store(folder / "store", collect_sources([EXAMPLES / "corpus"]).sources)
     return folder

@@ -126,7 +126,7 @@ def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
 
 def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp_path, run):
     pool = tmp_path / "pool.jsonl"
-    questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:8]))
+    questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:3]))
     with ScriptedServer() as server:
         server.default = reply("They say so [1].\nFINAL ANSWER: A. yes")
         asked = ("build", questions, "--to", pool, "--corpus", "demo", "--llm", server.spec, "--no-cache")

@@ -77,9 +77,12 @@ def test_names_and_measures_that_are_none_are_refused(run_cli, given, said):
 def test_a_folder_of_ask_is_a_system(run_cli, tmp_path):
     questions = tmp_path / "q.jsonl"
     questions.write_text(json.dumps({"id": "q1", "text": "Do statins lower LDL?"}))
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(json.dumps({"id": "d1", "text": "Statins lower LDL cholesterol in adults."}))
     folders = [str(tmp_path / name) for name in ("one", "two")]
     for folder in folders:
-        assert run_cli("ask", "--batch", str(questions), "--save", folder).code == 0
+        asked = ("ask", "--batch", str(questions), "--corpus", str(documents))
+        assert run_cli(*asked, "--save", folder).code == 0
     printed = run_cli("score", folders[0], "-m", "AnsweredRate")
     assert (printed.code, "1.000" in printed.out) == (0, True)
     assert "between one and two" in run_cli("compare", *folders).out

@@ -56,13 +56,13 @@ def test_a_batch_is_written_as_a_run_that_trec_reads(run_cli, tmp_path: Path):
     batch = write(
         tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, {"id": "q2", "question": "Does aspirin help?"}
     )
-    run = tmp_path / "run.trec"
-    printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine")
+    run, rest = tmp_path / "run.trec", ("--rerank", "none")
+    printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine", *rest)
     assert (printed.code, printed.out) == (0, "")
     problems: list = []
     ranked = read_run(run, problems)
     assert (set(ranked), problems) == ({"q1", "q2"}, [])
-    assert list(ranked["q1"]) == found(run_cli("search", QUESTION, "--k", "4", "--json"))
+    assert list(ranked["q1"]) == found(run_cli("search", QUESTION, "--k", "4", "--json", *rest))
     assert {line.split()[5] for line in run.read_text().splitlines()} == {"mine"}
     assert "Recall@5" in run_cli("score", str(run), "--gold", str(gold(tmp_path)), "--measures", "Recall@5").out
 

@@ -122,7 +122,7 @@ def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_pa
 
 
 @pytest.mark.parametrize(("end", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_run_that_is_told_to_end_says_where_its_results_are(tmp_path, end: signal.Signals, code: int):
+def test_a_run_that_is_told_to_end_says_where_its_results_are(run_cli, tmp_path, end: signal.Signals, code: int):
     out, pipe = tmp_path / "out.jsonl", tmp_path / "answers.jsonl"
     os.mkfifo(pipe)
     arguments = [str(pipe), "--format", "vericite", "--judge", "lexical", "--no-cache", "--out", str(out)]
@@ -141,13 +141,9 @@ def test_a_run_that_is_told_to_end_says_where_its_results_are(tmp_path, end: sig
         while not (Path(f"{out}.partial").exists() and Path(f"{out}.partial").stat().st_size):
             assert running.poll() is None and time.monotonic() < until
             time.sleep(0.05)
-        other = subprocess.run(
-            [sys.executable, "-m", "vericite", "check", answers(make_folder(tmp_path)), *arguments[1:]],
-            capture_output=True,
-            text=True,
-        )
+        other = run_cli("check", answers(make_folder(tmp_path)), *arguments[1:])
         running.send_signal(end)
         _, told = running.communicate(timeout=60)
-    assert other.returncode == 2 and "another run is writing it" in " ".join(other.stderr.split())
+    assert other.code == 2 and "another run is writing it" in " ".join(other.err.split())
     assert running.returncode == code
     assert f"{out}.partial" in told

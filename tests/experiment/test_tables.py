@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     questions.write_text("".join(to_json(question) + "\n" for question in demo_questions()), encoding="utf-8")
     content = {
         "name": "depth",
-        "questions": {"from": str(questions), "sample": 6},
+        "questions": {"from": str(questions), "sample": 3},
         "plan": {"search": {"by": "bm25", "rerank": "none"}, "check": {"protocol": "vericite", "judge": "lexical"}},
         "axes": {
             "model": {"100% of_it & more": {}},
@@ -80,7 +80,7 @@ def test_a_table_has_figures_with_intervals_and_the_papers_beside(run_cli, folde
     assert printed.code == 0, printed.err
     first, second = [line for line in printed.out.splitlines() if line.startswith("100% of_it & more  ")]
     assert " .250 / .500" in first and "[" in first
-    assert ".500" not in second.split("6 ")[0]
+    assert ".500" not in second.split("3 ")[0]
     assert "Paper, table 9 printed, for A_1 / B" in printed.out
     assert "k 4" in printed.out
 

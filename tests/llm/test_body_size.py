@@ -50,13 +50,14 @@ def endless_stream(answering: Answering, _: Arrival) -> None:
         answering.wfile.write(b": no end of a line " * 1000)
 
 
+BOMB = b" " * 5_000_000
 TOO_LONG: dict[str, Behaviour] = {
     "long": served.body("[" + "1, " * SMALL + "1]"),
     "a long error": lambda answering, _: answering.send(500, "x" * (SMALL + 1)),
     "endless": endless,
-    "gzip": packed(gzip.compress(b" " * 50_000_000), "gzip"),
-    "deflate": packed(zlib.compress(b" " * 50_000_000), "deflate"),
-    "an error in gzip": packed(gzip.compress(b" " * 50_000_000), "gzip", 400),
+    "gzip": packed(gzip.compress(BOMB), "gzip"),
+    "deflate": packed(zlib.compress(BOMB), "deflate"),
+    "an error in gzip": packed(gzip.compress(BOMB), "gzip", 400),
 }
 
 

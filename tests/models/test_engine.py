@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 import vericite.models.engine as engine_module
 from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
-from vericite.models.engine import WINDOW, available_cores
+from vericite.models.engine import available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
 
 WORDS = Tokenizer.from_file(str(ModelFolder.bundled(VERIFIER).path / "tokenizer.json"))
@@ -123,7 +123,7 @@ def test_the_pairs_of_these_tests_are_worth_comparing(verifier: Engine):
     assert found.std(axis=0).min() > 0.1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_row_does_not_depend_on_its_batch(seed: int, subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
     chosen = random.Random(seed)
@@ -153,7 +153,7 @@ def test_a_row_does_not_depend_on_its_padding(padding: int, subject: tuple[Engin
 def test_a_row_does_not_depend_on_a_neighbour_of_full_length(subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
     longest = encoded(engine, "word " * 1000)
-    for index in (0, 7, 15, 33):
+    for index in (7, 33):
         same(engine._score([longest, encoded(engine, inputs[index])])[1:], alone[[index]])
 
 
@@ -204,9 +204,9 @@ def test_an_endless_source_is_read_no_further_than_a_window(verifier: Engine, mo
     assert read == 32
 
 
-def test_an_endless_source_gives_its_first_rows(verifier: Engine):
-    source = repeat("")
-    assert len(list(islice(verifier.run(source), WINDOW + 1))) == WINDOW + 1
+def test_an_endless_source_gives_its_first_rows(verifier: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine_module, "WINDOW", 64)
+    assert len(list(islice(verifier.run(repeat("")), 65))) == 65
 
 
 def test_no_inputs_give_no_rows_and_load_nothing():
@@ -223,7 +223,7 @@ def test_eight_threads_sharing_a_fresh_engine_get_what_one_gets_alone(
     together = Barrier(8, timeout=30)
 
     def work(seed: int) -> tuple[list[int], Values]:
-        order = random.Random(seed).sample(range(len(inputs)), 20)
+        order = random.Random(seed).sample(range(len(inputs)), 8)
         together.wait()
         return order, values_of(engine, [inputs[index] for index in order])
 

@@ -20,10 +20,10 @@ def demo() -> Pipeline:
     return Pipeline.over(protocol=LEXICAL)
 
 
-@pytest.fixture(scope="module", params=["every third question", pytest.param("all", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["every sixth question", pytest.param("all", marks=pytest.mark.slow)])
 def runs(demo: Pipeline, request: pytest.FixtureRequest) -> list[Run]:
     # From the second on: a retracted record is found for one of these.
-    asked = demo_questions() if request.param == "all" else demo_questions()[1::3]
+    asked = demo_questions() if request.param == "all" else demo_questions()[1::6]
     return [demo.run(question) for question in asked]
 
 
@@ -135,7 +135,8 @@ def test_a_question_from_elsewhere_is_told_that_the_evidence_is_insufficient(dem
     assert len(run.evidence) == 5
 
 
-def test_most_biomedical_questions_that_no_document_answers_are_told_so(demo: Pipeline):
+@pytest.mark.parametrize("share", ["half", pytest.param("all", marks=pytest.mark.slow)])
+def test_most_biomedical_questions_that_no_document_answers_are_told_so(demo: Pipeline, share: str):
     questions = [
         "Which gene is mutated in Marfan syndrome?",
         "Does acupuncture relieve chronic low back pain?",
@@ -146,8 +147,9 @@ def test_most_biomedical_questions_that_no_document_answers_are_told_so(demo: Pi
         "Does bariatric surgery lead to remission of type 2 diabetes?",
         "Are corticosteroids effective for Bell's palsy?",
     ]
-    refused = [demo.run(Question(id="q", text=question)).answer.insufficient for question in questions]
-    assert sum(refused) >= 6
+    asked = questions if share == "all" else questions[::2]
+    refused = [demo.run(Question(id="q", text=question)).answer.insufficient for question in asked]
+    assert sum(refused) >= 0.75 * len(asked)
 
 
 def test_a_corpus_of_ones_own_is_answered_from():
@@ -274,12 +276,12 @@ def untimed(run: Run) -> Run:
 
 def test_the_same_question_has_the_same_run_twice(runs: list[Run]):
     again = Pipeline.over(protocol=LEXICAL)
-    for run in runs[::7]:
+    for run in runs[::6]:
         assert to_json(untimed(again.run(run.question))) == to_json(untimed(run))
 
 
 def test_the_order_of_the_questions_changes_no_run(demo: Pipeline, runs: list[Run]):
-    for run in runs[::-7]:
+    for run in runs[::-6]:
         assert untimed(demo.run(run.question)) == untimed(run)
 
 

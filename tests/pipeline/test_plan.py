@@ -23,7 +23,10 @@ hit = Evidence(document=Document.from_text("d", "It does."), rank=1, score=1.0, 
 QUESTION = "Which drugs are used for smoking cessation?"
 COMMANDS = {
     "search": (["search", QUESTION], ["--k", "2", "--rerank", "none", "--by", "bm25"]),
-    "ask": (["ask", QUESTION], ["--k", "3", "--by", "bm25", "--protocol", "vericite", "--no-checks"]),
+    "ask": (
+        ["ask", "Does vitamin C add to iron?", "--corpus", str(ROOT / "examples/formats/documents.jsonl")],
+        ["--k", "2", "--by", "bm25", "--protocol", "vericite", "--no-checks"],
+    ),
     "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["--abstain-below", "0.8"]),
     "attribute": (
         ["attribute", str(ROOT / "examples/answers.jsonl"), "--json"],
@@ -212,7 +215,7 @@ def test_a_plan_is_printed_alone_and_holds_only_what_the_command_reads(run_cli, 
 
 
 def test_a_run_folder_keeps_its_plan(run_cli, tmp_path: Path):
-    assert run_cli("ask", QUESTION, "--k", "2", "--save", str(tmp_path / "run")).code == 0
+    assert run_cli(*COMMANDS["ask"][0], "--k", "2", "--save", str(tmp_path / "run")).code == 0
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert Plan().changed(manifest["plan"]).search.k == 2
 

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -132,3 +134,31 @@ def started(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """Servers for one test."""
     with servers(tmp_path / "state") as start:
         yield start
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """The address of a service in this process, with limits of its own and, where asked, a token."""
+    uvicorn = pytest.importorskip("uvicorn", reason="needs the extra [serve]")
+    from vericite.serve.app import make_app
+    from vericite.serve.service import Limits, Offer, Service, state_folder
+
+    begun: list[Any] = []
+
+    def serve(token: str | None = None, **limits: Any) -> str:
+        service = Service(Offer(limits=Limits(**limits)), state_folder(tmp_path / "state"))
+        listening = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(make_app(service, token), log_level="critical", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        begun.append((server, thread))
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        while not server.started:
+            time.sleep(0.01)
+        return address
+
+    yield serve
+    for server, thread in begun:
+        server.should_exit = True
+        thread.join(20)

@@ -10,7 +10,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from pdf_files import assembled
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra [serve]")
 
-from vericite.serve.app import make_app  # noqa: E402
-from vericite.serve.service import Limits, Offer, Service, state_folder  # noqa: E402
 
 TOKEN = "0123456789abcdef0123"
 SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
@@ -35,30 +33,6 @@ LONG: dict[str, Any] = {
     "documents": [{"id": str(n), "text": " ".join(f"{w} in trial {n}." for w in WORDS[:20])} for n in range(100)],
 }
 """Minutes of work."""
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """The address of a service in this process, with limits of its own."""
-    begun: list[Any] = []
-
-    def serve(**limits: Any) -> str:
-        service = Service(Offer(limits=Limits(**limits)), state_folder(tmp_path / "state"))
-        listening = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(make_app(service), log_level="critical", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        begun.append((server, thread))
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        while not server.started:
-            time.sleep(0.01)
-        return address
-
-    yield serve
-    for server, thread in begun:
-        server.should_exit = True
-        thread.join(20)
 
 
 def upload(server, name: str, content: bytes) -> httpx2.Response:

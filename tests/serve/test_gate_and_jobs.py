@@ -82,7 +82,7 @@ def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
     source = {"id": "d", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}
     items = [
         {"id": str(n), "answer": f"Zelotrine reduced pain in {n} of 80 adults [1].", "documents": [source]}
-        for n in range(120)
+        for n in range(60)
     ]
     id = server.post("/v1/jobs", {"kind": "check", "items": items}).json()["id"]
     while not server.get(f"/v1/jobs/{id}").json()["done"]:
@@ -90,30 +90,30 @@ def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
     os.kill(server.process.pid, signal.SIGKILL)
     server.process.wait(10)
     before = (server.state / "jobs" / id / "results.jsonl").read_text().splitlines()
-    assert 0 < len(before) < 120
+    assert 0 < len(before) < 60
     server = started()
     for _ in range(600):
         if (state := server.get(f"/v1/jobs/{id}").json())["finished"]:
             break
         time.sleep(0.1)
-    assert state["done"] == 120
+    assert state["done"] == 60
     results = [json.loads(line) for line in server.get(f"/v1/jobs/{id}/results").text.splitlines()]
-    assert [it["item"] for it in results] == list(range(120))
+    assert [it["item"] for it in results] == list(range(60))
     assert all(it["value"]["verdicts"] for it in results)
 
 
-def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(started, tmp_path: Path):
+def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(served, tmp_path: Path):
     kept = tmp_path / "state" / "jobs"
     (kept / ("a" * 32)).mkdir(parents=True)
     other = kept / ("b" * 32)
     other.mkdir()
     (other / "request.json").write_text('{"kind": "of a later version"}')
-    server = started()
-    assert server.get("/healthz").status_code == 200
+    address = served()
+    assert httpx2.get(f"{address}/healthz").status_code == 200
     items = [{"id": "1", "answer": "It helps [1].", "documents": [{"id": "d", "text": "It helps."}]}]
-    id = server.post("/v1/jobs", {"kind": "check", "items": items}).json()["id"]
+    id = httpx2.post(f"{address}/v1/jobs", json={"kind": "check", "items": items}, timeout=60).json()["id"]
     end = time.monotonic() + 60
-    while not server.get(f"/v1/jobs/{id}").json()["finished"]:
+    while not httpx2.get(f"{address}/v1/jobs/{id}", timeout=60).json()["finished"]:
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -129,6 +129,6 @@ def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(server)
     assert server.get(f"/v1/streams/{'0' * 32}", **{"last-event-id": "9" * 5000}).status_code < 500
 
 
-def test_those_without_the_token_are_counted_too(started):
-    server = started("--rate", "5", VERICITE_TOKEN=TOKEN)
-    assert [server.get("/v1/runs").status_code for _ in range(7)] == [401] * 5 + [429] * 2
+def test_those_without_the_token_are_counted_too(served):
+    address = served(token=TOKEN, rate=5)
+    assert [httpx2.get(f"{address}/v1/runs").status_code for _ in range(7)] == [401] * 5 + [429] * 2

@@ -168,7 +168,7 @@ def test_trained_head_finds_sources(tmp_path: Path, run_cli: Callable[..., objec
 
 def test_a_killed_run_goes_on(run_cli, tmp_path: Path):
     """What the models said of the examples read before the kill is not asked again, and the head is the same."""
-    data = written(tmp_path / "data.jsonl", examples(96, 0, "t"))
+    data = written(tmp_path / "data.jsonl", examples(56, 0, "t"))
     dev = written(tmp_path / "dev.jsonl", examples(8, 1, "d"))
     config = tmp_path / "config.json"
     config.write_text(CONFIG.model_dump_json(), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
@@ -80,6 +81,8 @@ def test_readers_of_one_copy_see_whole_states_while_another_writes(copy):
             while not done:
                 seen.append({one.version for one in store.scan()})
                 assert len(store.search(" ".join(WORDS), 5)) == 5
+                # So that the build is not kept from the processor.
+                time.sleep(0.05)
         except BaseException as error:
             failed.append(error)
 
