@@ -132,3 +132,11 @@ def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(server)
 def test_those_without_the_token_are_counted_too(served):
     address = served(token=TOKEN, rate=5)
     assert [httpx2.get(f"{address}/v1/runs").status_code for _ in range(7)] == [401] * 5 + [429] * 2
+
+
+def test_a_commands_rate_is_the_services(run_cli, monkeypatch: pytest.MonkeyPatch):
+    offered = []
+    monkeypatch.setattr("vericite.serve.run.run", lambda offer, *_: offered.append(offer.limits.rate))
+    assert run_cli("serve", "--rate", "5").code == 0
+    assert run_cli("serve").code == 0
+    assert offered == [5, 600]
