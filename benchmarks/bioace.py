@@ -88,7 +88,7 @@ def agreement(path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
 
-    def told(who: str, ratings: Sequence[tuple[str, str]], chosen: Sequence[dict[str, str]]) -> None:
+    def told(who: str, ratings: Sequence[tuple[str, str | None]], chosen: Sequence[dict[str, str]]) -> None:
         rated = RatedItems(ratings, groups=[row["answer"] for row in chosen])
         found = CohenKappa().of(rated, Bootstrap())[0].estimate
         print(f"{who}: kappa {found.value:.3f} [{found.low:.3f}, {found.high:.3f}] (n {len(ratings)})", flush=True)
@@ -96,7 +96,7 @@ def agreement(path: Path) -> None:
     asked = [ClaimsToJudge((Document.from_text("answer", row["answer"]),), ((row["claim"], (0,)),)) for row in rows]
     for protocol in ("default", "vericite"):
         judged = [results[0][0] for results in Verifier(get_protocol(protocol)).judge_claims(asked)]
-        said = [SAID[one.label] if isinstance(one, Verdict) else "" for one in judged]
+        said = [SAID[one.label] if isinstance(one, Verdict) else None for one in judged]
         told(
             f"{protocol} with majority", [(row["majority_label"], it) for row, it in zip(rows, said, strict=True)], rows
         )

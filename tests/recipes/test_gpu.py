@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,9 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     data, out, config = written(mix), mix / "runs", mix / "config.json"
     CrossEncoder(BERT).save(mix / "base")
     main(["base", str(mix / "base"), str(data), str(mix / "base.npz")])
-    config.write_text(json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01, "looks": [1]}))
+    config.write_text(
+        json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01, "looks": [1], "dropout": 0.1})
+    )
     fit = ["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name"]
     monkeypatch.setattr("gpu.fit.KEPT_EVERY", 0)
     kept, steps, last = State.keep, 0, 0
@@ -147,17 +150,19 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     with pytest.raises(Killed):
         main([*fit, "ended"])
     main([*fit, "ended"])
+    assert not list(out.glob("*.state")), "a run that ended well would be gone on with"
     whole, ended = (load_file(out / f"{name}.safetensors") for name in ("whole", "ended"))
     assert steps == all_of_it > 9, "it began anew"
     for name, value in whole.items():
         torch.testing.assert_close(ended[name], value)
-    with monkeypatch.context() as other:
-        other.setattr("gpu.fit.KEPT_EVERY", 1e9)
-        config.write_text(json.dumps({"visits": 24, "rows": 8, "learning_rate": 0.01}))
-        main([*fit, "ended"])
-    assert not all(torch.equal(load_file(out / "ended.safetensors")[name], value) for name, value in ended.items()), (
-        "a state of other settings was gone on with"
-    )
+    steps, last = 0, 5
+    with pytest.raises(Killed):
+        main([*fit, "other"])
+    CrossEncoder(replace(BERT, num_hidden_layers=1)).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz")])
+    steps, last = 0, 0
+    main([*fit, "other"])
+    assert steps == all_of_it, "the state of another base was gone on with"
 
 
 def test_a_base_is_cut_to_its_first_layers(mix: Path) -> None:

@@ -119,6 +119,7 @@ def folder(tmp_path: Path) -> Path:
     shipped = ModelFolder.bundled(VERIFIER)
     words = len(json.loads((shipped.path / "tokenizer.json").read_text())["model"]["vocab"])
     weights = random_weights(3, layers=4)
+    weights["classifier.bias"][NEUTRAL] += 4  # it calls most things neutral, as a verifier does
     for name, rows in (("word", words), ("position", 512)):
         table = np.random.default_rng(rows).normal(size=(rows, WIDTH)).astype(np.float32)
         weights[f"embeddings.{name}_embeddings.weight"] = table
@@ -154,6 +155,11 @@ def test_from_a_packed_verifier_to_one_with_exits(
     assert len({plain.signature, whole.signature, leaving.signature}) == 3
     assert "no exits" in whole.signature
     left = (said[1] != said[2]).any(1)
+    assert left.sum() > 10
     assert (said[2][left].argmax(1) == NEUTRAL).all()
+    assert main([*told, "--out", str(folder)]) == 2
+    assert "another folder than --model" in capsys.readouterr().err
+    assert main([*told, "--layers", "4", "--out", str(tmp_path / "late")]) == 2
+    assert "expected exits after one to 3 layers; found 4" in capsys.readouterr().err
     assert main([*told, "--model", str(tmp_path / "out"), "--out", str(tmp_path / "again")]) == 2
     assert "expected a verifier without exits" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """How often something is done: conflicts that are told, and differences that are none."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vericite.verify.checks import findings
@@ -19,6 +19,7 @@ from vericite.verify.checks.words import plain
         ),
         ("Apixaban is taken once daily.", "Apixaban 5 mg was taken twice daily.", "once daily, the source twice daily"),
         ("Adalimumab is injected every day.", "Adalimumab is injected every other week.", "every other week"),
+        ("Docetaxel was given weekly.", "Docetaxel was given every three weeks.", "weekly, the source every 3 weeks"),
         ("The women exercised three times a week.", "The women exercised five times weekly.", "5 times weekly"),
         ("The creams were applied bid.", "The creams were applied qid.", "claim says bid, the source qid"),
     ],
@@ -39,6 +40,18 @@ def test_another_frequency_is_told(claim: str, source: str, reason: str):
         ("Warfarin is taken daily.", "Golimumab was injected once a month in a trial of arthritis."),
         ("Patients took it daily, later weekly.", "Patients took it once a month."),
         ("The pain was mild.", "The pain was mild and came once a week."),
+        ("Semaglutide lowers daily energy intake.", "Semaglutide once weekly lowers energy intake."),
+        ("Rivaroxaban once daily prevents stroke.", "Rivaroxaban 20 mg od prevents stroke; enoxaparin every 12 hours."),
+        (
+            "Insulin degludec once daily is safe.",
+            "Insulin degludec is safe; insulin aspart was injected 3 times daily.",
+        ),
+        ("They exercised twice a week.", "They exercised at least three times a week."),
+        ("They exercised three times a week.", "They exercised 3.5 times a week."),
+        ("Radiotherapy was given daily.", "Radiotherapy was given five times a week."),
+        ("Bortezomib is given weekly.", "Bortezomib is given twice weekly, then every 5 weeks."),
+        ("Paracetamol was given every 6 hours.", "Paracetamol was given every 4 to 6 hours."),
+        ("Zoledronate is infused once a month.", "Zoledronate is infused annually, or every 3 months in cancer."),
     ],
 )
 def test_the_same_in_other_words_and_what_cannot_be_told_are_left(claim: str, source: str):
@@ -47,12 +60,19 @@ def test_the_same_in_other_words_and_what_cannot_be_told_are_left(claim: str, so
 
 @given(st.integers(2, 9), st.sampled_from(["day", "week", "month"]))
 def test_so_many_times_a_span_is_a_gap_of_its_part(times: int, span: str):
-    days = {"day": 1, "week": 7, "month": 30}[span]
-    for text in (f"{times} times a {span}", f"{times} times per {span}", f"{times} times each {span}"):
-        assert [item.days for item in frequencies(text)] == [pytest.approx(days / times)]
-    assert [item.days for item in frequencies(f"every {times} {span}s")] == [times * days]
+    hours = {"day": 24, "week": 168, "month": 720}[span]
+    for text in (f"{times} times a {span}", f"{times} times every {span}"):
+        assert [item.hours for item in frequencies(text)] == [pytest.approx(hours / times)]
+    assert [item.hours for item in frequencies(f"every {times} {span}s")] == [times * hours]
 
 
-@given(st.text(alphabet="every other once 12 a day,week.ly ", max_size=60))
+PIECES = st.sampled_from("every other once twice 12 3 times a per day week s daily weekly bid q12h . ı İ ſ".split())
+
+
+@given(st.text(max_size=80) | st.lists(PIECES, max_size=20).map(" ".join) | st.lists(PIECES, max_size=20).map("".join))
+@example("TAKEN DAİLY.")
+@example("every ſecond day")
+@example("Taken twıce a day and bıd")
 def test_any_text_is_read(text: str):
-    assert all(item.days > 0 for item in frequencies(plain(text)))
+    assert all(item.hours > 0 for item in (*frequencies(text), *frequencies(plain(text))))
+    findings(text, "It is taken once weekly.")

@@ -10,6 +10,7 @@ encoder's run without a GPU takes hours, so its state is kept as it goes (``Stat
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -141,7 +142,7 @@ class State:
 
     Args:
         path: The file.
-        settings: A run with others begins anew.
+        settings: What a run is of, and how it is made; one with others begins anew.
     """
 
     def __init__(self, path: Path, settings: str) -> None:
@@ -158,6 +159,7 @@ class State:
             if mean.values is not None:
                 of_it["mean"] = mean.values[place]
             held |= {f"{place}/{name}": value.contiguous() for name, value in of_it.items()}
+        held |= {f"random/{name}": value for name, value in random_state().items()}
         part = self._path.with_suffix(".part")
         save_file(held, part, {"settings": self._settings, "step": str(step), "count": str(mean.count)})
         os.replace(part, self._path)
@@ -178,11 +180,18 @@ class State:
             own = {name.removeprefix(start): value for name, value in held.items() if name.startswith(start)}
             parameter.data.copy_(own.pop("weight"))
             means += [own.pop("mean").to(parameter.device)] if "mean" in own else []
-            optimizer.state[parameter] = {
-                name: value if name == "step" else value.to(parameter.device) for name, value in own.items()
-            }
+            optimizer.state[parameter] = {name: value.to(parameter.device) for name, value in own.items()}
+        torch.set_rng_state(held["random/cpu"])
+        if "random/cuda" in held:
+            torch.cuda.set_rng_state(held["random/cuda"])
         mean.values, mean.count = means or None, int(told["count"])
         return int(told["step"])
+
+
+def random_state() -> dict[str, Tensor]:
+    """Of the generators that dropout draws from."""
+    own = {"cpu": torch.get_rng_state()}
+    return own | {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else own
 
 
 class Means:
@@ -201,9 +210,16 @@ class Means:
             torch._foreach_lerp_(self.values, [parameter.detach() for parameter in trained], 1.0 / self.count)
 
 
+def digest(path: Path) -> str:
+    """The hash of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def halved(device: str) -> torch.autocast:
     """Layers in 16 bits, where the device computes in them."""
-    can = device == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    # Without the instructions 16 bits are slower than 32; older versions of torch do not tell.
+    can = device == "cuda" or getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
     return torch.autocast(device, torch.bfloat16, enabled=can)
 
 
@@ -277,7 +293,8 @@ def carry_out(
     arrays = Arrays(data, "language" if base.suffix == ".gguf" else "encoder", config["longest"], device)
     network = opened(base, arrays, config)
     out.mkdir(parents=True, exist_ok=True)
-    settings = json.dumps([config, bytes(arrays.held["pairs_sha256"]).hex(), str(base), str(taught)])
+    read = [digest(path) for path in (base, taught) if path]
+    settings = json.dumps([config, bytes(arrays.held["pairs_sha256"]).hex(), *read])
     state = State(out / f"{name}.state", settings) if isinstance(network, EncoderNet) else None
     targets = torch.from_numpy(np.load(taught)).to(device).float() if taught else None
     train(network, arrays, config, targets, lambda text: sys.stderr.write(f"{name}: {text}\n"), state)
@@ -290,6 +307,7 @@ def carry_out(
         trained = {key: value for key, value in network.state_dict().items() if not key.startswith(("word", "look"))}
         kept = {key: value.half().cpu().contiguous() for key, value in trained.items()}
         save_file(kept, out / f"{name}.safetensors")
+        (out / f"{name}.state").unlink(missing_ok=True)
     if label:
         rows = np.flatnonzero(np.isin(arrays.part, label.split(",")))
         if isinstance(network, LanguageJudge):

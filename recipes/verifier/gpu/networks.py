@@ -194,6 +194,8 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None =
         name: np.asarray(value, np.float32) for name, value in (from_mpnet(held) if shape.by_distance else held).items()
     }
     layers = layers or shape.num_hidden_layers
+    if not 0 < layers <= shape.num_hidden_layers:
+        raise SystemExit(f"expected one to {shape.num_hidden_layers} layers of {folder}; found {layers}")
     weights = from_checkpoint(held, words, layers)
     sizes = {
         "width": shape.hidden_size, "inner": shape.intermediate_size, "layers": layers,

@@ -309,7 +309,7 @@ def chosen(fit: Seen, dev: Seen, document: NDArray[np.int64], same: float) -> It
         guess = dev.features[layers] @ weight.T + bias
         odds = neutral_odds(guess)
         needed = 1 - (1 - same) * place / len(fit.features)
-        for sure in STEPS:
+        for sure in (*STEPS, np.inf):
             leaving = reading & (odds > sure)
             tried = np.where(leaving[:, None], guess, answered)
             if (verdicts(tried, document) == whole).mean() >= needed:
@@ -359,9 +359,17 @@ def add(folder: ModelFolder, out: Path, pairs: Sequence[Path], dev: Path, layers
         raise InputError(
             f"expected a verifier without exits, its labels {', '.join(COLUMNS)}; {folder.path} has others"
         )
+    last = sum(it.name.endswith(".intermediate.weight") for it in model.graph.initializer)
+    if not all(0 < layer < last for layer in layers):
+        raise InputError(f"expected exits after one to {last - 1} layers; found {', '.join(map(str, layers))}")
+    if out.resolve() == folder.path.resolve():
+        raise InputError(f"expected --out to be another folder than --model; found {out} twice")
     documents = [it for path in sorted(dev.glob(f"*{SUFFIX}.jsonl")) for it in read_documents(path)]
-    if not documents:
-        raise InputError(f"expected files of whole documents, *{SUFFIX}.jsonl, in {dev}; found none")
+    short = [it for it in documents if len(it.sentences) <= SHORT]
+    if not short:
+        raise InputError(
+            f"expected whole documents of at most {SHORT} sentences in *{SUFFIX}.jsonl in {dev}; found none"
+        )
     asked = [Pair(sentence, it.claim) for it in documents for sentence in it.sentences]
     place = np.array([number for number, it in enumerate(documents) for _ in it.sentences])
     fit = seen(model, _pairs(pairs, given.count, encoder, given.seed), layers)
@@ -370,7 +378,6 @@ def add(folder: ModelFolder, out: Path, pairs: Sequence[Path], dev: Path, layers
         exits.append(one)
         share = f"{here:.1%} of {len(asked)} sentences exit, {by_then:.1%} by then"
         sys.stdout.write(f"after {one.layers} layers, above {one.sure:.2f}: {share}\n")
-    short = [it for it in documents if len(it.sentences) <= SHORT]
     some = random.Random(given.seed).sample(short, min(given.documents, len(short)))
     while (same := alike(write(folder, model, exits, out), some)) < given.same:
         sys.stdout.write(f"the usual protocol decides {same:.2%} of {len(some)} documents alike: bars are raised\n")

@@ -1,4 +1,8 @@
-"""How often something is taken or done, where a claim says it otherwise than its source."""
+"""How often something is taken or done, where a claim says it otherwise than its source.
+
+Only plain regimens are read: "once daily", "every 12 hours", "weekly for a year". A text that also says it in another
+way, within bounds or in phases, is left alone: of what is read here a wrong finding lowers a sound claim.
+"""
 
 from __future__ import annotations
 
@@ -6,88 +10,96 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vericite.verify.checks.words import Finding, sentences, shared, stems
+from vericite.verify.checks.words import Finding, clauses, sentences, shared, stems
 
-_DAYS = {
-    "hour": 1 / 24, "h": 1 / 24, "day": 1.0, "d": 1.0, "night": 1.0, "morning": 1.0, "evening": 1.0, "week": 7.0,
-    "wk": 7.0, "month": 30.0, "year": 365.0,
-}  # fmt: skip
-_WORDS = {
-    "hourly": 1 / 24, "daily": 1.0, "nightly": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.0,
-    "yearly": 365.0, "annually": 365.0,
-}  # fmt: skip
-_SHORT = {"qd": 1.0, "bid": 0.5, "b.i.d": 0.5, "tid": 1 / 3, "t.i.d": 1 / 3, "qid": 0.25, "q.i.d": 0.25}
-_COUNTS = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_UNIT = "|".join(sorted(_DAYS, key=len, reverse=True))
-_TIMES = r"once|twice|thrice|[1-9][0-9]? times"
-_NO_DOSE = (
-    r"(?![- ](?:life|living|activit\w+|routine|practice|basis|report\w*|diar\w+|mean|average|incidence|rates?|mortality"
-    r"|costs?|number|meetings?|smok\w+|function\w*|tasks?|newspapers?|magazines?|volume|briefings?))"
+_HOURS = {"hour": 1.0, "day": 24.0, "night": 24.0, "week": 168.0, "month": 720.0}
+_ADVERBS = {"daily": 24.0, "nightly": 24.0, "weekly": 168.0, "monthly": 720.0}
+_SHORT = {"bid": 12.0, "tid": 8.0, "qid": 6.0}
+_COUNTS = {"once": 1, "twice": 2, "thrice": 3}
+_UNIT, _ADVERB = "hour|day|night|week|month", "daily|nightly|weekly|monthly"
+_BEHIND = "for|in|with|by|to|and|or|over|from|at|as|when|until|during|after|before|on|than|but"
+_AFTER = rf"(?=\s*(?:[.,;:)\]]|$)|\s(?:{_BEHIND})\b)"
+"""What follows an adverb that stands alone, and no adjective ("daily steps") or unit ("every hour of delay")."""
+_PLAIN = re.compile(
+    rf"(?<![\w.-])(?:(?P<times>once|twice|thrice|[1-9] times)"
+    rf"(?:[- ](?P<adverb>{_ADVERB})|(?: an?| per| every) (?P<per>{_UNIT})(?!s))"
+    rf"|(?:once )?every (?P<gap>other|[1-9][0-9]?) (?P<of>hour|day|week|month)s?{_AFTER}"
+    rf"|every (?P<each>day|night|week|month){_AFTER}"
+    rf"|(?P<alone>{_ADVERB}){_AFTER}"
+    r"|(?P<short>bid|tid|qid))(?![\w-])",
+    re.IGNORECASE | re.ASCII,
 )
-"""What "daily" and the like stand before where they tell nothing of how often something is given."""
-_OFTEN = re.compile(
-    rf"(?<![\w-])(?:(?P<times>{_TIMES})[- ]"
-    rf"(?:(?:a|an|per|each|every)[- ](?P<per>{_UNIT})s?|(?P<adverb>{'|'.join(_WORDS)}))"
-    rf"|every (?P<gap>other|second|[1-9][0-9]?)(?:st|nd|rd|th)?[- ](?:(?:to|-) ?[0-9]+ )?(?P<of>{_UNIT})(?:s|ly)?"
-    rf"|(?P<alternate>alternate) (?P<days>day|week|month)s"
-    rf"|(?:every|each) (?P<each>{_UNIT})"
-    rf"|(?P<word>{'|'.join(_WORDS)}){_NO_DOSE}"
-    rf"|(?P<short>{'|'.join(map(re.escape, _SHORT))}))(?![\w-])",
-    re.IGNORECASE,
+_OTHERWISE = re.compile(
+    r"\b(?:od|o\.d|qd|q\.d|qod|hs|q\s?[0-9]+\s?(?:h|d|w|wk|hours?|days?|weeks?)|qw|b\.i\.d|t\.i\.d|q\.i\.d|hourly|yearly"
+    r"|annual\w*|quarter\w*|fortnight\w*|bi-?weekly|bi-?monthly|semi-?\w+ly|alternate|each|hours?ly|years?|cycles?"
+    r"|intervals?|phases?|then|thereafter|followed by|initial\w*|loading|load|maintenance|later|taper\w*|titrat\w*"
+    r"|escalat\w*|increas\w+ to|reduc\w+ to|(?:first|second|third|last) (?:week|month|day)|per (?:hour|day|week|month)"
+    r"|(?:morning|evening|noon|bedtime|night)s?|days? [0-9]+|[0-9]+[- ](?:hour|week|month)ly|weekdays?|weekends?"
+    r"|(?:days|nights|sessions|hours|minutes|visits|classes|cups|servings) (?:an?|per|every) (?:day|week|month)"
+    r"|up to|at least|at most|less than|more than|fewer than|no more|maximum|minimum|about|around|approximately|average"
+    r"|median|mean|roughly|between|twice every|thrice every|times every [0-9]+|or more|or less)\b"
+    r"|[0-9]\.[0-9]+ times|[0-9] ?(?:-|to|or) ?[0-9]+ ?(?:times|hour|day|week|month)|/ ?(?:h|day|d|week|wk|month)\b"
+    r"|[<>≤≥]",
+    re.IGNORECASE | re.ASCII,
 )
-_CLOSE = 0.2
-"""How far apart two gaps may be that are called the same: every four weeks is monthly."""
+"""How often, in a way that is not read: what is beside it may not be the regimen."""
+_ANY_ADVERB = re.compile(rf"\b(?:{_ADVERB})\b", re.IGNORECASE | re.ASCII)
+_CLOSE = 1.45
+"""Gaps that differ by less are called the same: every four weeks is monthly, five days of seven is daily."""
 _SHARED = 0.5
 
 
 class Frequency(NamedTuple):
-    """Days between two times, how it is written, and whether it says how often: "once daily", not "daily"."""
+    """Hours from one time to the next, how it is written, and whether it says how many: "once daily", not "daily"."""
 
-    days: float
+    hours: float
     text: str
-    exact: bool
+    counted: bool
 
 
 def frequencies(text: str) -> list[Frequency]:
-    """How often a text says that something is done, each time that it says so."""
-    return [Frequency(_days(match), match[0], not (match["each"] or match["word"])) for match in _OFTEN.finditer(text)]
+    """The plain regimens of a text, in order; none where it says how often in other ways, too."""
+    found = list(_PLAIN.finditer(text))
+    if _OTHERWISE.search(text) or len(_ANY_ADVERB.findall(text)) > sum(bool(_ANY_ADVERB.search(it[0])) for it in found):
+        return []
+    return [Frequency(_hours(match), match[0], not (match["each"] or match["alone"])) for match in found]
 
 
-def _days(match: re.Match[str]) -> float:
+def _hours(match: re.Match[str]) -> float:
     if match["times"]:
-        count = _COUNTS.get(match["times"].lower()) or float(match["times"].split()[0])
-        span = _DAYS[match["per"].lower()] if match["per"] else _WORDS[match["adverb"].lower()]
+        count = _COUNTS.get(match["times"].lower()) or int(match["times"][0])
+        span = _HOURS[match["per"].lower()] if match["per"] else _ADVERBS[match["adverb"].lower()]
         return span / count
     if match["gap"]:
-        count = 2.0 if match["gap"].lower() in ("other", "second") else float(match["gap"])
-        return count * _DAYS[match["of"].lower()]
-    if match["alternate"]:
-        return 2 * _DAYS[match["days"].lower()]
+        return (2 if match["gap"].lower() == "other" else int(match["gap"])) * _HOURS[match["of"].lower()]
     if match["each"]:
-        return _DAYS[match["each"].lower()]
-    return _WORDS[match["word"].lower()] if match["word"] else _SHORT[match["short"].lower()]
+        return _HOURS[match["each"].lower()]
+    return _ADVERBS[match["alone"].lower()] if match["alone"] else _SHORT[match["short"].lower()]
 
 
 def frequency_findings(claim: str, source: str) -> Iterator[Finding]:
-    """The one frequency of a claim, where its source has another and never that one.
+    """The one frequency of a claim, where its source has one other.
 
-    Held against the sentence of the source that says most of the claim. Claims and sentences with several are left
-    alone; and what is done three times a day is done daily.
+    The clauses of the source that say how often must say much of the claim, all in a way that is read, and the same.
+    What is done three times a day is done daily.
     """
     claimed = frequencies(claim)
-    if not claimed or any(not _same(claimed[0], other) for other in claimed):
+    if len(claimed) != 1:
         return
-    mine, content = claimed[0], stems(claim)
-    others = frequencies(source)
-    if not others or any(_same(mine, other) for other in others):
+    (mine,), content = claimed, stems(claim)
+    given: list[Frequency] = []
+    for text in (clause for sentence in sentences(source) for clause in clauses(sentence)):
+        if not (_PLAIN.search(text) or _ANY_ADVERB.search(text)):
+            continue
+        found = frequencies(text)
+        if not found or shared(content, stems(text)) < _SHARED:
+            return
+        given += found
+    if not given or any(_same(item, mine) or not _same(item, given[0]) for item in given):
         return
-    near = [(shared(content, stems(text)), frequencies(text)) for text in sentences(source)]
-    overlap, given = max(near, key=lambda pair: pair[0] * bool(pair[1]))
-    if not given or overlap < _SHARED or any(not _same(given[0], other) for other in given):
-        return
-    if mine.exact or mine.days < given[0].days:
+    if mine.counted or mine.hours < given[0].hours:
         yield Finding("number", f"claim says {mine.text}, the source {given[0].text}")
 
 
 def _same(one: Frequency, other: Frequency) -> bool:
-    return abs(one.days - other.days) <= _CLOSE * max(one.days, other.days)
+    return max(one.hours, other.hours) <= _CLOSE * min(one.hours, other.hours)
