@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,12 @@ settings.load_profile("vericite")
 # A script's background job ignores Ctrl-C, and so would the commands that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later look for garbage: thousands of tests take some time to go through."""
+    gc.collect()
+    gc.freeze()
 
 
 class Printed(NamedTuple):
