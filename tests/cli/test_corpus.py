@@ -86,6 +86,13 @@ def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):
     assert [json.loads(line)["id"] for line in only.splitlines()] == ["77"]
 
 
+def test_filters_that_leave_nothing_are_named(store, run_cli):
+    printed = run_cli("search", "aspirin", "--corpus", store, "--rerank", "none", "--language", "English")
+    assert "Nothing found." in printed.out
+    assert "nothing was found for 1 of 1 questions under the filters" in printed.err
+    assert "filters" not in run_cli("search", "aspirin", "--corpus", store, "--rerank", "none").err
+
+
 def test_documents_are_found_by_their_words(store, run_cli):
     printed = run_cli("search", "does zinc help with colds", "--corpus", store, "--rerank", "none")
     assert printed.out.splitlines()[0].startswith("  1. ")

@@ -94,3 +94,17 @@ def test_compare_says_of_its_measures_what_it_does(run_cli):
     told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
     assert "All that the files have" not in told
     assert "One alone, the first that the files have what it needs for, if none is named." in told
+
+
+def test_a_comparison_without_verdicts_says_by_what_it_compares(run_cli, tmp_path):
+    answer = {
+        "id": "1",
+        "question": "Does it help?",
+        "answer": "It does [1].",
+        "documents": [{"id": "a", "text": "Yes."}],
+    }
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(answer) + "\n")
+    printed = run_cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
+    assert printed.code == 0
+    assert "there are no verdicts: compared by AnsweredRate" in printed.err

@@ -818,3 +818,13 @@ def test_a_place_past_the_end_of_trec_rags_references_costs_itself_alone(tmp_pat
     cited = [[citation.document for citation in claim.citations] for claim in answer.claims]
     assert cited == [["d7"], ["d8", "d7"], [None]]
     assert [citation.marker for citation in answer.claims[2].citations] == [3]
+
+
+def test_a_document_that_says_it_is_retracted_is_marked(tmp_path: Path):
+    documents = [
+        {"id": "a", "text": "It helps.", "retracted": True},
+        {"id": "b", "text": "It helps.", "retracted": "no"},
+    ]
+    given = {"id": "1", "answer": "It helps [1][2].", "documents": documents}
+    (answer,) = read_records(tmp_path, given, documents=[])
+    assert [document.retracted for document in answer.documents] == [True, False]

@@ -20,6 +20,7 @@ from vericite.generate.extractive import (
 )
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
+    Candidate,
     absent,
     asked_for,
     candidates_of,
@@ -266,6 +267,16 @@ def test_where_the_sources_hardly_answer_the_usual_answer_counts():
     assert against.given(0.4) == against
     assert against.given(0.01).answer == "yes"
     assert against.given(0.01).yes < Stance(0.9, {0: 0.9}).given(0.01).yes
+
+
+def test_a_source_speaks_by_the_sentence_that_answers_not_by_the_one_that_leans_most():
+    """And no answer is stated that no source is listed for."""
+    result = Candidate("It did not help.", 1, 4, 5, "result", answers=0.98)
+    background = Candidate("It is widely used.", 1, 0, 5, "background", answers=0.7)
+    stance = Stance(0.2, {0: 0.8, 1: -0.76})
+    assert (stance.markers([background, result], 1), stance.markers([background, result], -1)) == ([], [1])
+    assert stance.is_backed([background, result])
+    assert not Stance(0.2, {0: 0.8, 1: -0.3}).is_backed([background, result])
 
 
 def test_a_denial_of_something_else_does_not_decide_a_question():

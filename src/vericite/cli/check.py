@@ -369,7 +369,7 @@ def _show_format(name: str) -> None:
 
 
 def _in_words(gate: Gate) -> str:
-    found = f"{gate.supported} of {gate.citations} citations supported ({gate.share:.3f})"
+    found = f"{gate.supported} of {gate.citations} cases supported, dangling citations counted ({gate.share:.3f})"
     end = f"{found if gate.citations else 'no citations'}, --fail-under {gate.fail_under:g}"
     return f"gate {'passed' if gate.passed else 'failed'}: {end}"
 

@@ -283,7 +283,13 @@ def _chosen(read: LoadedSystems, named: list[str] | None) -> list[Measure]:
 def _telling(read: LoadedSystems) -> list[Measure]:
     from vericite.evaluate.measures.registry import preferred_measure
 
-    return [preferred_measure([system.items for system in read.systems])]
+    found = preferred_measure([system.items for system in read.systems])
+    if any(all(item.checked is None for item in system.items) for system in read.systems):
+        note(
+            f"no measure was named, and there are no verdicts: compared by {found}. `vericite check FILE --out "
+            "VERDICTS` makes verdicts; `vericite measures` lists what -m takes"
+        )
+    return [found]
 
 
 class Rated(StrEnum):

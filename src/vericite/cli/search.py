@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vericite.cli.io import clean, say_json, show_embedding
+from vericite.cli.io import clean, note, say_json, show_embedding
 from vericite.cli.options import (
     BATCH,
     BatchOption,
@@ -100,7 +100,13 @@ def search(
     opened, problems = open_search(chosen.search, settings_of(chosen.llm), show_embedding)
     numbered, refused = _questions(question, batch)
     wrong = [*problems, *refused]
-    _carry_out(opened, numbered, chosen.search.depth(10), _Shown(explain, as_json, batch, run, tag), wrong)
+    shown = _Shown(explain, as_json, batch, run, tag)
+    _carry_out(opened, numbered, chosen.search.depth(10), shown, wrong)
+    if shown.nothing and any((from_year, to_year, journal, mesh, type, language)):
+        note(
+            f"nothing was found for {shown.nothing} of {len(numbered)} questions under the filters. A document passes "
+            "none that it says nothing to; `vericite corpus info STORE` says what a store's documents have"
+        )
     show_ledger(ledger_of(opened.rewrite.rewriter if opened.rewrite else None))
     report(wrong)
 
@@ -137,6 +143,8 @@ class _Shown:
 
         self.explain, self.as_json, self.batch, self.run, self.tag = explain, as_json, batch, run, tag
         self.console: Terminal = Terminal()
+        self.nothing = 0
+        """Questions for which nothing was found."""
 
     def lines(self, question: Question, found: FoundEvidence) -> list[str]:
         """What was found for a question as the run has it, if there is one."""
@@ -148,6 +156,7 @@ class _Shown:
 
     def print(self, question: Question, found: FoundEvidence) -> None:
         """Print it, unless the run has it and no JSON is asked for."""
+        self.nothing += not found.evidence
         if self.as_json:
             say_json(json.dumps(_as_json(question, found), ensure_ascii=False))
         elif self.run is None:

@@ -214,6 +214,7 @@ class Given(Foreign):
     id: Name | None = None
     title: str | None = None
     pmid: Name | None = None
+    retracted: bool = False
     place: Annotated[int, Field(ge=1, le=10_000)] | None = None
     texts: tuple[str, ...] | None = None
 
@@ -240,6 +241,7 @@ class Given(Foreign):
             "id": next(_wrong(fields, _IDS, (str, int)), _identified(levels)),
             "title": next(_wrong(fields, ("title",), (str,)), next((it for it in titles if isinstance(it, str)), None)),
             "pmid": _pmid(levels),
+            "retracted": any(level.get("retracted") is True for level in levels),
             "place": next(_values(levels, ("source_index",)), None),  # Haystack leaves out what is not cited.
             "texts": next((found for found in texts if found is not None), None),
         }
@@ -282,11 +284,14 @@ def _words(given: object) -> tuple[str, ...] | None:
     return tuple(text for text in texts if isinstance(text, str))
 
 
-def passages(id: str, texts: Sequence[str], title: str = "", pmid: str | None = None) -> Document:
+def passages(
+    id: str, texts: Sequence[str], title: str = "", pmid: str | None = None, retracted: bool = False
+) -> Document:
     """A document of which only passages are known, each a section."""
     sections = tuple(Section(text=storable(text)) for text in dict.fromkeys(texts) if text)
     written = re.fullmatch(r"(?:pmid\s?:?\s?)?([0-9]{1,8})", pmid or id, re.IGNORECASE)
-    return Document(id=storable(id), title=storable(title), sections=sections, pmid=written[1] if written else None)
+    own = written[1] if written else None
+    return Document(id=storable(id), title=storable(title), sections=sections, pmid=own, retracted=retracted)
 
 
 def sources_of(given: Sequence[Given], library: Library, kind: str = "context") -> CitableDocuments:
@@ -306,11 +311,11 @@ def sources_of(given: Sequence[Given], library: Library, kind: str = "context") 
     for name, parts in chunks.items():
         for number, (texts, item) in enumerate(parts.items(), start=1):
             id = ids[name, texts] = name if len(parts) == 1 else f"{name}#{number}"
-            documents.append(passages(id, texts, item.title or "", item.pmid or name))
+            documents.append(passages(id, texts, item.title or "", item.pmid or name, item.retracted))
         if len(parts) > 1:
             first = next(iter(parts.values()))
             words = [text for texts in parts for text in texts]
-            wholes.append(passages(name, words, first.title or "", first.pmid))
+            wholes.append(passages(name, words, first.title or "", first.pmid, first.retracted))
     places = [item.place or number for number, item in enumerate(given, start=1)]
     if len(set(places)) < len(places):
         places = list(range(1, len(given) + 1))

@@ -36,7 +36,10 @@ class AnswerToCheck(Record):
     @classmethod
     def of(cls, answer: Answer) -> Self:
         """An answer as it would be given, with all its documents."""
-        documents = tuple(SourceText(id=it.id, text=it.text, title=it.title or None) for it in answer.documents)
+        documents = tuple(
+            SourceText(id=it.id, text=it.text, title=it.title or None, retracted=it.retracted)
+            for it in answer.documents
+        )
         return cls(id=answer.id, answer=answer.text, documents=documents, question=answer.question)
 
     def parsed(self, library: Library | None = None) -> Answer:
@@ -63,7 +66,7 @@ def _read_vericite(raw: RawRecord, library: Library) -> Answer:
         if item.texts is None:
             raise raw.refused(f"documents.{number}.text", "expected a text; found none")
     documents = [
-        passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid)
+        passages(item.id or f"document-{number}", item.texts or (), item.title or "", item.pmid, item.retracted)
         for number, item in enumerate(given, start=1)
     ]
     return answer_of(record.id or str(raw.number), record.answer, CitableDocuments(documents, library), record.question)

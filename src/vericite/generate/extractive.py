@@ -139,10 +139,9 @@ class Stance:
         """The sentence that speaks for the answer most."""
         return max(self.votes, key=lambda index: self._side * self.votes[index])
 
-    @property
-    def is_backed(self) -> bool:
-        """Whether a sentence clearly speaks for the answer."""
-        return self._side * self.votes[self.deciding] >= _SPEAKS
+    def is_backed(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether a source is listed that speaks for the answer."""
+        return bool(self.markers(candidates, self._side))
 
     @property
     def opposing(self) -> int | None:
@@ -155,12 +154,14 @@ class Stance:
         return 1 if self.answer == "yes" else -1
 
     def markers(self, candidates: Sequence[Candidate], side: int) -> list[int]:
-        """The sources that speak for yes (1) or for no (-1): by the sentence of theirs that leans furthest."""
-        furthest: dict[int, float] = {}
-        for index, vote in self.votes.items():
-            for marker in candidates[index].markers:
-                furthest[marker] = max(furthest.get(marker, 0.0), vote, key=abs)
-        return sorted(marker for marker, vote in furthest.items() if side * vote >= _SPEAKS)
+        """The sources that speak for yes (1) or for no (-1).
+
+        A source speaks by the sentence of its own that leans furthest, counted by how likely it answers the question.
+        """
+        speaking: dict[int, int] = {}
+        for index in sorted(self.votes, key=lambda index: abs(self.votes[index]) * candidates[index].answers):
+            speaking |= dict.fromkeys(candidates[index].markers, index)
+        return sorted(marker for marker, index in speaking.items() if side * self.votes[index] >= _SPEAKS)
 
     def given(self, enough: float) -> Stance:
         """The stance of sources that answer with this probability.
@@ -413,7 +414,9 @@ class ExtractiveGenerator:
         enough: float,
     ) -> Answer:
         always = not self.settings.answer_at
-        sure = stance is not None and (always or (stance.is_backed and abs(stance.yes - 0.5) >= self.settings.sure))
+        sure = stance is not None and (
+            always or (stance.is_backed(candidates) and abs(stance.yes - 0.5) >= self.settings.sure)
+        )
         must = (
             []
             if stance is None

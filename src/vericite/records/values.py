@@ -132,15 +132,17 @@ class Document(Record):
 
 
 class SourceText(Record):
-    """A document as people have it: an id, a text, perhaps a title."""
+    """A document as people have it: an id, a text, perhaps a title; and whether it is known as retracted."""
 
     id: str = Field(min_length=1)
     text: str
     title: str | None = None
+    retracted: bool = False
 
     def document(self) -> Document:
         """The same as a document."""
-        return Document.from_text(self.id, self.text, self.title or "")
+        made = Document.from_text(self.id, self.text, self.title or "")
+        return made.model_copy(update={"retracted": True}) if self.retracted else made
 
 
 class Sentence(Record):
