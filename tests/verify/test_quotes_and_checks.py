@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from vericite import check
 from vericite.models import Pair
+from vericite.records import Document
 from vericite.verify import Case, Judgement, Premise, Protocol, get_protocol
 from vericite.verify.aggregators import quoted
 
@@ -47,6 +48,21 @@ def test_a_sentence_of_the_source_is_supported_by_it_whatever_the_judge_says(sen
 
 def case(*premises: str) -> Case:
     return Case((), (), tuple(Premise(text, ()) for text in premises))
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("Adding ICS [inhaled corticosteroids] lowers the risk.", 1),
+        ("Adding ICS [interferon] lowers the risk.", None),
+        ("Adding ICS [never] lowers the risk.", None),
+    ],
+)
+def test_the_documents_own_long_form_in_brackets_is_no_other_word(claim: str, found: int | None):
+    text = "Patients took inhaled corticosteroids (ICS). Adding ICS lowers the risk."
+    first, second = text.split(". ")
+    parts = (Premise(f"{first}.", ()), Premise(second, ()))
+    assert quoted(claim, Case((), (Document.from_text("d", text),), parts)) == found
 
 
 @pytest.mark.parametrize(

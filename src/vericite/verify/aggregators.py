@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.records import Label
+from vericite.text.acronyms import acronym_pairs
 from vericite.verify.checks import findings
 from vericite.verify.judging import softmax
 from vericite.verify.premises import Case
@@ -491,7 +492,7 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
     return statement._replace(holds=statement.native.startswith(CORRECT))
 
 
-QUOTES, CHECKS = "quotes.v1", "checks.v3"
+QUOTES, CHECKS = "quotes.v2", "checks.v4"
 """Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
 _HEADING = re.compile(
     r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"
@@ -503,13 +504,22 @@ def quoted(claim: str, case: Case) -> int | None:
     """The premise of a case that is the claim word for word; None where there is none.
 
     The whole premise must be, but for a heading of the abstract: "it is a myth that zinc helps" quotes no claim that it
-    does, and a question says nothing. Upper case, spaces and the full stop do not count.
+    does, and a question says nothing. Upper case, spaces and the full stop do not count, and no long form in brackets
+    that a cited document itself gives its abbreviation.
     """
-    quote = _normalized(claim)
+    quote = _normalized(_as_written(claim, case) if " [" in claim else claim)
     if len(quote.split()) < 2:
         return None
     texts = (_normalized(premise.text) for premise in case.premises)
     return next((index for index, text in enumerate(texts) if quote in (text, _HEADING.sub("", text, count=1))), None)
+
+
+def _as_written(claim: str, case: Case) -> str:
+    """The claim without the long forms that an extractive answer puts behind abbreviations."""
+    for document in case.documents:
+        for pair in acronym_pairs(document.titled_text):
+            claim = claim.replace(f"{pair.singular} [{pair.long}]", pair.singular)
+    return claim
 
 
 def quotation(index: int) -> Outcome:
