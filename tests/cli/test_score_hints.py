@@ -107,4 +107,4 @@ def test_a_comparison_without_verdicts_says_by_what_it_compares(run_cli, tmp_pat
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(answer) + "\n")
     printed = run_cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
     assert printed.code == 0
-    assert "there are no verdicts: compared by AnsweredRate" in printed.err
+    assert "not both have verdicts: compared by AnsweredRate" in printed.err

@@ -32,9 +32,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from release.documents import SUFFIX, LabelledDocument, read_documents
 from release.documents import verdicts as decided
+from release.teach import by_length
 from vericite.errors import InputError, VeriCiteError
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Pair
-from vericite.models.engine import MAY_EXIT, EncodedInput, Encoder
+from vericite.models.engine import MAY_EXIT, EncodedInput, Encoder, padded
 from vericite.models.folder import ModelFolder
 from vericite.verify.judges.bundled import BundledJudge
 
@@ -251,29 +252,18 @@ def seen(model: onnx.ModelProto, encoded: Sequence[EncodedInput], layers: Sequen
     ends = [f"encoder.layer.{number - 1}.output.normed" for number in layers]
     looking.graph.output.extend(helper.make_tensor_value_info(end, TensorProto.FLOAT, None) for end in ends)
     session = onnxruntime.InferenceSession(looking.SerializeToString(), providers=["CPUExecutionProvider"])
-    order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
     logits = np.zeros((len(encoded), 3), np.float32)
     features: dict[int, Array] = {}
-    start = 0
-    while start < len(order):
-        stop = start + 1
-        while stop < len(order) and (stop + 1 - start) * len(encoded[order[stop]].ids) <= TOKENS:
-            stop += 1
-        rows = order[start:stop]
-        length = len(encoded[rows[-1]].ids)
-        ids, kinds, words = (np.zeros((len(rows), length), np.int64) for _ in range(3))
-        for row, place in enumerate(rows):
-            size = len(encoded[place].ids)
-            ids[row, :size], kinds[row, :size], words[row, :size] = encoded[place].ids, encoded[place].type_ids, 1
-        feed = {"input_ids": ids, "attention_mask": words, "token_type_ids": kinds}
+    for rows in by_length(encoded, TOKENS):
+        feed = padded([encoded[place] for place in rows])
+        words, kinds = feed["attention_mask"], feed["token_type_ids"]
         logits[rows], *hidden = session.run(["logits", *ends], feed)
         both = np.stack([words - kinds, kinds], 1).astype(np.float32)
         for number, value in zip(layers, hidden, strict=True):
-            states = value.reshape(len(rows), length, -1)
+            states = value.reshape(*words.shape, -1)
             means = both @ states / both.sum(2, keepdims=True)
             held = features.setdefault(number, np.zeros((len(encoded), PARTS * states.shape[2]), np.float32))
             held[rows] = np.concatenate([states[:, :1], means], 1).reshape(len(rows), -1)
-        start = stop
     return Seen(features, logits)
 
 

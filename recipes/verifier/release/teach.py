@@ -25,7 +25,7 @@ import random
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,13 +35,25 @@ from numpy.typing import NDArray
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, ModelMissingError, VeriCiteError
 from vericite.models.contracts import COLUMNS, Pair
-from vericite.models.engine import Encoder, Engine
+from vericite.models.engine import EncodedInput, Encoder, Engine
 from vericite.models.folder import ModelFolder
 from vericite.train.data import LabelledPair, read_pairs, twin_units
 from vericite.verify.judging import Floats, mean_of, softmax, temperature_scaled
 
 CARD = "card.json"
 BATCH_TOKENS = 2048
+
+
+def by_length(encoded: Sequence[EncodedInput], tokens: int) -> Iterator[list[int]]:
+    """Places of inputs of like length, the shortest first, in batches of at most so many tokens with their padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids)):
+        if batch and (len(batch) + 1) * len(encoded[place].ids) > tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 class Scorer(Protocol):
@@ -95,17 +107,10 @@ class CheckpointScorer:
         from vericite.train.network import logits_of
 
         encoded = self._encoder.encode(pairs)
-        order = sorted(range(len(pairs)), key=lambda index: len(encoded[index].ids))
         values = np.zeros((len(pairs), len(COLUMNS)))
-        start = 0
-        while start < len(order):
-            stop = start + 1
-            while stop < len(order) and (stop + 1 - start) * len(encoded[order[stop]].ids) <= BATCH_TOKENS:
-                stop += 1
-            batch = order[start:stop]
+        for batch in by_length(encoded, BATCH_TOKENS):
             rows = [encoded[index] for index in batch]
             values[batch] = logits_of(self._network, rows, self._precision == "bf16")
-            start = stop
         return softmax(values)
 
 

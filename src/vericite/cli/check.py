@@ -89,7 +89,7 @@ def check(
         typer.Option(
             min=0,
             max=1,
-            help="Exit with 1 when fewer of all citations, dangling ones included, are supported.",
+            help="Exit with 1 when fewer of all cases, dangling citations included, are supported.",
         ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
@@ -369,7 +369,7 @@ def _show_format(name: str) -> None:
 
 
 def _in_words(gate: Gate) -> str:
-    found = f"{gate.supported} of {gate.citations} cases supported, dangling citations counted ({gate.share:.3f})"
+    found = f"{gate.supported} of {gate.citations} cases supported, dangling citations included ({gate.share:.3f})"
     end = f"{found if gate.citations else 'no citations'}, --fail-under {gate.fail_under:g}"
     return f"gate {'passed' if gate.passed else 'failed'}: {end}"
 

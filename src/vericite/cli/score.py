@@ -286,7 +286,7 @@ def _telling(read: LoadedSystems) -> list[Measure]:
     found = preferred_measure([system.items for system in read.systems])
     if any(all(item.checked is None for item in system.items) for system in read.systems):
         note(
-            f"no measure was named, and there are no verdicts: compared by {found}. `vericite check FILE --out "
+            f"no measure was named, and not both have verdicts: compared by {found}. `vericite check FILE --out "
             "VERDICTS` makes verdicts; `vericite measures` lists what -m takes"
         )
     return [found]

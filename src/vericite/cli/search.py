@@ -102,7 +102,7 @@ def search(
     wrong = [*problems, *refused]
     shown = _Shown(explain, as_json, batch, run, tag)
     _carry_out(opened, numbered, chosen.search.depth(10), shown, wrong)
-    if shown.nothing and any((from_year, to_year, journal, mesh, type, language)):
+    if shown.nothing and chosen.search.filters.predicate():
         note(
             f"nothing was found for {shown.nothing} of {len(numbered)} questions under the filters. A document passes "
             "none that it says nothing to; `vericite corpus info STORE` says what a store's documents have"

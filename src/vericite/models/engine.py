@@ -208,16 +208,8 @@ class Engine:
             yield ModelOutput(row, encoding.truncated)
 
     def _score(self, encodings: list[EncodedInput], output: int = 0) -> Any:
-        length = max(len(encoding.ids) for encoding in encodings)
-        ids = np.zeros((len(encodings), length), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        kinds = np.zeros_like(ids)
-        for row, encoding in enumerate(encodings):
-            size = len(encoding.ids)
-            ids[row, :size] = encoding.ids
-            mask[row, :size] = 1
-            kinds[row, :size] = encoding.type_ids
-        feed: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        feed: dict[str, Any] = padded(encodings)
+        length = feed["input_ids"].shape[1]
         session = self._session
         if self.folder.card.exits:
             feed[MAY_EXIT] = np.array([self.exits])
@@ -228,6 +220,19 @@ class Engine:
                 f"expected {self.folder.path} to read {length} tokens, as its card says; it failed: {error}. "
                 f"Correct the card's max_tokens. {MEND}"
             ) from None
+
+
+def padded(encodings: Sequence[EncodedInput]) -> dict[str, NDArray[np.int64]]:
+    """What a graph is fed: each input a row, as long as the longest."""
+    ids = np.zeros((len(encodings), max(len(encoding.ids) for encoding in encodings)), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    kinds = np.zeros_like(ids)
+    for row, encoding in enumerate(encodings):
+        size = len(encoding.ids)
+        ids[row, :size] = encoding.ids
+        mask[row, :size] = 1
+        kinds[row, :size] = encoding.type_ids
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
 
 
 @cache

@@ -1,7 +1,7 @@
 """How often something is taken or done, where a claim says it otherwise than its source.
 
 Only plain regimens are read: "once daily", "every 12 hours", "weekly for a year". A text that also says it in another
-way, within bounds or in phases, is left alone: of what is read here a wrong finding lowers a sound claim.
+way, within bounds or in phases, is left alone, since a wrong finding lowers a sound claim.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HOURS = {"hour": 1.0, "day": 24.0, "night": 24.0, "week": 168.0, "month": 720.0
 _ADVERBS = {"daily": 24.0, "nightly": 24.0, "weekly": 168.0, "monthly": 720.0}
 _SHORT = {"bid": 12.0, "tid": 8.0, "qid": 6.0}
 _COUNTS = {"once": 1, "twice": 2, "thrice": 3}
-_UNIT, _ADVERB = "hour|day|night|week|month", "daily|nightly|weekly|monthly"
+_UNIT, _ADVERB = "|".join(_HOURS), "|".join(_ADVERBS)
 _BEHIND = "for|in|with|by|to|and|or|over|from|at|as|when|until|during|after|before|on|than|but"
 _AFTER = rf"(?=\s*(?:[.,;:)\]]|$)|\s(?:{_BEHIND})\b)"
 """What follows an adverb that stands alone, and no adjective ("daily steps") or unit ("every hour of delay")."""
@@ -26,12 +26,12 @@ _PLAIN = re.compile(
     rf"|(?:once )?every (?P<gap>other|[1-9][0-9]?) (?P<of>hour|day|week|month)s?{_AFTER}"
     rf"|every (?P<each>day|night|week|month){_AFTER}"
     rf"|(?P<alone>{_ADVERB}){_AFTER}"
-    r"|(?P<short>bid|tid|qid))(?![\w-])",
+    rf"|(?P<short>{'|'.join(_SHORT)}))(?![\w-])",
     re.IGNORECASE | re.ASCII,
 )
 _OTHERWISE = re.compile(
     r"\b(?:od|o\.d|qd|q\.d|qod|hs|q\s?[0-9]+\s?(?:h|d|w|wk|hours?|days?|weeks?)|qw|b\.i\.d|t\.i\.d|q\.i\.d|hourly|yearly"
-    r"|annual\w*|quarter\w*|fortnight\w*|bi-?weekly|bi-?monthly|semi-?\w+ly|alternate|each|hours?ly|years?|cycles?"
+    r"|annual\w*|quarter\w*|fortnight\w*|bi-?weekly|bi-?monthly|semi-?\w+ly|alternate|each|years?|cycles?"
     r"|intervals?|phases?|then|thereafter|followed by|initial\w*|loading|load|maintenance|later|taper\w*|titrat\w*"
     r"|escalat\w*|increas\w+ to|reduc\w+ to|(?:first|second|third|last) (?:week|month|day)|per (?:hour|day|week|month)"
     r"|(?:morning|evening|noon|bedtime|night)s?|days? [0-9]+|[0-9]+[- ](?:hour|week|month)ly|weekdays?|weekends?"
@@ -50,7 +50,7 @@ _SHARED = 0.5
 
 
 class Frequency(NamedTuple):
-    """Hours from one time to the next, how it is written, and whether it says how many: "once daily", not "daily"."""
+    """Hours from one time to the next, how it is written, and whether it has a number: "once daily", not "daily"."""
 
     hours: float
     text: str
