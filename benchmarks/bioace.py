@@ -1,6 +1,6 @@
 """BioACE's parts on K-QA: the judge's agreement with annotators, nugget recall of cut gold answers, completeness.
 
-Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questions 40] [--only PART] [--llm MODEL]
+Usage: python benchmarks/bioace.py [--kqa FOLDER] [--healthver FOLDER] [--questions 40] [--only PART] [--llm MODEL ...]
     [--sample N] [--encoder CHECKPOINT --runs FOLDER] [--sizes 3]
 
 Completeness: a must-have statement is required, a nice-to-have one borderline. The other two labels are made by a rule
@@ -64,7 +64,7 @@ from vericite.assess.nuggets import score_nuggets, similarities, split_nuggets
 from vericite.datasets.registry import source_named
 from vericite.evaluate.agreement import CohenKappa, RatedItems
 from vericite.evaluate.resampling import Bootstrap
-from vericite.llm import LLM
+from vericite.llm import LLM, ChatRequest, Settings
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
 from vericite.records import Document, Gold, SentenceLabel, Verdict
@@ -75,6 +75,7 @@ from vericite.verify.protocol import get_protocol
 from vericite.verify.verifier import ClaimsToJudge, Verifier
 
 SHARES = (1.0, 0.75, 0.5, 0.25)
+AS_A_DOCTOR = "You are a doctor. Answer the patient's question in one paragraph of full sentences."
 
 
 SAID = {"supported": "Entailment", "contradicted": "Contradiction", "irrelevant": "Neutral"}
@@ -107,13 +108,17 @@ def agreement(path: Path) -> None:
         told(f"{name} with the other two where they agree", [(row[first], row[name]) for row in agreed], agreed)
 
 
-def recall(path: Path, count: int) -> None:
-    """Kendall's tau a question between nugget recall and how much of the gold answer is left."""
+def recall(path: Path, count: int, models: Sequence[str]) -> None:
+    """Kendall's tau a question between nugget recall and how much of the gold answer is left.
+
+    Beside it the recall of another question's answer, and of what language models answer from what they know.
+    """
     problems: list = []
     gold = source_named(f"kqa:{path}").gold(problems)
     kept = [it for it in gold.values() if it.nuggets and it.ideal and len(split_sentences(it.ideal[0])) >= 4][:count]
     embedder = Embedder.shared()
     matrices, unrelated = [], []
+    answered: dict[str, list] = {}
     for place, one in enumerate(kept):
         text = one.ideal[0]
         spans = split_sentences(text)
@@ -121,6 +126,15 @@ def recall(path: Path, count: int) -> None:
         cuts = [text[: spans[max(round(len(spans) * share), 1) - 1].end] for share in SHARES]
         matrices.append([similarities(embedder, split_nuggets(cut), nuggets) for cut in cuts])
         unrelated.append(similarities(embedder, split_nuggets(kept[place - 1].ideal[0]), nuggets))
+    for model in models:
+        requests = [ChatRequest.ask(one.question.text, AS_A_DOCTOR) for one in kept]
+        with LLM(model, Settings(concurrency=1, timeout=600, deadline=1200)) as llm:
+            said = [reply.text for reply in llm.map(requests)]
+        answered[model] = [
+            similarities(embedder, split_nuggets(text), [it.text for it in one.nuggets or ()])
+            for text, one in zip(said, kept, strict=True)
+        ]
+        print(f"{model}: {np.mean([len(text.split()) for text in said]):.0f} words an answer", flush=True)
     train = [found[0].ravel() for found in matrices] + [found.ravel() for found in unrelated]
     mixture = fit_mixture(np.concatenate(train), embedder.signature)
     print(f"{mixture.signature}, means {mixture.means}, turns at {mixture.turns_at}")
@@ -128,9 +142,12 @@ def recall(path: Path, count: int) -> None:
         recalls = np.array([[score_nuggets(it, mixture, way).recall or 0 for it in found] for found in matrices])
         # All alike is no order at all: it counts as 0.
         taus = np.nan_to_num([kendalltau(row, SHARES).statistic for row in recalls])
-        other = np.mean([score_nuggets(it, mixture, way).recall or 0 for it in unrelated])
-        means = ", ".join(f"{share:.0%} {value:.3f}" for share, value in zip(SHARES, recalls.mean(axis=0), strict=True))
-        print(f"{way}: tau {taus.mean():.3f} (n {len(taus)}); recall at {means}; unrelated {other:.3f}", flush=True)
+        named = {f"{share:.0%}": list(row) for share, row in zip(SHARES, zip(*matrices, strict=True), strict=True)}
+        named |= {"unrelated": unrelated} | answered
+        scored = np.array([[score_nuggets(it, mixture, way).recall or 0 for it in found] for found in named.values()])
+        print(f"{way}: tau {taus.mean():.3f} (n {len(taus)}); recall of", flush=True)
+        for name, found in zip(named, Bootstrap().means(scored.T), strict=True):
+            print(f"  {name}: {found.value:.3f} [{found.low:.3f}, {found.high:.3f}]", flush=True)
 
 
 AUXILIARY = re.compile(r"\b(is|are|was|were|can|may|should|will|would|could|must|has|have|does|do)\b(?! not)")
@@ -174,7 +191,7 @@ def plain(text: str) -> str:
 
 def completeness(
     path: Path,
-    model: str | None,
+    models: Sequence[str],
     sample: int | None,
     strengths: Sequence[float],
     bases: Sequence[str],
@@ -198,8 +215,7 @@ def completeness(
     best = max(on_dev, key=on_dev.__getitem__)
     print("dev, weighted F1 by strength: " + ", ".join(f"{key:g} {value:.3f}" for key, value in on_dev.items()))
     ways = {"always the commonest label": None, f"classifier (strength {best:g})": trained(best, train + held)}
-    if model:
-        ways[model] = ByModel(LLM(model))
+    ways |= {model: ByModel(LLM(model)) for model in models}
     for base in bases:
         name = Path(base).name
         ways[f"encoder, fine-tuned from {name}"] = tuned_labeller(
@@ -207,8 +223,8 @@ def completeness(
         )
     commonest = Counter(label for _, label in train + held).most_common(1)[0][0]
     for name, way in ways.items():
-        if name == model and sample:
-            # The language model alone, which is the slow one.
+        if name in models and sample:
+            # Language models alone, which are slow.
             rows = sorted(parts["test"], key=lambda row: hashlib.sha256("\0".join(row[1]).encode()).digest())[:sample]
         else:
             rows = parts["test"]
@@ -417,7 +433,7 @@ def main() -> None:
     parser.add_argument("--healthver", type=Path, default=Path("../shared/data/healthver"))
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--only", choices=["recall", "agreement", "completeness", "correctness"])
-    parser.add_argument("--llm", help="a language model that labels sentences too")
+    parser.add_argument("--llm", action="append", default=[], help="a language model that labels and answers too")
     parser.add_argument(
         "--strengths", type=float, nargs="+", default=CHOICES, help="of the classifier, chosen on the second part"
     )
@@ -432,7 +448,7 @@ def main() -> None:
     trained = (given.encoder, given.runs, given.config)
     answers = given.kqa / "questions_w_answers.jsonl"
     if given.only in (None, "recall"):
-        recall(answers, given.questions)
+        recall(answers, given.questions, given.llm)
     if given.only in (None, "agreement"):
         agreement(given.kqa / "NLI_medical_annotator.csv")
     if given.only in (None, "completeness"):

@@ -101,7 +101,15 @@ def write_card(folder: Path, **changes: Any) -> None:
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("model.onnx", "tokenizer.json")
     }
     labels = [f"source-{number}" for number in range(1, K + 1)]
-    card |= {"name": "made", "labels": labels, "max_tokens": 32, "temperature": 2.0, "files": files, **changes}
+    card |= {
+        "name": "made",
+        "exits": [],
+        "labels": labels,
+        "max_tokens": 32,
+        "temperature": 2.0,
+        "files": files,
+        **changes,
+    }
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
 
 

@@ -37,7 +37,7 @@ def test_stats_count_and_say_what_was_trained_on_the_set(bioasq: Path):
     done = CliRunner().invoke(app, ["datasets", "stats", "bioasq", str(bioasq), "--json"])
     assert done.exit_code == 0
     assert json.loads(done.stdout)["counts"]["questions: yesno"] == 1
-    assert "verifier-v4" in done.stderr
+    assert "verifier-v5" in done.stderr
 
 
 def test_show_writes_what_other_commands_read(bioasq: Path):
@@ -53,6 +53,6 @@ def test_a_run_over_a_data_set_keeps_what_was_trained_on_it_in_its_manifest(bioa
     assert done.exit_code == 0 and "shipped models were trained on parts of bioasq" in done.stderr
     kept = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["data"]
     assert kept["set"] == "bioasq" and kept["files"] == [str(bioasq)]
-    assert any(line.startswith("verifier-v4") for line in kept["leakage"])
+    assert any(line.startswith("verifier-v5") for line in kept["leakage"])
     scored = CliRunner().invoke(app, ["score", str(folder), "--gold", f"bioasq:{bioasq}", "-m", "AnsweredRate"])
     assert scored.exit_code == 0 and "AnsweredRate" in scored.stdout

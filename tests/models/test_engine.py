@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 import vericite.models.engine as engine_module
 from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
-from vericite.models.engine import available_cores
+from vericite.models.engine import MAY_EXIT, available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
 
 WORDS = Tokenizer.from_file(str(ModelFolder.bundled(VERIFIER).path / "tokenizer.json"))
@@ -83,7 +83,7 @@ Input = str | Pair
 
 @pytest.fixture(scope="module")
 def verifier() -> Engine:
-    return Engine(ModelFolder.bundled(VERIFIER))
+    return Engine(ModelFolder.bundled(VERIFIER), exits=True)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +123,14 @@ def test_the_pairs_of_these_tests_are_worth_comparing(verifier: Engine):
     assert found.std(axis=0).min() > 0.1
 
 
+def test_a_pair_that_exits_keeps_its_label(verifier: Engine):
+    closed, open_ = values_of(Engine(verifier.folder), PAIRS), values_of(verifier, PAIRS)
+    assert (closed.argmax(axis=1) == open_.argmax(axis=1)).all()
+    left = (closed != open_).any(axis=1)
+    assert 0.2 < left.mean() < 1
+    assert {*closed.argmax(axis=1)[left]} == {verifier.folder.card.labels.index("neutral")}
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_row_does_not_depend_on_its_batch(seed: int, subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
@@ -147,6 +155,8 @@ def test_a_row_does_not_depend_on_its_padding(padding: int, subject: tuple[Engin
             "token_type_ids": encoding.type_ids,
         }
         feed = {name: np.array([row + [0] * padding], dtype=np.int64) for name, row in rows.items()}
+        if engine.folder.card.exits:
+            feed[MAY_EXIT] = np.array([engine.exits])
         same(engine._session.run(None, feed)[0], alone[[index]])
 
 

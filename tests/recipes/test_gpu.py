@@ -20,7 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from gpu.__main__ import main
 from gpu.arrays import Arrays, write
-from gpu.fit import State, auc, losses, margins, predict, softmax
+from gpu.fit import State, auc, losses, margins, neutral_offset, predict, softmax
 from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, to_checkpoint
 from vericite.models import Encoder, Pair
 from vericite.train.data import TOKENIZER
@@ -266,6 +266,15 @@ def as_reranker(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors")
 
 
+def test_neutral_loses_what_was_too_much_of_it(mix: Path) -> None:
+    arrays = Arrays(written(mix), "encoder", 512, "cpu")
+    gold = arrays.held["label"][arrays.dev]
+    right = np.eye(3)[gold] + np.random.default_rng(0).normal(0, 1, (len(gold), 3))
+    less = neutral_offset(arrays, right)
+    assert -1 < less < 1
+    assert neutral_offset(arrays, right + np.array([0, 0, 0.7])) == pytest.approx(less + 0.7)
+
+
 def test_from_pairs_to_a_checkpoint_by_a_teacher(mix: Path) -> None:
     """The teacher's word of pairs that nobody labelled is learnt from; what comes out is read by the other trainer."""
     data, out = written(mix), mix / "runs"
@@ -298,6 +307,7 @@ def test_from_pairs_to_a_checkpoint_by_a_teacher(mix: Path) -> None:
     np.savez(mix / "kept.npz", **{**held, "pairs_sha256": np.zeros(32, np.uint8)})
     with pytest.raises(SystemExit, match="has others"):
         main(recalled)
+    config.write_text(json.dumps({**json.loads(config.read_text()), "offset": 0.5}))
     main(["fit", str(data), str(mix / "base.npz"), "--name", "verifier", "--taught", str(mix / "taught.npy"), *fit])
     main(["checkpoint", str(mix / "base"), str(data), str(out / "verifier.safetensors"), str(mix / "checkpoint")])
     said = np.load(out / "verifier.dev.npz")

@@ -28,12 +28,13 @@ for word in "$@"; do
   case "$word" in "$OUT"/*) [ -e "$word" ] || { mkdir -p "$(dirname "$word")"; echo x > "$word"; } ;; esac
 done
 """
-STEPS = ["mix", "pool", "arrays", "base", "base", "fit", "mean", "fit", "checkpoint", "pack", "calibrate"]
+STEPS = ["mix", "pool", "arrays", "base", "kept", "fit", "checkpoint", "pack", "calibrate", "exits"]
+WITH_A_TEACHER = [*STEPS[:4], "base", "fit", "mean", *STEPS[5:]]
 
 pytestmark = pytest.mark.skipif(not shutil.which("sh"), reason="the recipe is a shell script")
 
 
-def made(folder: Path, breaks: str = "nothing") -> tuple[int, list[str]]:
+def made(folder: Path, breaks: str = "nothing", larger: bool = False) -> tuple[int, list[str]]:
     """Run the recipe into ``folder/out``; its exit code, and the steps it took this time."""
     stub, calls = folder / "vericite", folder / "calls"
     stub.write_text(STUB)
@@ -41,7 +42,7 @@ def made(folder: Path, breaks: str = "nothing") -> tuple[int, list[str]]:
     calls.write_text("")
     names = {"VERICITE": f"{stub}", "VERICITE_MIX": f"{stub} train mix", "VERICITE_RELEASE": f"{stub} train"}
     told = {**names, "VERICITE_GPU": f"{stub} gpu", "CALLS": str(calls), "BREAKS": breaks, "OUT": str(folder / "out")}
-    command = ["sh", str(RECIPE), *(str(folder / name) for name in ("data", "base", "larger", "out"))]
+    command = ["sh", str(RECIPE), *(str(folder / name) for name in ("data", "base", "out", "larger")[: 3 + larger])]
     done = subprocess.run(command, env={**os.environ, **told}, check=False, capture_output=True, timeout=50)
     return done.returncode, calls.read_text().splitlines()
 
@@ -53,7 +54,7 @@ def steps(calls: list[str]) -> list[str]:
 def test_every_step_is_taken_once_and_none_again(tmp_path: Path) -> None:
     code, calls = made(tmp_path)
     assert (code, steps(calls)) == (0, STEPS)
-    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"checkpoint", "packed", "verifier", "teacher"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"checkpoint", "packed", "verifier", "taught.npy"}
     assert not list((tmp_path / "out").glob("part-*"))
     assert made(tmp_path) == (0, [])
 
@@ -71,7 +72,8 @@ def test_a_step_that_broke_is_taken_again_and_those_before_are_not(tmp_path: Pat
 
 
 def test_the_one_that_ships_learns_from_what_the_larger_one_said(tmp_path: Path) -> None:
-    _, calls = made(tmp_path)
+    code, calls = made(tmp_path, larger=True)
+    assert (code, steps(calls)) == (0, WITH_A_TEACHER)
     out = f"{tmp_path / 'out'}/"
     teacher, verifier = (call.replace(out, "").split() for call in calls if call.split()[1] == "fit")
     assert (teacher[2:4], verifier[2:4]) == (["data.npz", "larger.npz"], ["data.npz", "base.npz"])
@@ -112,7 +114,7 @@ def test_the_steps_know_the_words_that_they_are_told(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", read)
     told = [read_by_its_step(call) for call in calls]
-    assert told[-1].write
+    assert told[STEPS.index("calibrate")].write
     for word in itertools.chain.from_iterable(map(str.split, calls)):
         assert Path(word).exists() or not word.startswith(str(RECIPE.parent)), word
 

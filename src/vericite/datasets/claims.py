@@ -216,7 +216,7 @@ def _evidence_inference(row: Row, reading: Reading) -> Entry:
     return Entry(citations=(citation,))
 
 
-_VERIFIER = "verifier-v4"
+_VERIFIER = "verifier-v5"
 
 SETS = (
     DataSet(

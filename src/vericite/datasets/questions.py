@@ -283,7 +283,7 @@ def _medlfqa(row: Row, reading: Reading) -> Entry:
     return Entry(question, Gold.of(question))
 
 
-_VERIFIER = "verifier-v4"
+_VERIFIER = "verifier-v5"
 
 SETS = (
     DataSet(

@@ -13,7 +13,7 @@ from vericite.errors import ModelCardError, ModelHashError, ModelMissingError, U
 from vericite.records import FloatMap, Names, Record, first_problem
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v2", "verifier-v4"
+EMBEDDER, RERANKER, VERIFIER = "embedder-v1", "reranker-v2", "verifier-v5"
 SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 """The models that the package ships."""
 FILES = ("model.onnx", "tokenizer.json")

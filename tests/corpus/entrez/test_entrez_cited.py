@@ -21,7 +21,7 @@ ARTICLES = [
     Article("2024", "A year.", "This record has the number of a year."),
 ]
 ANSWER = """Aspirin lowered the risk of a second stroke in 400 adults (PMID: 20301). Statins lowered LDL cholesterol by
-a third [statins](https://doi.org/10.1000/lipids.7), and so they did elsewhere
+a third [statins](https://doi.org/10.1000/lipids.7), as is said
 [here](https://www.ncbi.nlm.nih.gov/pmc/articles/PMC88/). Melatonin shortened jet lag by two days
 [jet](https://doi.org/10.1000/jet(lag)1). Aspirin cures gout (PMID 20399). Guidelines changed in [2024].
 """
