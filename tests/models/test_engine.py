@@ -229,7 +229,7 @@ def test_no_inputs_give_no_rows_and_load_nothing():
 def test_eight_threads_sharing_a_fresh_engine_get_what_one_gets_alone(
     subject: tuple[Engine, list[Input]], alone: Values
 ):
-    engine, inputs = Engine(subject[0].folder, threads=2), subject[1]
+    engine, inputs = Engine(subject[0].folder, threads=2, exits=subject[0].exits), subject[1]
     together = Barrier(8, timeout=30)
 
     def work(seed: int) -> tuple[list[int], Values]:
@@ -244,7 +244,7 @@ def test_eight_threads_sharing_a_fresh_engine_get_what_one_gets_alone(
 
 @pytest.mark.parametrize("size", [1, 5, 40])
 def test_one_thread_and_four_agree_exactly_on_verdicts(size: int, verifier: Engine):
-    one, four = (Engine(verifier.folder, threads=threads) for threads in (1, 4))
+    one, four = (Engine(verifier.folder, threads=threads, exits=True) for threads in (1, 4))
     assert (values_of(one, PAIRS[:size]) == values_of(four, PAIRS[:size])).all()
 
 
@@ -377,7 +377,7 @@ def test_no_texts_give_no_embeddings_of_the_right_width():
 
 def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch, verifier: Engine):
     monkeypatch.setattr(engine_module, "bytes_overflow", lambda: True)
-    careful = Engine(verifier.folder)
+    careful = Engine(verifier.folder, exits=True)
     same(values_of(careful, PAIRS[:20]), values_of(verifier, PAIRS[:20]))
 
 
