@@ -77,6 +77,20 @@ def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: 
     assert {folder.name for folder in (tmp_path / "jobs").iterdir()} == {done[0], *done[3:]}
 
 
+def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
+    service = Service(Offer(), state_folder(tmp_path))
+    kept = jobs.Jobs(service)
+    item = AnswerBody(answer="It helps.", documents=())
+    done, waiting = (kept.add(JobBody(items=(item,))) for _ in range(2))
+    (tmp_path / "jobs" / done / "results.jsonl").write_text("{}\n")
+    assert kept.cancel(done) == kept.state(done) == {
+        "id": done, "items": 1, "done": 1, "cancelled": False, "finished": True
+    }  # fmt: skip
+    for _ in range(2):
+        assert kept.cancel(waiting) == {"id": waiting, "items": 1, "done": 0, "cancelled": True, "finished": True}
+    service.close()
+
+
 def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):
     server = started()
     source = {"id": "d", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea was common."}

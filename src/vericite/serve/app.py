@@ -310,9 +310,8 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
 
     @app.delete("/v1/jobs/{id}", status_code=202)
     async def cancel(id: str) -> Response:
-        """Do no more of a job."""
-        await asyncio.to_thread(jobs.cancel, id)
-        return JSONResponse({"id": id, "cancelled": True}, 202)
+        """Do no more of a job. Of one that was finished already ``cancelled`` is false, and its results stay."""
+        return JSONResponse(await asyncio.to_thread(jobs.cancel, id), 202)
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:

@@ -95,18 +95,23 @@ class Jobs:
         self._prune()
         return id
 
-    def cancel(self, id: str) -> None:
-        """Do no more of a job."""
+    def cancel(self, id: str) -> dict[str, Any]:
+        """Do no more of a job, and say how far it is; one that is finished stays as it is."""
+        state = self.state(id)
+        if state["finished"]:
+            return state
         write_whole(self._place(id) / _CANCELLED, ["\n"])
         if (work := self._work.get(id)) is not None:
             work.stop("cancelled")
+        return self.state(id)
 
     def state(self, id: str) -> dict[str, Any]:
         """How far a job is."""
         folder = self._place(id)
         items = len(self._body(folder).items)
         done = _lines(folder / _RESULTS)
-        cancelled = (folder / _CANCELLED).exists()
+        # Its last item may have been done just before it was told.
+        cancelled = done < items and (folder / _CANCELLED).exists()
         return {"id": id, "items": items, "done": done, "cancelled": cancelled, "finished": cancelled or done >= items}
 
     def results(self, id: str) -> Iterator[str]:
