@@ -87,7 +87,7 @@ class UnknownNameError(InputError):
     """A name that is in no registry; the message lists the names there are."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = sorted(set(known))
         self._parts = (kind, name, names)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
