@@ -71,6 +71,11 @@ def test_an_unknown_name_that_is_close_to_none_is_answered_with_all_names_in_ord
     assert message == "expected a judge out of alpha, zeta; found 'quixotic'."
 
 
+def test_a_name_that_two_registries_have_is_listed_once():
+    message = str(UnknownNameError("format", "nosuch", ["auto", "alce", "alce"]))
+    assert message == "expected a format out of alce, auto; found 'nosuch'."
+
+
 def test_an_unknown_name_is_reported_even_where_there_are_no_names_at_all():
     assert "found 'x'" in str(UnknownNameError("corpus", "x", iter(())))
 

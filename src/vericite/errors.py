@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from types import UnionType
 from typing import Self
 
 
@@ -36,6 +37,22 @@ class VeriCiteError(Exception):
 
 class InputError(VeriCiteError):
     """The user's input cannot be used."""
+
+
+def expect_type(value: object, kind: type | UnionType, wanted: str, step: str) -> None:
+    """Refuse a value of another type, where users of Python give it.
+
+    Args:
+        value: What was given.
+        kind: What it is to be.
+        wanted: The same in words.
+        step: What to do about it.
+
+    Raises:
+        InputError: It is of another type.
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"expected {wanted}; found {value!r:.80}. {step}")
 
 
 class RecordError(InputError):
@@ -87,7 +104,7 @@ class UnknownNameError(InputError):
     """A name that is in no registry; the message lists the names there are."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = sorted(set(known))
         self._parts = (kind, name, names)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

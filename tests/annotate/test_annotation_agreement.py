@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -117,6 +118,35 @@ def test_a_table_to_fill_in_has_a_row_a_unit(make_system, tmp_path: Path):
     path.write_text("item,label\n" + "".join(f"{item},supported\n" for item in units), encoding="utf-8")
     found = read_annotations([path], SCHEME, units, [])
     assert {one.rater for one in found} == {"ann"}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("name", ["ann.csv", "ann.tsv"])
+def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, delimiter: str, encoding: str, name: str):
+    if name == "ann.tsv" and delimiter != "\t":
+        return
+    rows = [["item", "label", "note"], ["1", "supported", "très sûr; [1], yes"], ["2", "irrelevant", ""]]
+    path = tmp_path / name
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    problems: list = []
+    found = read_annotations([path], SCHEME, None, problems)
+    assert not problems
+    assert [(one.item, one.label, one.note) for one in found] == [
+        ("1", "supported", "très sûr; [1], yes"), ("2", "irrelevant", "")
+    ]  # fmt: skip
+
+
+def test_a_row_of_another_encoding_costs_itself_and_wrong_columns_are_named(tmp_path: Path):
+    path = tmp_path / "ann.csv"
+    path.write_bytes("item;label;note\n1;supported;très\n2;supported;\n".encode("cp1252"))
+    problems: list = []
+    assert [one.item for one in read_annotations([path], SCHEME, None, problems)] == ["2"]
+    assert "line 2: expected UTF-8; found byte 0xe8. Save the table as UTF-8" in str(problems[0])
+    path.write_text("id;verdict\n1;supported\n")
+    with pytest.raises(InputError, match="expected a table with the columns item, rater and label; found 'id', 'verd"):
+        read_annotations([path], SCHEME, None, [])
 
 
 def test_the_interface_of_label_studio_has_every_label():

@@ -185,7 +185,9 @@ def test_systems_are_ranked_by_a_models_labels_as_by_peoples():
     labels = {("q", system): of for system, of in shares.items()}
     turned = {("q", system): of for system, of in zip(shares, [*shares.values()][::-1], strict=True)}
     rows = {row.row: row for row in sentence_rankings(labels, labels, Bootstrap(draws=100))}
-    assert rows["Spearman's rho, completeness"].estimate.value == pytest.approx(1)
+    rho = rows["Spearman's rho, completeness"]
+    assert rho.estimate.value == pytest.approx(1)
+    assert rho.record["low"] is None and rho.record["needs"] == "5 systems or more for an interval; found 3"
     rows = {row.row: row for row in sentence_rankings(turned, labels, Bootstrap(draws=100))}
     assert rows["Kendall's tau-b, completeness"].estimate.value == pytest.approx(-1)
     (row, *_) = sentence_rankings(dict(list(labels.items())[:2]), labels, Bootstrap(draws=100))

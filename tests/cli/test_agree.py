@@ -47,6 +47,15 @@ def test_measures_rank_systems_alike(run_cli, tmp_path):
     assert "Spearman's rho" in printed.out
 
 
+@pytest.mark.parametrize(("systems", "is_told"), [("abc", True), ("abcde", False)])
+def test_rankings_of_few_systems_say_why_they_have_no_interval(run_cli, tmp_path, systems, is_told):
+    scores = [{"system": it, "measure": name, "value": place} for name in "xy" for place, it in enumerate(systems)]
+    path = lines(tmp_path / "s.jsonl", *scores)
+    assert ("too few systems for an interval" in run_cli("rankings", path).out) == is_told
+    found = json.loads(run_cli("rankings", path, "--json").out)
+    assert all((one["low"] is None) == is_told and one["value"] == 1 for one in found)
+
+
 def test_agreement_and_rankings_are_signed(run_cli, tmp_path):
     path, out = rated(tmp_path / "r.jsonl", human="ssc", judge="sci"), tmp_path / "out.jsonl"
     printed = run_cli("agree", path, "-m", "CohenKappa", "--seed", "3", "--signatures", "--out", str(out))
@@ -119,7 +128,7 @@ def test_tables_are_whole_in_80_columns(run_cli, monkeypatch, tmp_path, terminal
     for whole in ("Krippendorff's alpha, nominal", "95% interval", "missing", "[1.000, 1.000]", "almost perfect"):
         assert whole in printed
     names = "CitationCoverage(by='sentence', source='verdicts')", "CitationF1(level='article', average='micro')"
-    rows = [{"system": name, "measure": measure, "value": ord(name)} for name in "abc" for measure in names]
+    rows = [{"system": name, "measure": measure, "value": ord(name)} for name in "abcde" for measure in names]
     shown = run_cli("rankings", lines(tmp_path / "s.jsonl", *rows)).out
     assert all(whole in shown for whole in (*names, "systems", "missing", "[1.000, 1.000]"))
 

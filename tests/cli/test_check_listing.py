@@ -35,6 +35,14 @@ def test_at_ten_columns_there_are_words_and_not_only_dots(run_cli, monkeypatch):
     assert re.search(r"\b[01]\.\d\d\b", printed)
 
 
+def test_markers_that_are_not_read_are_named_and_the_others_counted(run_cli, tmp_path):
+    path = tmp_path / "in.jsonl"
+    texts = ("It is [S1]. It was [S2]. It does [S3]. So [S4]. So [S5]. Also [S3].", "It is [S3].")
+    path.write_text("".join(json.dumps({"answer": text, "documents": DOCUMENTS}) + "\n" for text in texts))
+    printed = " ".join(run_cli("check", str(path)).out.split())
+    assert "7 markers not read: [S3] (3 times), [S1], [S2] and 2 more. They point" in printed
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_terminal_with_room_has_a_table(run_cli, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))

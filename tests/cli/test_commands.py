@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -75,6 +76,8 @@ def test_doctor_lists_models_and_the_line_for_every_missing_extra(run_cli, monke
     text = run_cli("doctor").out
     assert VERIFIER in text
     assert all(f"pip install 'vericite[{name}]'" in text for name in EXTRAS)
+    for name, extra in EXTRAS.items():
+        assert re.search(rf"^  {name} +{re.escape(extra.purpose)} ", text, re.MULTILINE)
 
 
 def test_doctor_knows_every_extra_that_the_package_declares():

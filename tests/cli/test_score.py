@@ -244,6 +244,16 @@ def test_labels_of_questions_never_asked_are_told(run_cli, tmp_path):
     assert json.loads((tmp_path / "out.jsonl").read_text())["value"] == 1.0
 
 
+def test_the_systems_of_a_file_of_many_are_scored_each_on_its_own(run_cli, runs):
+    given = ("score", f"medaesqa:{EXAMPLES.parent / 'bioace' / 'answers.json'}", "-m", "CitationSupportRate")
+    found = {one["system"]: (one["value"], one["n"]) for one in json.loads(run_cli(*given, "--json").out)}
+    assert found == {"M1": (0.75, 2), "M2": (pytest.approx(2 / 3), 2), "M3": (0, 2), "M4": (0.8, 2)}
+    named = json.loads(run_cli(*given, "--name", "old", "--json").out)
+    assert [one["system"] for one in named] == ["old/M1", "old/M2", "old/M3", "old/M4"]
+    mixed = json.loads(run_cli(*given, str(runs[0]), "--json").out)
+    assert [one["system"] for one in mixed] == [*(f"bioace/M{number}" for number in range(1, 5)), "better"]
+
+
 def test_names_of_systems_may_be_given(run_cli, runs):
     printed = run_cli("compare", *map(str, runs), "--name", "ours", "--name", "theirs")
     assert printed.out.startswith("ours supports")

@@ -159,6 +159,20 @@ def test_documents_that_say_they_are_retracted_are_marked(run_cli, tmp_path: Pat
     }
 
 
+def test_a_score_that_is_on_another_scale_does_not_stand_among_the_others(run_cli, tmp_path: Path):
+    texts = {"a": "Aspirin lowers fever.", "b": "Aspirin lowers fever in adults.", "c": "Aspirin is a drug."}
+    lines = [{"id": id, "text": text, "retracted": id == "a"} for id, text in texts.items()]
+    corpus = write(tmp_path / "docs.jsonl", *lines)
+    given = ("search", "does aspirin lower fever", "--corpus", str(corpus), "--by", "bm25")
+    printed = run_cli(*given, "--rerank", "bundled").out
+    hits = [line for line in printed.splitlines() if line[:4].strip(" .").isdigit()]
+    retracted, *others = sorted(hits, key=lambda line: "RETRACTED" not in line)
+    assert retracted.endswith("  a  -  RETRACTED") and len(others) == 2
+    assert all(float(line.split()[-1]) for line in others)
+    assert "-: not ranked again" in printed
+    assert "-: not ranked again" not in run_cli(*given, "--rerank", "none").out
+
+
 def test_a_question_id_cannot_steer_the_terminal(run_cli, tmp_path: Path):
     batch = write(tmp_path / "q.jsonl", {"id": "q\u001b[31m1", "question": "aspirin?"})
     assert "\x1b" not in run_cli("search", "--batch", str(batch), "--rerank", "none").out

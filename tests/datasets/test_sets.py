@@ -217,6 +217,19 @@ def test_claims_are_set_before_the_abstracts_beside_them(tmp_path: Path):
     assert [it.label for it in source("healthver", table).citations([])] == ["supported", "irrelevant"]
 
 
+def test_claims_without_abstracts_beside_them_cost_their_file_alone(tmp_path: Path):
+    samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
+    samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
+    fold = tmp_path / "cross_validation" / "fold_1"
+    fold.mkdir(parents=True)
+    samples.write(fold, "claims_dev_1.jsonl", *samples.SCIFACT)
+    problems: list[RecordError] = []
+    counts = source("scifact", tmp_path).counts(problems).record
+    assert counts["labelled citations"] == 2 and counts["documents"] == 1
+    assert len(problems) == 1 and "claims_dev_1.jsonl: expected the abstracts" in str(problems[0])
+    assert str(problems[0]).endswith("This file was not read")
+
+
 def test_gzip_and_the_doors_of_other_commands(tmp_path: Path):
     path = tmp_path / "b.json.gz"
     path.write_bytes(gzip.compress(json.dumps(samples.BIOASQ).encode()))

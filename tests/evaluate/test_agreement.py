@@ -293,6 +293,15 @@ def test_rankings_are_correlated_as_scipy_does():
     assert kendall({"a": 1, "b": 2, "c": 2, "d": 3}, second, FEW).value == pytest.approx(5 / np.sqrt(5 * 6))
 
 
+@pytest.mark.parametrize("systems", [2, 3, 4, 5])
+def test_a_rank_correlation_of_few_systems_has_no_interval(systems: int):
+    scores = {str(system): float(system) for system in range(systems)}
+    for found in (spearman(scores, scores, FEW), kendall(scores, scores, FEW)):
+        assert found.value == pytest.approx(1)
+        assert (found.record["low"] is None, found.record["high"] is None) == (systems < 5, systems < 5)
+        assert ("no interval" in str(found)) == (systems < 5)
+
+
 def test_all_tied_rankings_are_undefined():
     tied, other = dict.fromkeys("abcd", 0.5), dict(zip("abcd", (0.1, 0.2, 0.3, 0.4), strict=True))
     for found in (spearman(tied, other), kendall(other, tied), spearman({}, {}), kendall({"a": 1}, {"a": 2})):
@@ -315,7 +324,7 @@ def test_rankings_do_not_hang_on_the_order_of_systems_and_turn_with_one_of_them(
         assert back == (None if found.value is None else pytest.approx(-found.value, abs=1e-9))
 
 
-@given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=9))
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=5, max_size=9))
 @settings(max_examples=25, deadline=None)
 def test_correlations_and_their_draws_are_those_of_scipy(rows):
     stats = pytest.importorskip("scipy.stats")

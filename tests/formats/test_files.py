@@ -174,6 +174,14 @@ def test_a_table_by_columns_in_json(tmp_path: Path, whole: object):
     assert [texts(answer) for answer in found] == [ROW["retrieved_contexts"]] * 2
 
 
+def test_columns_of_unequal_length_are_no_table_and_no_other_form(tmp_path: Path):
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"question": ["a", "b"], "answer": ["It helps.", "It hurts."], "contexts": [["One."]]}))
+    (problem,) = read(path)
+    assert isinstance(problem, RecordError)
+    assert "columns of one length, a value a row; found 2 in 'question', 2 in 'answer', 1 in 'contexts'" in str(problem)
+
+
 # packed files and the standard input
 
 

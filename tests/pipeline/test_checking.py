@@ -102,7 +102,7 @@ BAD = {
     "a field too many": ([{"id": "a", "text": "x", "url": "y"}], "url"),
     "one id twice": ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "'a'"),
     "bare strings": (["some text"], "id, text"),
-    "one mapping, not in a list": ({"id": "a", "text": "x"}, "id, text"),
+    "one mapping, not in a list": ({"id": "a", "text": "x"}, "Put a single one in a list"),
 }
 
 

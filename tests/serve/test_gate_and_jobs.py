@@ -13,7 +13,7 @@ import pytest
 
 from vericite.errors import InputError
 from vericite.serve import jobs
-from vericite.serve.bodies import AnswerBody, JobBody
+from vericite.serve.bodies import AnswerBody, CheckJobBody, parsed_job
 from vericite.serve.run import Address
 from vericite.serve.service import Offer, Service, state_folder
 
@@ -68,13 +68,54 @@ def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: 
     item = AnswerBody(answer="It helps.", documents=())
     done: list[str] = []
     for number in range(5):
-        done.append(kept.add(JobBody(items=(item,))))
+        done.append(kept.add(CheckJobBody(items=(item,))))
         # One that is not done stays, however old it is.
         if number:
             (tmp_path / "jobs" / done[-1] / "results.jsonl").write_text("{}\n")
         os.utime(tmp_path / "jobs" / done[-1], (100 + number, 100 + number))
     service.close()
     assert {folder.name for folder in (tmp_path / "jobs").iterdir()} == {done[0], *done[3:]}
+
+
+def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
+    service = Service(Offer(), state_folder(tmp_path))
+    kept = jobs.Jobs(service)
+    item = AnswerBody(answer="It helps.", documents=())
+    done, waiting = (kept.add(CheckJobBody(items=(item,))) for _ in range(2))
+    (tmp_path / "jobs" / done / "results.jsonl").write_text("{}\n")
+    assert kept.cancel(done) == kept.state(done) == {
+        "id": done, "items": 1, "done": 1, "cancelled": False, "finished": True
+    }  # fmt: skip
+    for _ in range(2):
+        assert kept.cancel(waiting) == {"id": waiting, "items": 1, "done": 0, "cancelled": True, "finished": True}
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "field"),
+    [
+        ("check", {"answr": "It helps."}, "items.1.answer"),
+        ("check", {"question": "Does it help?"}, "items.1.answer"),
+        ("check", {"answer": 7}, "items.1.answer"),
+        ("ask", {"answer": "It helps."}, "items.1.question"),
+        ("ask", {"question": "Does it help?", "modell": "x"}, "items.1.modell"),
+        ("ask", {"question": "Does it help?", "documents": 7}, "items.1.documents"),
+    ],
+)
+def test_a_wrong_field_of_a_job_is_told_by_the_jobs_own_kind(kind: str, item: object, field: str):
+    good = {"question": "Does it help?"} if kind == "ask" else {"answer": "It helps."}
+    with pytest.raises(InputError) as found:
+        parsed_job(json.dumps({"kind": kind, "items": [good, item]}))
+    expected = f"expected a body of a job of kind {kind!r} as /openapi.json has it; field {field}: expected "
+    assert str(found.value).startswith(expected)
+
+
+def test_a_job_without_a_kind_is_one_of_answers_to_check():
+    assert parsed_job('{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
+    with pytest.raises(InputError, match="expected a body in JSON"):
+        parsed_job("[")
+    with pytest.raises(InputError, match="field kind: expected 'check' or 'ask'"):
+        parsed_job('{"kind": "answer", "items": []}')
 
 
 def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):

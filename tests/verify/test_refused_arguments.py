@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 import vericite
+from vericite.corpus.retractions import Retractions
 from vericite.errors import InputError
 from vericite.verify import LexicalJudge, Verifier
 
@@ -56,3 +58,67 @@ def test_a_protocol_that_is_none(protocol: Any):
 def test_answers_that_are_none(answer: Any):
     with pytest.raises(InputError, match=r"expected answers; found .*vericite\.parse_answer makes one of a text"):
         list(vericite.check_many([answer], judge=LexicalJudge()))
+
+
+SOURCE = vericite.Document.from_text("a", "Statins lower LDL.")
+ASKED = "Do statins lower LDL?"
+
+
+def pipeline() -> Any:
+    return vericite.Pipeline.over([SOURCE])
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda wrong: vericite.ask(wrong), "a question as a text"),
+        (lambda wrong: vericite.ask(ASKED, wrong), "a list of documents"),
+        (lambda wrong: vericite.check(TEXT, wrong), "a list of documents"),
+        (lambda wrong: vericite.check(TEXT, DOCUMENTS, id=wrong), "the id of the answer as a text"),
+        (lambda wrong: vericite.check(TEXT, DOCUMENTS, question=wrong), "the question as a text"),
+        (lambda wrong: vericite.check(TEXT, DOCUMENTS, cache=wrong), "a folder for the cache"),
+        (lambda wrong: list(vericite.check_many(wrong)), "answers"),
+        (lambda wrong: vericite.judge(wrong, "A premise."), "a claim as a text"),
+        (lambda wrong: vericite.judge("A claim.", wrong), "a premise as a text"),
+        (lambda wrong: vericite.judge("A claim.", "A premise.", wrong), "a judge, which has judge()"),
+        (lambda wrong: vericite.get_protocol(wrong), "the name of a protocol"),
+        (lambda wrong: vericite.parse_answer(wrong, TEXT, [SOURCE]), "the id of the answer as a text"),
+        (lambda wrong: vericite.parse_answer("a", TEXT, [SOURCE], wrong), "the question as a text"),
+        (lambda wrong: vericite.parse_answer("a", TEXT, [wrong]), "documents"),
+        (lambda wrong: vericite.split_sentences(wrong), "a text"),
+        (lambda wrong: vericite.split_statements(wrong), "a text"),
+        (lambda wrong: vericite.Pipeline.over(wrong), "a list of documents"),
+        (lambda wrong: vericite.Pipeline.on(wrong), "a search or a retriever"),
+        (lambda wrong: vericite.Pipeline(pipeline().search, wrong), "a generator"),
+        (lambda wrong: pipeline().run(wrong), "a Question"),
+        (lambda wrong: list(pipeline().run_many([wrong])), "a Question"),
+        (lambda wrong: list(pipeline().run_many(wrong)), "questions"),
+    ],
+)
+def test_what_is_of_another_type_is_told_at_the_door(call: Any, told: str):
+    with pytest.raises(InputError) as refused:
+        call(5)
+    expected, _, step = str(refused.value).partition("; found 5. ")
+    assert expected.startswith(f"expected {told}") and step
+
+
+@pytest.mark.parametrize("documents", ["Statins lower LDL.", DOCUMENTS[0], SOURCE])
+def test_a_document_in_no_list(documents: Any):
+    for call in (vericite.check, vericite.ask):
+        with pytest.raises(InputError, match=r"expected a list of documents; found .* Put a single one in a list"):
+            call(TEXT, documents)
+
+
+def test_answers_that_are_none_where_retractions_are_known(monkeypatch: pytest.MonkeyPatch):
+    known = Retractions(frozenset({"1"}))
+    # The module, whose name the function hides in the package.
+    monkeypatch.setattr(import_module("vericite.pipeline.check"), "known_retractions", lambda: known)
+    stream: Any = [TEXT]
+    with pytest.raises(InputError, match="expected answers; found"):
+        list(vericite.check_many(stream, judge=LexicalJudge()))
+
+
+@pytest.mark.parametrize("k", ["3", 2.5, None])
+def test_a_number_of_documents_that_is_none(k: Any):
+    with pytest.raises(InputError, match=r"expected k, .* as a whole number; found .*\. Give an int"):
+        vericite.ask(ASKED, DOCUMENTS, k=k)

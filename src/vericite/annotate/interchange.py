@@ -16,11 +16,13 @@ from vericite.annotate.labels import Annotation, usable
 from vericite.annotate.schemes import Scheme
 from vericite.annotate.units import Unit
 from vericite.errors import InputError, RecordError
+from vericite.formats.tables import TABLES, table_rows
 from vericite.records import first_problem, number_jsonl
 
 FORMS = ("jsonl", "csv", "label-studio", "label-studio-config")
 """Forms that labels are written in; the last is the labelling interface that goes with a scheme."""
 COLUMNS = ("item", "rater", "label", "group", "question", "claim", "source", "note", "seconds", "scheme", "snippets")
+_TABLES = {ending: kind for ending, kind in TABLES.items() if kind in ("csv", "tsv")}
 _JOINED = "\n\n"
 """Between the sources of a unit, where a form has one text for them."""
 
@@ -45,7 +47,7 @@ def written(units: Sequence[Unit], annotations: Sequence[Annotation], scheme: Sc
 def read_annotations(
     paths: Sequence[Path], scheme: Scheme, units: Mapping[str, Unit] | None, problems: list[RecordError]
 ) -> list[Annotation]:
-    """Labels from files: JSON Lines as pages export them, Label Studio's ``.json``, or ``.csv``.
+    """Labels from files: JSON Lines as pages export them, Label Studio's ``.json``, or a table (``.csv``, ``.tsv``).
 
     Args:
         paths: One file or more, an annotator's or several's each.
@@ -61,7 +63,7 @@ def read_annotations(
         for path in paths
         for line in (
             number_jsonl(Annotation, path)
-            if path.suffix.lower() not in (".json", ".csv")
+            if path.suffix.lower() not in (".json", *_TABLES)
             else _number_others(path, units or {})
         )
     )
@@ -73,16 +75,14 @@ def read_annotations(
 
 
 def _number_others(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, Annotation | RecordError]]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"expected UTF-8 in {path}; found other bytes. Save it as UTF-8.") from None
-    except OSError as error:
-        raise InputError(f"expected labels in {path}; found: {error.strerror}") from None
-    rows = _of_csv(path, text) if path.suffix.lower() == ".csv" else _of_label_studio(path, text, units)
-    for number, row in rows:
+    kind = _TABLES.get(path.suffix.lower())
+    for row in _of_table(path, kind) if kind else _of_label_studio(path, units):
+        if isinstance(row, RecordError):
+            yield row.line, row
+            continue
+        number, fields = row
         try:
-            yield number, Annotation.model_validate_json(json.dumps(row))
+            yield number, Annotation.model_validate_json(json.dumps(fields))
         except ValidationError as error:
             yield number, RecordError(path, number, *first_problem(error))
 
@@ -118,25 +118,32 @@ def _uncell(value: str) -> str:
     return value[1:] if value[:1] == "'" and value[1:2] in tuple("=+-@\t\r") else value
 
 
-def _of_csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(StringIO(text, newline=""))
-    if not {"item", "label"} <= set(reader.fieldnames or ()):
-        raise InputError(f"expected a CSV with the columns item, rater and label in {path}; found {reader.fieldnames}")
-    for row in reader:
-        label = _uncell((row.get("label") or "").strip())
-        note, seconds = _uncell(row.get("note") or ""), row.get("seconds") or "0"
+def _of_table(path: Path, kind: str) -> Iterator[tuple[int, dict[str, Any]] | RecordError]:
+    for found in table_rows(path, kind, _wrong_columns):
+        if isinstance(found, RecordError):
+            yield found
+            continue
+        line, row = found
+        label, note = _uncell(row.get("label", "").strip()), _uncell(row.get("note", ""))
         if not label and not note:
             continue
-        scales = {name: value for name, value in row.items() if name not in COLUMNS and value}
+        scales = {name: value for name, value in row.items() if name not in COLUMNS}
         yield (
-            reader.line_num,
+            line,
             {
-                "item": row["item"], "rater": _uncell(row.get("rater") or path.stem), "label": label or None,
-                "group": row.get("group") or None, "note": note, "seconds": _number(seconds),
-                "scheme": row.get("scheme") or None, "snippets": _list(row.get("snippets") or "[]"),
+                "item": row.get("item", ""), "rater": _uncell(row.get("rater", path.stem)), "label": label or None,
+                "group": row.get("group"), "note": note, "seconds": _number(row.get("seconds", "0")),
+                "scheme": row.get("scheme"), "snippets": _list(row.get("snippets", "[]")),
                 "scales": {name: _number(value) for name, value in scales.items()},
             },
         )  # fmt: skip
+
+
+def _wrong_columns(names: Sequence[str]) -> str | None:
+    if {"item", "label"} <= set(names):
+        return None
+    found = ", ".join(repr(name[:40]) for name in names[:12]) or "none"
+    return f"expected a table with the columns item, rater and label; found {found}. Name the columns so"
 
 
 def _number(text: str) -> object:
@@ -231,7 +238,13 @@ class _Task(_Studio):
     annotations: list[_Completion] = []
 
 
-def _of_label_studio(path: Path, text: str, units: Mapping[str, Unit]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _of_label_studio(path: Path, units: Mapping[str, Unit]) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"expected UTF-8 in {path}; found other bytes. Save it as UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"expected labels in {path}; found: {error.strerror}") from None
     try:
         tasks = TypeAdapter(list[_Task]).validate_json(text)
     except ValidationError as error:

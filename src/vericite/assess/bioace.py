@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +34,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.evaluate.systems import read_gold
+from vericite.evaluate.systems import OF_SYSTEM, read_gold
 from vericite.formats.nuggets import is_bank
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
@@ -46,9 +45,6 @@ Floats = NDArray[np.float64]
 
 CUT = 0.3
 """Cosine distance at which clusters of sentences are no longer joined (average linkage)."""
-
-_OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
-"""MedAESQA's answers: a question's id and a system's."""
 
 _NO_LABELS = "no labels, as the answer has no sentences"
 _LEFT_OUT = "They are left out: label the answer as it is"
@@ -73,7 +69,7 @@ def answered(systems: Sequence[System], problems: list[RecordError]) -> list[Sys
     found: list[SystemAnswer] = []
     for system in systems:
         for item in (_with_own_labels(it, system.name, problems) for it in system.items):
-            parts = _OF_SYSTEM.fullmatch(item.id)
+            parts = OF_SYSTEM.fullmatch(item.id)
             if parts is None:
                 found.append(SystemAnswer(item.id, system.name, item))
             else:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.assess.completeness import LABELS, AnswerSentence, Labeller
-from vericite.evaluate.agreement import Kendall, Spearman
+from vericite.evaluate.agreement import FEWEST_SYSTEMS, Kendall, Spearman
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 from vericite.models.contracts import Judge, Pair
@@ -31,7 +31,7 @@ _SENTENCES: Mapping[str, tuple[SentenceLabel, ...]] = {
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table: a figure, or what it needs."""
+    """A row of a table: a figure, or what it or its interval needs."""
 
     table: str
     row: str
@@ -176,13 +176,16 @@ def _means(of: Mapping[str, Sequence[float]]) -> dict[str, float]:
 def ranked(
     table: str, name: str, automatic: Mapping[str, float], human: Mapping[str, float], bootstrap: Bootstrap
 ) -> list[FigureRow]:
-    """Spearman and Kendall of two rankings of systems; what it needs where they are fewer than three."""
+    """Spearman and Kendall of two rankings of systems; what they, or their intervals, need where systems are few."""
     systems = sorted(automatic.keys() & human.keys())
     if len(systems) < 3:
         return [FigureRow(table, name, needs=f"three systems or more that both rank; found {len(systems)}")]
     one, other = ({system: of[system] for system in systems} for of in (automatic, human))
+    needs = None
+    if len(systems) < FEWEST_SYSTEMS:
+        needs = f"{FEWEST_SYSTEMS} systems or more for an interval; found {len(systems)}"
     return [
-        FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate)
+        FigureRow(table, f"{measure.title}, {name}", None, measure.of(one, other, bootstrap).estimate, needs)
         for measure in (Spearman(), Kendall())
     ]
 

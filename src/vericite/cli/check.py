@@ -264,7 +264,7 @@ class _Table:
         """Take an answer's verdicts, as long as there is room."""
         from vericite.cli.show import verdict_rows
 
-        self._unread.update(islice(checked.unread, _UNREAD_SHOWN))
+        self._unread.update(marker[:40] for marker in checked.unread)
         if self._is_shown or not self._limit:
             return
         self._rows += islice(map(_with_claim, verdict_rows(checked)), self._limit - len(self._rows))
@@ -302,8 +302,10 @@ class _Table:
 
     def _show_unread(self, count: int) -> None:
         """How many markers point at nothing that is known, and the most frequent of them."""
-        shown = ", ".join(clean(marker[:40]) for marker, _ in self._unread.most_common(_UNREAD_SHOWN))
-        more = ", ..." if len(self._unread) > _UNREAD_SHOWN else ""
+        most = self._unread.most_common(_UNREAD_SHOWN)
+        shown = ", ".join(clean(marker) + (f" ({times} times)" if times > 1 else "") for marker, times in most)
+        left = count - sum(times for _, times in most)
+        more = f" and {left} more" if left else ""
         markers = f"{count} marker{'s' if count > 1 else ''} not read: {shown}{more}"
         self._console.print(f"{markers}. They point at no document that is known.", style="yellow")
 

@@ -22,6 +22,7 @@ from vericite.cli.io import clean, output, say, say_json
 from vericite.cli.refusals import lines_before_errors, report
 from vericite.cli.terminal import Terminal
 from vericite.errors import RecordError
+from vericite.evaluate.agreement import FEWEST_SYSTEMS
 from vericite.evaluate.ratings import Agreed, RankCorrelation
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import Figure, Missing, System, counts_zero
@@ -124,6 +125,8 @@ def show_rankings(found: Sequence[RankCorrelation], whole: bool = False) -> None
     ]
     # What is correlated are measures, so these are not broken either.
     _show_table(["correlation", "of", "with", "value", _HEAD, "systems", "missing"], rows)
+    if any(one.found.value is not None and one.found.n < FEWEST_SYSTEMS for one in found):
+        _print_line(f"-: too few systems for an interval, which takes {FEWEST_SYSTEMS} or more")
     show_signatures([one.signature for one in found], whole)
 
 

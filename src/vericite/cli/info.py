@@ -268,10 +268,11 @@ def _shown(found: dict[str, Any]) -> str:
         )
         lines.append(f"  {model['name']:<14}{state}")
     lines += ["", "extras (the core needs none of them)"]
+    width = max(len(extra["name"]) for extra in found["extras"]) + 2
     for extra in found["extras"]:
         state = "installed" if "install" not in extra else extra["install"]
-        lines.append(f"  {extra['name']:<8}{extra['purpose']:<54}{state}")
-        lines += [f"  {'':<8}wrong version: {clean(wrong)}" for wrong in extra.get("wrong_version", ())]
+        lines.append(f"  {extra['name']:<{width}}{extra['purpose']:<54}{state}")
+        lines += [f"  {'':<{width}}wrong version: {clean(wrong)}" for wrong in extra.get("wrong_version", ())]
     return "\n".join(lines)
 
 

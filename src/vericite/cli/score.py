@@ -128,6 +128,7 @@ def score(
 ) -> None:
     """Score answers, each figure with its count, its 95% interval and the signature of what made it.
 
+    The systems of MedAESQA's file are scored each on its own.
     What failed or is missing is counted, never averaged in as 0. A line that cannot be used costs itself alone; the
     exit code is then 2.
     """
@@ -142,6 +143,7 @@ def score(
     )
     from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import score_systems
+    from vericite.evaluate.systems import apart
 
     given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
     beside = {kind: path for kind, path in given.items() if path}
@@ -149,7 +151,7 @@ def score(
     _refuse(systems, beside, out)
     problems: list[RecordError] = []
     with reported(problems):
-        read = _read(systems, problems, gold, beside, documents, columns, name)
+        read = apart(_read(systems, problems, gold, beside, documents, columns, name), bool(name))
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)

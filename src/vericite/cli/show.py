@@ -362,14 +362,21 @@ def ledger_of(judge: object, since: Ledger | None = None) -> Ledger | None:
 
 
 def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -> None:
-    """The documents, the best first; with ``explain`` every stage's score and time, and the rewriting."""
+    """The documents, the best first; with ``explain`` every stage's score and time, and the rewriting.
+
+    Where some were ranked again, the scores of the others are on another scale and do not stand among theirs.
+    """
     if not found.evidence:
         console.print("Nothing found.")
-    for hit in found.evidence:
-        console.print(_line(hit))
+    again = ["rerank" in hit.scores for hit in found.evidence]
+    for hit, is_again in zip(found.evidence, again, strict=True):
+        console.print(_line(hit, has_score=is_again or not any(again)))
         if explain:
             scores = ", ".join(f"{name} {score:.4g}" for name, score in hit.scores.items())
             console.print(Padding(Text(f"{scores}; by {clean(hit.retriever)}", style="dim"), (0, 0, 0, 6)))
+    if any(again) and not all(again):
+        told = "-: not ranked again (retracted, or beyond --candidates): its score is on another scale"
+        console.print(Text(told, style="dim"))
     if found.rewriting is not None and (explain or found.rewriting.kept):
         console.print(Text(rewriting_line(found.rewriting), style="dim"))
     if explain:
@@ -396,7 +403,7 @@ def _figures(judged: tuple[float, float | None]) -> str:
     return f"coverage {coverage:.2f}" + ("" if relevance is None else f", relevance {relevance:.2f}")
 
 
-def _line(hit: Evidence) -> Text:
+def _line(hit: Evidence, has_score: bool) -> Text:
     document = hit.document
     title = clean(document.title).removesuffix(".") or clean(document.text[:80])
     about = [clean(str(part)) for part in (document.journal, document.year) if part]
@@ -404,7 +411,7 @@ def _line(hit: Evidence) -> Text:
         (f"{hit.rank:3}. ", "bold"),
         ". ".join([title, *about]),
         (f"  {clean(document.id)}", "dim"),
-        f"  {hit.score:.3f}",
+        f"  {hit.score:.3f}" if has_score else "  -",
     )
     if document.retracted:
         shown.append("  RETRACTED", style="bold red")

@@ -35,7 +35,20 @@ def _cited_claims(name: str) -> ReadFile:
         row.any_of("cited_doc_ids", "doc_ids")
         return Entry(citations=tuple(cited))
 
-    return each_row(claims)
+    read = each_row(claims)
+
+    def read_with_corpus(reading: Reading) -> Iterator[Entry | RecordError]:
+        try:
+            yield from read(reading)
+        except _NoCorpusError as error:
+            # Such as SciFact's cross-validation, which has the same claims again in folders of their own.
+            yield RecordError(reading.path, 0, None, f"{error} This file was not read")
+
+    return read_with_corpus
+
+
+class _NoCorpusError(InputError):
+    """The abstracts are not beside the claims."""
 
 
 def _sentence_pair(row: Row, name: str) -> Entry:
@@ -78,7 +91,7 @@ def _abstract(row: Row) -> Document:
 def _corpus(folder: Path) -> dict[str, Document]:
     path = next((folder / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (folder / name).exists()), None)
     if path is None:
-        raise InputError(
+        raise _NoCorpusError(
             f"expected the abstracts that the claims cite, corpus.jsonl, in {folder}; found none. Put it beside them."
         )
     rows = (row for row in read_rows(path) if isinstance(row, Row) and row.has("doc_id", "abstract"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import ClassVar, Literal, NamedTuple
 
@@ -283,6 +283,11 @@ SystemScores = Mapping[str, float | None]
 """Each system's score by one measure."""
 
 
+FEWEST_SYSTEMS = 5
+"""Systems that an interval of a rank correlation takes. Four are in the same order by chance in 1 of 24 cases, so that
+no interval of 95 % can be had of fewer; a bootstrap of them would be a point wherever the orders are the same."""
+
+
 @dataclass(frozen=True, repr=False)
 class RankAgreement(Named):
     """A correlation of two rankings of the same systems."""
@@ -296,7 +301,7 @@ class RankAgreement(Named):
         """From how often each system is drawn [..., systems] to the correlation of their scores."""
 
     def of(self, first: SystemScores, second: SystemScores, bootstrap: Bootstrap | None = None) -> Agreement:
-        """From each system's scores by two measures; the interval is drawn over systems.
+        """From each system's scores by two measures; the interval is drawn over systems, where they are enough.
 
         A system that only one of the two has a score for is left out and counted.
         """
@@ -307,6 +312,8 @@ class RankAgreement(Named):
         # What a system adds to the sums is itself: the sums are how often each is there, which all draws share.
         drawn = np.eye(len(kept), dtype=np.float64)[:, None]
         estimate = (bootstrap or Bootstrap()).pooled(drawn, self.correlation(one, other))[0]
+        if len(kept) < FEWEST_SYSTEMS:
+            estimate = replace(estimate, low=None, high=None)
         return Agreement(self.title, estimate, len(kept), len(both) - len(kept), "system", worded=False)
 
 

@@ -308,6 +308,33 @@ class LoadedSystems:
         return sorted(named | ({"type"} if any(one.type for one in gold) else set()))
 
 
+OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
+"""The id of an answer in MedAESQA's file, which holds those of many systems: its question's id and its system's."""
+
+
+def apart(read: LoadedSystems, has_names: bool) -> LoadedSystems:
+    """The systems, each of a file of many on its own where the ids of all its answers name one.
+
+    Args:
+        read: What was read.
+        has_names: Whether the user named the systems; what is in such a file then goes by both names.
+    """
+    found: list[System] = []
+    for whole in read.systems:
+        parts = [(OF_SYSTEM.fullmatch(item.id), item) for item in whole.items]
+        items: dict[str, list[Item]] = {}
+        for part, item in parts:
+            if part is not None:
+                items.setdefault(part["system"], []).append(item)
+        if not items or any(part is None for part, _ in parts):
+            found.append(whole)
+            continue
+        before = f"{whole.name}/" if has_names or len(read.systems) > 1 else ""
+        in_order = sorted(items, key=lambda name: int(name[1:]))
+        found += [System(f"{before}{name}", tuple(items[name])) for name in in_order]
+    return replace(read, systems=tuple(found))
+
+
 def read_systems(
     locations: Sequence[Path],
     problems: list[RecordError],

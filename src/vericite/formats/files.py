@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from pydantic_core import from_json, to_json
 
-from vericite.errors import RecordError
+from vericite.errors import InputError, RecordError
 from vericite.formats.form import Fields, RawRecord, dict_of, fields_of
 from vericite.formats.tables import TABLES, Columns, table_records
 from vericite.records import LONGEST_LINE, STANDARD_INPUT, STDIN, number_lines, open_bytes, storable
@@ -146,7 +146,7 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
         rest = list(_bounded(lines))
         whole = _joined([head, *rest])
         if whole and _is_json(whole):
-            yield from _records_in(whole, head[0], is_record)
+            yield from _records_in(path, whole, head[0], is_record)
             return
         if whole and (fault := _fault_of(path, head[1], rest, whole)):
             yield fault
@@ -156,7 +156,7 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
         if isinstance(line, RecordError):
             yield line
         else:
-            yield from _records_in(line, number, is_record)
+            yield from _records_in(path, line, number, is_record)
 
 
 def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[int, str | RecordError]]:
@@ -228,11 +228,17 @@ def _joined(lines: list[tuple[int, str | RecordError]]) -> str | None:
     return "".join(parts)
 
 
-def _records_in(text: str, line: int, is_record: Callable[[Fields], bool]) -> Iterator[_Piece]:
+def _records_in(
+    path: Path, text: str, line: int, is_record: Callable[[Fields], bool]
+) -> Iterator[_Piece | RecordError]:
     """The records that a JSON value holds; the value itself if it holds none."""
     inner = _list_within(text, is_record)
     if inner is None:
-        rows = _rows_of(text) if _BY_COLUMN.match(text) else None
+        try:
+            rows = _rows_of(text) if _BY_COLUMN.match(text) else None
+        except InputError as error:
+            yield RecordError(path, line, None, str(error))
+            return
         if rows is None:
             yield line, "", text
         else:
@@ -247,7 +253,11 @@ def _records_in(text: str, line: int, is_record: Callable[[Fields], bool]) -> It
 
 
 def _rows_of(text: str) -> list[Fields] | None:
-    """The rows of a table that is written column by column, as pandas and datasets do; None if it is none."""
+    """The rows of a table that is written column by column, as pandas and datasets do; None if it is none.
+
+    Raises:
+        InputError: Its columns are of unequal length.
+    """
     fields = fields_of(text) or dict_of(None)
     answers = next((fields[name] for name in ANSWERS if name in fields), None)
     if isinstance(answers, dict):
@@ -255,9 +265,14 @@ def _rows_of(text: str) -> list[Fields] | None:
         if keys and all(list(dict_of(column)) == keys for column in fields.values()):
             return [{name: column[key] for name, column in fields.items()} for key in keys]
     if isinstance(answers, list) and all(isinstance(answer, str) for answer in cast("list[Any]", answers)):
-        count = len(cast("list[Any]", answers))
-        if all(isinstance(column, list) and len(cast("list[Any]", column)) == count for column in fields.values()):
-            return [{name: column[number] for name, column in fields.items()} for number in range(count)]
+        sizes = {name: len(cast("list[Any]", column)) for name, column in fields.items() if isinstance(column, list)}
+        if answers and len(sizes) == len(fields):
+            if len(set(sizes.values())) > 1:
+                found = ", ".join(f"{size} in {name[:40]!r}" for name, size in list(sizes.items())[:8])
+                raise InputError(
+                    f"expected columns of one length, a value a row; found {found}. Write null where a row has none"
+                )
+            return [{name: column[number] for name, column in fields.items()} for number in range(sizes.popitem()[1])]
     return None
 
 

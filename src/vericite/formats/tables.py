@@ -7,7 +7,7 @@ import re
 import tokenize
 from ast import literal_eval
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,6 +41,8 @@ _LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_
 _WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _Row = tuple[int, dict[str, Any]]
+Wrong = Callable[[Sequence[str]], str | None]
+"""What is wrong with the names of a table's columns; None if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +104,38 @@ def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[Ra
         InputError: It cannot be read, or lacks a column that was named.
         MissingExtraError: A package that reads it is not installed.
     """
-    number = 0
+    rows = table_rows(path, kind, columns.missing if columns else None)
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, RecordError):
+            yield row
+            continue
+        line, fields = row
+        values = {name: _value(name, value) for name, value in fields.items() if value is not None}
+        if columns:
+            values = {name: _value(name, value) for name, value in columns.renamed(values).items()}
+        json = to_json(values, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
+        yield RawRecord(str(path), number, line, json.decode())
+
+
+def table_rows(path: Path, kind: str, wrong: Wrong | None = None) -> Iterator[tuple[int, Fields] | RecordError]:
+    """The rows of a table, each with its line; empty cells are left out.
+
+    Args:
+        path: The file.
+        kind: One of ``TABLES``. A ``csv`` may have commas, semicolons or tabs, and both may be UTF-16.
+        wrong: What is wrong with the names of the columns; None if nothing is.
+
+    Raises:
+        InputError: It cannot be read, or its columns are wrong.
+        MissingExtraError: A package that reads it is not installed.
+    """
     with open_bytes(path) as file:
-        for row in _rows(path, file, kind, columns):
-            number += 1
-            if isinstance(row, RecordError):
-                yield row
-                continue
-            line, fields = row
-            values = {name: _value(name, value) for name, value in fields.items() if value is not None}
-            if columns:
-                values = {name: _value(name, value) for name, value in columns.renamed(values).items()}
-            json = to_json(values, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
-            yield RawRecord(str(path), number, line, json.decode())
+        yield from _rows(path, file, kind, wrong)
 
 
-def _rows(path: Path, file: BinaryIO, kind: str, columns: Columns | None) -> Iterator[_Row | RecordError]:
+def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterator[_Row | RecordError]:
     if kind == "parquet":
-        yield from _parquet_rows(path, file, columns)
+        yield from _parquet_rows(path, file, wrong)
         return
     cells = _excel_cells(path, file) if kind == "excel" else _csv_cells(path, file, kind)
     header: list[str] | None = None
@@ -130,7 +146,7 @@ def _rows(path: Path, file: BinaryIO, kind: str, columns: Columns | None) -> Ite
         line, values = item
         if header is None:
             header = [str(name or "").strip() for name in values]
-            if columns and (problem := columns.missing(filter(None, header))):
+            if wrong and (problem := wrong(list(filter(None, header)))):
                 raise InputError(f"{path}: {problem}")
         elif len(values) > len(header) and any(value not in (None, "") for value in values[len(header) :]):
             problem = f"expected {len(header)} cells, as in the first row; found {len(values)}"
@@ -189,11 +205,11 @@ def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any
             yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
 
 
-def _parquet_rows(path: Path, file: BinaryIO, columns: Columns | None) -> Iterator[_Row]:
+def _parquet_rows(path: Path, file: BinaryIO, wrong: Wrong | None) -> Iterator[_Row]:
     parquet = _package("pyarrow.parquet", "A Parquet file")
     try:
         source = parquet.ParquetFile(file if file.seekable() else BytesIO(file.read()))
-        problem = columns.missing(source.schema_arrow.names) if columns else None
+        problem = wrong(source.schema_arrow.names) if wrong else None
         batches = iter(source.iter_batches(batch_size=64))
     except Exception as error:
         raise InputError(f"expected a Parquet file; found {path}: {error}") from None

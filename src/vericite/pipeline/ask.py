@@ -9,12 +9,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, runtime_checkable
 
 from vericite.corpus import demo_documents, demo_vectors
-from vericite.errors import EntrezAccessError, EntrezError, InputError
+from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_type
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import GeneratesMany, Generator, followed
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
-from vericite.pipeline.check import as_document, verifier_for
+from vericite.pipeline.check import as_documents, verifier_for
 from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
 from vericite.records import (
     Answer,
@@ -125,6 +125,9 @@ class Pipeline:
         rationales: RationaleChecker | None = None,
         repairer: Repairer | None = None,
     ) -> None:
+        if not isinstance(search, Search):
+            _expect_part(search, "retrieve", "a search or a retriever")
+        _expect_part(generator, "generate", "a generator")
         self.search = search if isinstance(search, Search) else Search(search)
         self.generator = generator
         self.verifier = verifier_for(protocol, judge)
@@ -142,7 +145,7 @@ class Pipeline:
         embedder = Embedder.shared()
         if documents is None:
             return cls.on(MemoryRetriever(demo_documents(), embedder, demo_vectors()), protocol, judge)
-        return cls.on(MemoryRetriever(documents, embedder), protocol, judge)
+        return cls.on(MemoryRetriever(as_documents(documents), embedder), protocol, judge)
 
     @classmethod
     def on(
@@ -172,6 +175,7 @@ class Pipeline:
         Raises:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
         """
+        _expect_question(question)
         found = self.search.find(question, k, on_stage)
         if watch is not None:
             watch.evidence(found)
@@ -187,6 +191,7 @@ class Pipeline:
             LLMAccessError: Every call to a language model would fail alike.
             EntrezAccessError: Every search of PubMed would.
         """
+        expect_type(questions, Iterable, "questions, in a list or a stream", "Put a single one in a list")
         if isinstance(self.generator, GeneratesMany):
             yield from self._several(self.generator, questions, k)
             return
@@ -217,6 +222,7 @@ class Pipeline:
 
     def _found(self, question: Question, k: int) -> FoundEvidence | Run:
         """The evidence; a run that failed where the question cannot be searched for."""
+        _expect_question(question)
         try:
             return self.search.find(question, k)
         except EntrezAccessError:
@@ -282,6 +288,16 @@ class Pipeline:
             return next(self._rationales.check([Reasoned(answer.rationale, question, found.usable_first)]))
 
 
+def _expect_part(part: object, method: str, what: str) -> None:
+    """A part of another package is known by what it does, not by its class; and a class has yet to be called."""
+    if isinstance(part, type) or not callable(getattr(part, method, None)):
+        raise InputError(f"expected {what}; found {part!r:.80}. Give one that has {method}()")
+
+
+def _expect_question(question: object) -> None:
+    expect_type(question, Question, "a Question", 'Make one: Question(id="q", text="...")')
+
+
 def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iterator[Run]:
     while waiting and isinstance(failed := waiting[0][1], Run):
         waiting.popleft()
@@ -303,7 +319,8 @@ def ask(
     Raises:
         InputError: The question is empty, a document is none, or ``k`` is less than 1.
     """
+    expect_type(question, str, "a question as a text", "Give its words as a str")
     if not question.strip():
         raise InputError("expected a question; found no text")
-    own = None if documents is None else [as_document(item, position) for position, item in enumerate(documents)]
+    own = None if documents is None else as_documents(documents)
     return Pipeline.over(own, protocol, judge).run(Question(id="question", text=question), k)

@@ -8,19 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from vericite.corpus.retractions import known_retractions
+from vericite.corpus.retractions import Retractions, known_retractions
 from vericite.disk.files import cache_file
-from vericite.errors import InputError
+from vericite.errors import InputError, expect_type
 from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.records import Answer, CheckedAnswer, Document, EvidenceSpan, SourceText, first_problem
 from vericite.text.citations import parse_answer
 from vericite.verify.judges.registry import is_kept, load_judge, usual_bar
 from vericite.verify.protocol import DEFAULT, Protocol, get_protocol
-from vericite.verify.verifier import Verifier
+from vericite.verify.verifier import Verifier, expect_answer, expect_judge
 
 
 def check(
@@ -93,15 +94,23 @@ def check_many(
             in a cache of its own, and nothing here.
         quote: Give every passage of evidence its text, for readers who do not have the documents.
     """
+    expect_type(answers, Iterable, "answers, in a list or a stream", "Put a single one in a list")
+    expect_type(cache, bool | str | PathLike, "a folder for the cache, True or False", "Give a Path")
     verifier = verifier_for(protocol, judge)
     if quote:
         return _quoting(answers, lambda stream: check_many(stream, protocol, judge, cache))
     if known := known_retractions():
-        answers = map(known.flagged_answer, answers)
+        answers = _flagged(known, answers)
     # A judge with a ledger asks a language model.
     if cache is False or getattr(verifier.judge, "ledger", None) is not None:
         return verifier.verify(answers)
     return _remembering(verifier, cache, answers)
+
+
+def _flagged(known: Retractions, answers: Iterable[Answer]) -> Iterator[Answer]:
+    for answer in answers:
+        expect_answer(answer)
+        yield known.flagged_answer(answer)
 
 
 def _quoting(
@@ -144,9 +153,12 @@ def judge(claim: str, premise: str, judge: Judge | str = "bundled") -> Judgement
     Raises:
         InputError: One of the two is empty.
     """
+    expect_type(claim, str, "a claim as a text", "Give its words as a str")
+    expect_type(premise, str, "a premise as a text", "Give its words as a str")
     if not (claim.strip() and premise.strip()):
         raise InputError("expected a claim and a premise; found one without text")
     asked = load_judge(judge) if isinstance(judge, str) else judge
+    expect_judge(asked)
     return next(iter(asked.judge([Pair(premise, claim)])))
 
 
@@ -171,19 +183,27 @@ def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
 
 
 def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], question: str | None, id: str) -> Answer:
-    sources = [as_document(item, position) for position, item in enumerate(documents)]
+    sources = as_documents(documents)
     try:
         return parse_answer(id, text, sources, question)
     except ValidationError as error:
         raise InputError(f"expected an answer and its documents; found: {first_problem(error)[1]}") from None
 
 
-def as_document(item: Document | Mapping[str, str], position: int) -> Document:
-    """A document from whatever a caller has for one; ``position`` names it in the error.
+def as_documents(documents: Iterable[Document | Mapping[str, str]]) -> list[Document]:
+    """Documents from whatever a caller has for them.
 
     Raises:
-        InputError: It is none.
+        InputError: One is none, or they are in no list.
     """
+    step = "Put a single one in a list"
+    expect_type(documents, Iterable, "a list of documents", step)
+    if isinstance(documents, str | bytes | Mapping | Document):
+        raise InputError(f"expected a list of documents; found {documents!r:.80}. {step}")
+    return [_as_document(item, position) for position, item in enumerate(documents)]
+
+
+def _as_document(item: Document | Mapping[str, str], position: int) -> Document:
     if isinstance(item, Document):
         return item
     try:

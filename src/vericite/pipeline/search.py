@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from vericite.corpus.retractions import known_retractions
-from vericite.errors import InputError
+from vericite.errors import InputError, expect_type
 from vericite.pipeline.runs import RUNS
 from vericite.records import Evidence, OracleCell, Question, Rewriting, Run, read_jsonl
 from vericite.retrieve.oracle import Oracle
@@ -120,6 +120,7 @@ class Search:
         Raises:
             InputError: ``k`` is less than 1.
         """
+        expect_type(k, int, "k, the number of documents to find, as a whole number", "Give an int, such as 5")
         if k < 1:
             raise InputError(f"expected k, the number of documents to find, to be 1 or more; found {k}")
         clock = Clock(on_stage=on_stage)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
 from vericite.errors import VeriCiteError
@@ -115,8 +116,10 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": {"status": 422, "message": message}}, 422)
 
 
-def _schema(kind: type[Record]) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": kind.model_json_schema()}}}}
+def _schema(kind: Any) -> dict[str, Any]:
+    """What is said of a body that is of a kind of record, or of one of several."""
+    schema = TypeAdapter(kind).json_schema()
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 @dataclass(frozen=True)
@@ -294,7 +297,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
     @app.post("/v1/jobs", openapi_extra=_schema(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
         """Take many answers to check or questions to ask; they are on disk when this replies."""
-        body = bodies.parsed(bodies.JobBody, await request.body())
+        body = bodies.parsed_job(await request.body())
         return JSONResponse({"id": await asyncio.to_thread(jobs.add, body)}, 202)
 
     @app.get("/v1/jobs/{id}")
@@ -310,9 +313,8 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
 
     @app.delete("/v1/jobs/{id}", status_code=202)
     async def cancel(id: str) -> Response:
-        """Do no more of a job."""
-        await asyncio.to_thread(jobs.cancel, id)
-        return JSONResponse({"id": id, "cancelled": True}, 202)
+        """Do no more of a job. Of one that was finished already ``cancelled`` is false, and its results stay."""
+        return JSONResponse(await asyncio.to_thread(jobs.cancel, id), 202)
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:

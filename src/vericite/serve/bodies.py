@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from vericite.errors import InputError
 from vericite.pipeline.plan import Plan
@@ -106,11 +106,29 @@ class AnswerBody(Record):
         return self
 
 
-class JobBody(Record):
-    """Many answers to check, or questions to ask, in one job that survives a restart."""
+class CheckJobBody(Record):
+    """Many answers to check, in one job that survives a restart."""
+
+    kind: Literal["check"] = "check"
+    items: tuple[AnswerBody, ...] = Field(min_length=1)
+
+
+class AskJobBody(Record):
+    """Many questions to ask, in one job that survives a restart."""
+
+    kind: Literal["ask"]
+    items: tuple[AskBody, ...] = Field(min_length=1)
+
+
+JobBody = CheckJobBody | AskJobBody
+
+
+class _JobKind(BaseModel):
+    """Which of the two a job is."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
 
     kind: Literal["check", "ask"] = "check"
-    items: tuple[AnswerBody | AskBody, ...] = Field(min_length=1)
 
 
 class Checked(Record):
@@ -138,11 +156,22 @@ class SearchFound(Record):
     evidence: tuple[Evidence, ...]
 
 
-_Body = TypeVar("_Body", bound=Record)
+_Body = TypeVar("_Body", bound=BaseModel)
 
 
-def parsed(kind: type[_Body], raw: bytes | str) -> _Body:
-    """A body.
+def parsed_job(raw: bytes | str) -> JobBody:
+    """The body of a job.
+
+    Raises:
+        InputError: It is none; the field is named, as its kind of job has it.
+    """
+    if parsed(_JobKind, raw).kind == "ask":
+        return parsed(AskJobBody, raw, "a body of a job of kind 'ask'")
+    return parsed(CheckJobBody, raw, "a body of a job of kind 'check'")
+
+
+def parsed(kind: type[_Body], raw: bytes | str, what: str = "a body") -> _Body:
+    """A body; ``what`` is what errors call it.
 
     Raises:
         InputError: It is none; the field is named.
@@ -154,4 +183,4 @@ def parsed(kind: type[_Body], raw: bytes | str) -> _Body:
             raise InputError(f"expected a body in JSON; found none ({broken['msg'][:100]})") from None
         field, problem = first_problem(error)
         where = f"field {field}: " if field else ""
-        raise InputError(f"expected a body as /openapi.json has it; {where}{problem}") from None
+        raise InputError(f"expected {what} as /openapi.json has it; {where}{problem}") from None

@@ -13,6 +13,8 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, VeriCiteError
@@ -25,6 +27,7 @@ _LOG = logging.getLogger(__name__)
 _ID = re.compile(r"[0-9a-f]{32}")
 KEPT = 500
 """Jobs that are done; the oldest go first."""
+_BODIES = TypeAdapter[JobBody](JobBody)
 _REQUEST, _RESULTS, _CANCELLED = "request.json", "results.jsonl", "cancelled"
 
 
@@ -84,9 +87,6 @@ class Jobs:
         limit = self._service.offer.limits.items
         if len(body.items) > limit:
             raise InputError(f"expected at most {limit:,} items in a job; found {len(body.items):,}")
-        kinds = {AnswerBody if body.kind == "check" else AskBody}
-        if any(type(item) not in kinds for item in body.items):
-            raise InputError(f"expected items to {body.kind}; found another kind among them")
         id = uuid.uuid4().hex
         folder = self._folder / id
         folder.mkdir(mode=0o700)
@@ -95,18 +95,23 @@ class Jobs:
         self._prune()
         return id
 
-    def cancel(self, id: str) -> None:
-        """Do no more of a job."""
+    def cancel(self, id: str) -> dict[str, Any]:
+        """Do no more of a job, and say how far it is; one that is finished stays as it is."""
+        state = self.state(id)
+        if state["finished"]:
+            return state
         write_whole(self._place(id) / _CANCELLED, ["\n"])
         if (work := self._work.get(id)) is not None:
             work.stop("cancelled")
+        return self.state(id)
 
     def state(self, id: str) -> dict[str, Any]:
         """How far a job is."""
         folder = self._place(id)
         items = len(self._body(folder).items)
         done = _lines(folder / _RESULTS)
-        cancelled = (folder / _CANCELLED).exists()
+        # Its last item may have been done just before it was told.
+        cancelled = done < items and (folder / _CANCELLED).exists()
         return {"id": id, "items": items, "done": done, "cancelled": cancelled, "finished": cancelled or done >= items}
 
     def results(self, id: str) -> Iterator[str]:
@@ -134,7 +139,7 @@ class Jobs:
 
     @staticmethod
     def _body(folder: Path) -> JobBody:
-        return JobBody.model_validate_json((folder / _REQUEST).read_text(encoding="utf-8"))
+        return _BODIES.validate_json((folder / _REQUEST).read_text(encoding="utf-8"))
 
     def _serve(self) -> None:
         while (id := self._queue.get()) is not None and not self._closing.is_set():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from vericite.errors import InputError, MissingExtraError
+from vericite.errors import InputError, MissingExtraError, expect_type
 from vericite.records import Document, Sentence, Span
 
 SPLITTER = "vericite-rules.v2"
@@ -108,6 +108,7 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     The spans do not overlap, begin and end with a character that is no whitespace, and leave out nothing but
     whitespace. Any string is taken. The time is linear in its length.
     """
+    expect_type(text, str, "a text", "Give it as a str")
     spans: list[Span] = []
     for start, end in _blocks(text):
         begin = start

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from vericite.errors import InputError, UnknownNameError
+from vericite.errors import InputError, UnknownNameError, expect_type
 from vericite.models.contracts import Judge
 from vericite.verify.aggregators import (
     CHECKS,
@@ -216,6 +216,7 @@ def get_protocol(name: str) -> Protocol:
         UnknownNameError: There is none.
         InputError: Its number is not one or more.
     """
+    expect_type(name, str, "the name of a protocol", "`vericite protocols` lists the names")
     found = re.fullmatch(rf"([\w-]+?)({AS_PUBLISHED})?(?:\((\d{{1,4}})\))?", name)
     preset = PRESETS.get(found[1]) if found else None
     if not found or preset is None or (found[3] and not preset.sized):

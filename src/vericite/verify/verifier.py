@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.errors import InputError
+from vericite.errors import InputError, expect_type
 from vericite.models.contracts import Inquiring, Judge, Judgement, Pair, Slow
 from vericite.records import (
     Answer,
@@ -202,10 +202,10 @@ class Verifier:
     """
 
     def __init__(self, protocol: Protocol) -> None:
-        _expect_protocol(protocol)
+        expect_type(protocol, Protocol, "a protocol, or its name", "`vericite protocols` lists the names")
         self.protocol = protocol
         self.judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
-        _expect_judge(self.judge)
+        expect_judge(self.judge)
         if protocol.abstain_below and not getattr(self.judge, "graded", True):
             raise InputError(
                 f"expected a judge with probabilities beside abstain_below; {self.judge.signature} only says a label. "
@@ -238,7 +238,7 @@ class Verifier:
         self, answer: Answer, on_result: Callable[[Verdict | VerificationFailure], None]
     ) -> CheckedAnswer:
         """Check one answer claim by claim, telling of each result as it is reached; the verdicts are the same."""
-        _expect_answer(answer)
+        expect_answer(answer)
         results: list[Verdict | VerificationFailure] = []
         for claim in answer.claims:
             pending_cases = list(self._plan((claim,), answer.documents, answer.question))
@@ -263,7 +263,7 @@ class Verifier:
 
     def _planned(self, answers: Iterable[Answer]) -> Iterator[tuple[Answer, list[PendingCase]]]:
         for answer in answers:
-            _expect_answer(answer)
+            expect_answer(answer)
             yield answer, list(self._plan(answer.claims, answer.documents, answer.question))
 
     def _plan(
@@ -410,15 +410,8 @@ class Verifier:
         )
 
 
-def _expect_protocol(protocol: object) -> None:
-    if not isinstance(protocol, Protocol):
-        raise InputError(
-            f"expected a protocol, or its name; found {protocol!r:.80}. `vericite protocols` lists the names"
-        )
-
-
-def _expect_judge(judge: object) -> None:
-    """A judge of another package is known by what it does, not by its class; and a class has yet to be called."""
+def expect_judge(judge: object) -> None:
+    """Refuse what is no judge. One is known by what it does, not by its class; and a class has yet to be called."""
     if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) and hasattr(judge, "signature")):
         raise InputError(
             f"expected a judge, which has judge() and a signature, or its name; found {judge!r:.80}. "
@@ -426,9 +419,9 @@ def _expect_judge(judge: object) -> None:
         )
 
 
-def _expect_answer(answer: object) -> None:
-    if not isinstance(answer, Answer):
-        raise InputError(f"expected answers; found {answer!r:.80}. vericite.parse_answer makes one of a text")
+def expect_answer(answer: object) -> None:
+    """Refuse what is no answer."""
+    expect_type(answer, Answer, "answers", "vericite.parse_answer makes one of a text")
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
