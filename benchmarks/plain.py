@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from vericite.models import ModelFolder, Pair
 from vericite.records import Answer
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
+from vericite.train.pack import constants_of, unpacked
 from vericite.verify import Sources, Windows
 
 Array = NDArray[np.float32]
@@ -167,7 +168,12 @@ def restore(folder: ModelFolder, destination: Path) -> None:
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
-    weights = restored_weights(folder)
+    import onnx
+
+    weights = {
+        name if name.startswith("classifier") else f"bert.{name}": value
+        for name, value in unpacked(onnx.load(folder.path / "model.onnx").graph).items()
+    }
     vocabulary, hidden = weights["bert.embeddings.word_embeddings.weight"].shape
     labels = dict(enumerate(folder.card.labels))
     config = BertConfig(
@@ -193,55 +199,6 @@ def restore(folder: ModelFolder, destination: Path) -> None:
     tokenizer.save_pretrained(destination)
 
 
-def constants(folder: ModelFolder) -> dict[str, NDArray[Any]]:
-    """The graph's constants by name."""
-    import onnx
-
-    graph = onnx.load(folder.path / "model.onnx").graph
-    return {item.name: onnx.numpy_helper.to_array(item) for item in graph.initializer}
-
-
-def restored_weights(folder: ModelFolder) -> dict[str, Array]:
-    """The weights in fp32, under the names and in the layout of BertForSequenceClassification.
-
-    Undoes what ``vericite.train.int8_graph`` did: a scale for each output column, the smoothing of input
-    channels, and the bias that makes up for a raised GELU.
-    """
-    from vericite.train.int8_graph import GELU_FLOOR, inputs_to_smooth
-
-    held = constants(folder)
-    layers = sum(name.endswith(".intermediate.weight") for name in held)
-    smoothed = inputs_to_smooth(layers)
-    weights: dict[str, Array] = {}
-
-    def dense(held_as: str) -> tuple[Array, Array]:
-        weight = held[f"{held_as}.weight"] * held[f"{held_as}.scale"]
-        bias = held[f"{held_as}.bias"][0]
-        if held_as.endswith("output") and not held_as.endswith("attention.output"):
-            bias = bias + GELU_FLOOR * weight.sum(axis=0)
-        inverse = held.get(f"{smoothed.get(held_as)}.inverse")
-        return (weight if inverse is None else weight * inverse[:, None]).T, bias
-
-    weights["embeddings.word_embeddings.weight"] = held["words"] * held["words.scale"]
-    weights["embeddings.position_embeddings.weight"] = held["places"]
-    weights["embeddings.token_type_embeddings.weight"] = held["kinds"]
-    for layer in range(layers):
-        prefix = f"encoder.layer.{layer}"
-        parts = (np.split(whole, 3) for whole in dense(f"{prefix}.attention.self"))
-        for name, weight, bias in zip(("query", "key", "value"), *parts, strict=True):
-            weights[f"{prefix}.attention.self.{name}.weight"] = weight
-            weights[f"{prefix}.attention.self.{name}.bias"] = bias
-        for name in ("attention.output", "intermediate", "output"):
-            weight, bias = dense(f"{prefix}.{name}")
-            weights[f"{prefix}.{name}.dense.weight"] = weight
-            weights[f"{prefix}.{name}.dense.bias"] = bias
-    weights |= {name: value for name, value in held.items() if ".LayerNorm." in name}
-    weights["pooler.dense.weight"] = held["pooler.dense.weight"].T
-    weights["pooler.dense.bias"] = held["pooler.dense.bias"]
-    named = {f"bert.{name}": value.astype(np.float32) for name, value in weights.items()}
-    return named | {"classifier.weight": held["classifier.weight"].T, "classifier.bias": held["classifier.bias"]}
-
-
 class Work(NamedTuple):
     """Multiply-adds, by the kind of number multiplied."""
 
@@ -251,7 +208,9 @@ class Work(NamedTuple):
 
 def work(folder: ModelFolder, lengths: Sequence[int]) -> Work:
     """What the model must multiply for inputs of these lengths in tokens, none of them padded."""
-    held = constants(folder)
+    import onnx
+
+    held = constants_of(onnx.load(folder.path / "model.onnx").graph)
     products = [value for name, value in held.items() if value.dtype == np.int8 and name != "words"]
     hidden = held["words"].shape[1]
     layers = sum(name.endswith(".intermediate.weight") for name in held)

@@ -16,6 +16,7 @@ import onnx
 import onnxruntime
 
 from vericite.errors import ModelCardError
+from vericite.models import Engine, Pair
 from vericite.models.folder import VERIFIER, ModelFolder
 from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth, probe
 from vericite.train.pack import unpack, unpacked
@@ -305,14 +306,17 @@ def test_a_graph_of_another_making_is_not_unpacked():
         unpacked(probe().graph)
 
 
+@pytest.mark.hf
 def test_the_shipped_verifier_becomes_a_checkpoint_that_says_the_same(tmp_path: Path):
     files = pytest.importorskip("safetensors.numpy", reason="needs the extra [train]")
     unpack(ModelFolder.bundled(VERIFIER), tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    assert (config["num_hidden_layers"], config["hidden_size"], config["num_attention_heads"]) == (6, 384, 12)
+    assert (config["num_hidden_layers"], config["hidden_size"], config["num_attention_heads"]) == (9, 384, 12)
     weights = {n.removeprefix("bert."): value for n, value in files.load_file(tmp_path / "model.safetensors").items()}
-    shipped = onnx.load(ModelFolder.bundled(VERIFIER).path / "model.onnx")
-    ids = list(range(101, 141))
+    shipped = Engine(ModelFolder.bundled(VERIFIER))
+    pair = Pair("Statins lower cholesterol in adults.", "Statins raise cholesterol.")
+    (row,) = shipped.encoder.encode([pair])
     bert = build(weights, 12, "classifier", peaks=None)
-    found = run(session(bert), [(ids, [0] * 20 + [1] * 20)])
-    assert np.abs(found - run(session(shipped), [(ids, [0] * 20 + [1] * 20)])).max() < 0.3
+    found = run(session(bert), [(list(row.ids), list(row.type_ids))])
+    (said,) = shipped.run([pair])
+    assert np.abs(found - said.values).max() < 0.3

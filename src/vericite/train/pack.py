@@ -191,13 +191,23 @@ def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     (destination / "card.json").write_text(text + "\n", encoding="utf-8")
 
 
+def constants_of(graph: onnx.GraphProto) -> dict[str, NDArray[Any]]:
+    """A graph's constants by name, with those of layers behind exits, which stand in branches."""
+    held: dict[str, NDArray[Any]] = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                held |= constants_of(attribute.g)
+    return held
+
+
 def unpacked(graph: onnx.GraphProto) -> dict[str, Array]:
     """The weights in a graph that ``int8_graph.build`` made, under Hugging Face's names.
 
     Raises:
         ModelCardError: It is of another making, or no BERT.
     """
-    held = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    held = constants_of(graph)
     if "words" not in held or "kinds" not in held:
         raise ModelCardError("expected a packed BERT; found a graph of another kind. Unpack what `train pack` wrote.")
     weights = {WORDS: held["words"] * held["words.scale"], PLACES: held["places"], KINDS: held["kinds"]}
