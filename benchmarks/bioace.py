@@ -127,7 +127,7 @@ def recall(path: Path, count: int, models: Sequence[str]) -> None:
         matrices.append([similarities(embedder, split_nuggets(cut), nuggets) for cut in cuts])
         unrelated.append(similarities(embedder, split_nuggets(kept[place - 1].ideal[0]), nuggets))
     for model in models:
-        requests = [ChatRequest.ask(one.question.text, AS_A_DOCTOR) for one in kept]
+        requests = [ChatRequest.ask(one.question or "", AS_A_DOCTOR) for one in kept]
         with LLM(model, Settings(concurrency=1, timeout=600, deadline=1200)) as llm:
             said = [reply.text for reply in llm.map(requests)]
         answered[model] = [
