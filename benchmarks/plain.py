@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.models import ModelFolder, Pair
+from vericite.models.engine import MAY_EXIT
 from vericite.records import Answer
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
@@ -118,7 +119,7 @@ def missing() -> list[str]:
 
 
 class Session:
-    """One pair at a time through onnxruntime with its default options, on the shipped 8-bit model."""
+    """One pair at a time through onnxruntime with its default options, on the shipped 8-bit model, all layers read."""
 
     def __init__(self, folder: ModelFolder) -> None:
         import onnxruntime
@@ -127,6 +128,7 @@ class Session:
         self.session = onnxruntime.InferenceSession(str(folder.path / "model.onnx"), providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
         self.tokenizer.enable_truncation(LONGEST)
+        self._has_exits = bool(folder.card.exits)
 
     def logits(self, pairs: Sequence[Pair]) -> Array:
         """The model's outputs, a row a pair."""
@@ -138,6 +140,8 @@ class Session:
                 "attention_mask": np.array([found.attention_mask], dtype=np.int64),
                 "token_type_ids": np.array([found.type_ids], dtype=np.int64),
             }
+            if self._has_exits:
+                feed[MAY_EXIT] = np.array([False])
             rows.append(self.session.run(None, feed)[0][0])
         return np.array(rows)
 

@@ -7,10 +7,11 @@
 # Needs the extra [train]. To train on a machine with nothing but torch, numpy and safetensors, take OUT/data.npz,
 # OUT/base.npz, OUT/taught.npy and the folder gpu/ there. CONFIGS names another folder of teacher.json and verifier.json.
 set -eu
-[ $# -ge 3 ] || { echo "expected make.sh DATA BASE OUT [LARGER]; found $# arguments" >&2; exit 2; }
+[ $# -eq 3 ] || [ $# -eq 4 ] || { echo "expected make.sh DATA BASE OUT [LARGER]; found $# arguments" >&2; exit 2; }
 data=$1 base=$2 out=$3 larger=${4:-}
 here=$(dirname "$0")
 configs=${CONFIGS:-$here}
+[ ! -e "$out/model.safetensors" ] || { echo "expected OUT to be a new folder; found a model in $out" >&2; exit 2; }
 vericite=${VERICITE:-vericite}
 release=${VERICITE_RELEASE:-"python3 $here/release"}
 mix=${VERICITE_MIX:-"python3 $here/mix"}

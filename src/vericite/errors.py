@@ -55,6 +55,17 @@ def expect_type(value: object, kind: type | UnionType, wanted: str, step: str) -
         raise InputError(f"expected {wanted}; found {value!r:.80}. {step}")
 
 
+def expect_many(values: object, wanted: str) -> None:
+    """Refuse what is no list or stream, or a single text, mapping or record in the place of one.
+
+    Raises:
+        InputError: It is.
+    """
+    single = isinstance(values, str | bytes | Mapping) or hasattr(type(values), "model_fields")
+    if single or not isinstance(values, Iterable):
+        raise InputError(f"expected {wanted}; found {values!r:.80}. Put a single one in a list")
+
+
 class RecordError(InputError):
     """One record of a file cannot be used.
 

@@ -98,7 +98,7 @@ def test_an_answer_that_obeys_is_not_supported_by_the_source_it_was_told_to_cite
 
 
 @pytest.mark.xfail(
-    reason="verifier 4 finds it irrelevant, as version 2 did; versions 1 and 3 called it contradicted", strict=True
+    reason="verifiers 2, 4 and 5 find it irrelevant; versions 1 and 3 called it contradicted", strict=True
 )
 @pytest.mark.parametrize("document", INJECTIONS.values(), ids=INJECTIONS)
 def test_an_answer_that_obeys_is_contradicted_by_the_source_it_was_told_to_cite(verifier: Verifier, document: Document):

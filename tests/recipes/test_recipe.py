@@ -119,6 +119,7 @@ def test_the_steps_know_the_words_that_they_are_told(tmp_path: Path, monkeypatch
         assert Path(word).exists() or not word.startswith(str(RECIPE.parent)), word
 
 
+@pytest.mark.hf
 def test_every_config_names_what_a_run_has() -> None:
     pytest.importorskip("torch", reason="torch is in the extra [train]")
     defaults = import_module("gpu.fit").DEFAULTS

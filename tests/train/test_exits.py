@@ -22,6 +22,7 @@ from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, Pair
 from vericite.models.engine import MAY_EXIT, EncodedInput
 from vericite.models.folder import VERIFIER, ModelCard, ModelFolder
 from vericite.train.int8_graph import build
+from vericite.train.pack import unpacked
 from vericite.verify.judges.bundled import BundledJudge
 
 MODEL = build(random_weights(3, layers=4), HEADS, "classifier", peaks=None)
@@ -131,6 +132,13 @@ def folder(tmp_path: Path) -> Path:
     card: ModelCard = shipped.card.model_copy(update={"name": "small", "heads": HEADS, "exits": (), "files": files})
     (made / "card.json").write_text(card.model_dump_json())
     return made
+
+
+def test_layers_behind_exits_are_unpacked_too() -> None:
+    whole, found = unpacked(MODEL.graph), unpacked(with_exits(MODEL, exits((2.0, 1.0))).graph)
+    assert found.keys() == whole.keys()
+    for name, value in whole.items():
+        np.testing.assert_array_equal(found[name], value)
 
 
 def test_from_a_packed_verifier_to_one_with_exits(

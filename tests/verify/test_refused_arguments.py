@@ -122,3 +122,27 @@ def test_answers_that_are_none_where_retractions_are_known(monkeypatch: pytest.M
 def test_a_number_of_documents_that_is_none(k: Any):
     with pytest.raises(InputError, match=r"expected k, .* as a whole number; found .*\. Give an int"):
         vericite.ask(ASKED, DOCUMENTS, k=k)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: list(vericite.check_many(vericite.parse_answer("a", TEXT, [SOURCE]), judge=LexicalJudge())),
+        lambda: vericite.parse_answer("a", TEXT, SOURCE),
+        lambda: list(pipeline().run_many(vericite.Question(id="q", text=ASKED))),
+        lambda: vericite.check(TEXT, SOURCE),
+    ],
+)
+def test_a_single_one_where_many_are_asked_for(call: Any):
+    with pytest.raises(InputError, match="Put a single one in a list"):
+        call()
+
+
+def test_documents_may_come_as_a_stream():
+    answer = vericite.parse_answer("a", TEXT, (one for one in [SOURCE]))
+    assert answer.documents == (SOURCE,)
+
+
+def test_a_document_of_what_is_no_text():
+    with pytest.raises(InputError, match="expected the text and the title of a document as texts; found 6"):
+        vericite.Document.from_text("a", 6)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Train verifiers and their teachers within the minutes of a borrowed GPU: what made version 4."""
+"""Train verifiers and their teachers within the minutes of a borrowed GPU: what made versions 4 and 5."""
 
 CHOOSING = (
     "healthver_dev",

@@ -2,10 +2,10 @@
 
 python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
 python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json]
-python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz        weights to travel: a base or a verifier
+python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz [--layers N]   weights to travel: a base or a verifier
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
-python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 4's teachers said
+python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 5 learnt from
 python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.safetensors CHECKPOINT
 
 ``pool``, ``arrays``, ``base`` and ``checkpoint`` run where VeriCite is installed with the extra [train]; ``fit`` and

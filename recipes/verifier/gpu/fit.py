@@ -293,6 +293,8 @@ def carry_out(
     torch.manual_seed(config["seed"])
     arrays = Arrays(data, "language" if base.suffix == ".gguf" else "encoder", config["longest"], device)
     network = opened(base, arrays, config)
+    if config["offset"] and isinstance(network, LanguageJudge):
+        raise SystemExit("expected offset 0 for a language model: its layer is not changed; leave it out of the config")
     out.mkdir(parents=True, exist_ok=True)
     read = [digest(path) for path in (base, taught) if path]
     settings = json.dumps([config, bytes(arrays.held["pairs_sha256"]).hex(), *read])
@@ -303,7 +305,7 @@ def carry_out(
         network.halve()
     logits = predict(network, arrays, arrays.dev)
     report(arrays, softmax(logits), name)
-    if config["offset"] and isinstance(network, EncoderNet):
+    if config["offset"]:
         less = round(config["offset"] * neutral_offset(arrays, logits), 2)
         network.classifier.bias.data[NEUTRAL] -= less
         logits[:, NEUTRAL] -= less

@@ -65,7 +65,7 @@ class Scorer(Protocol):
 
 
 class FolderScorer:
-    """A packed model, run by the engine that users run."""
+    """A packed model, run by the engine that users run, all layers read: figures are of the weights, not of exits."""
 
     def __init__(self, folder: ModelFolder) -> None:
         self.card = folder.card

@@ -48,7 +48,9 @@ SampleArgument = Annotated[Path, typer.Argument(help="What `annotate sample` wro
 SampleOption = Annotated[Path | None, typer.Option(help="What `annotate sample` wrote.", metavar="FILE")]
 LabelsArgument = Annotated[
     list[Path],
-    typer.Argument(help="Labels: JSONL as pages export it, Label Studio's .json, or a .csv; one annotator's or all."),
+    typer.Argument(
+        help="Labels: JSONL as pages export it, Label Studio's .json, .csv or .tsv; one annotator's or all."
+    ),
 ]
 
 

@@ -264,7 +264,7 @@ def _rows_of(text: str) -> list[Fields] | None:
         keys = list(dict_of(cast(object, answers)))
         if keys and all(list(dict_of(column)) == keys for column in fields.values()):
             return [{name: column[key] for name, column in fields.items()} for key in keys]
-    if isinstance(answers, list) and all(isinstance(answer, str) for answer in cast("list[Any]", answers)):
+    if isinstance(answers, list) and all(isinstance(answer, str | None) for answer in cast("list[Any]", answers)):
         sizes = {name: len(cast("list[Any]", column)) for name, column in fields.items() if isinstance(column, list)}
         if answers and len(sizes) == len(fields):
             if len(set(sizes.values())) > 1:

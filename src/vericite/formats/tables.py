@@ -141,6 +141,8 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
     header: list[str] | None = None
     for item in cells:
         if isinstance(item, RecordError):
+            if header is None:  # what follows would be read under wrong names
+                raise InputError(str(item))
             yield item
             continue
         line, values = item
@@ -154,6 +156,8 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
         else:
             named = zip(header, values, strict=False)
             yield line, {name: value for name, value in named if name and value not in (None, "")}
+    if header is None and wrong and (problem := wrong(())):
+        raise InputError(f"{path}: {problem}")
 
 
 def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, runtime_checkable
 
 from vericite.corpus import demo_documents, demo_vectors
-from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_type
+from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_many, expect_type
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import GeneratesMany, Generator, followed
 from vericite.models.contracts import Judge
@@ -191,7 +191,7 @@ class Pipeline:
             LLMAccessError: Every call to a language model would fail alike.
             EntrezAccessError: Every search of PubMed would.
         """
-        expect_type(questions, Iterable, "questions, in a list or a stream", "Put a single one in a list")
+        expect_many(questions, "questions, in a list or a stream")
         if isinstance(self.generator, GeneratesMany):
             yield from self._several(self.generator, questions, k)
             return

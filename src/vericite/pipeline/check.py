@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from vericite.corpus.retractions import Retractions, known_retractions
 from vericite.disk.files import cache_file
-from vericite.errors import InputError, expect_type
+from vericite.errors import InputError, expect_many, expect_type
 from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.records import Answer, CheckedAnswer, Document, EvidenceSpan, SourceText, first_problem
 from vericite.text.citations import parse_answer
@@ -94,7 +94,7 @@ def check_many(
             in a cache of its own, and nothing here.
         quote: Give every passage of evidence its text, for readers who do not have the documents.
     """
-    expect_type(answers, Iterable, "answers, in a list or a stream", "Put a single one in a list")
+    expect_many(answers, "answers, in a list or a stream")
     expect_type(cache, bool | str | PathLike, "a folder for the cache, True or False", "Give a Path")
     verifier = verifier_for(protocol, judge)
     if quote:
@@ -196,10 +196,7 @@ def as_documents(documents: Iterable[Document | Mapping[str, str]]) -> list[Docu
     Raises:
         InputError: One is none, or they are in no list.
     """
-    step = "Put a single one in a list"
-    expect_type(documents, Iterable, "a list of documents", step)
-    if isinstance(documents, str | bytes | Mapping | Document):
-        raise InputError(f"expected a list of documents; found {documents!r:.80}. {step}")
+    expect_many(documents, "a list of documents")
     return [_as_document(item, position) for position, item in enumerate(documents)]
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import index
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, SupportsIndex
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError, expect_type
@@ -120,7 +121,8 @@ class Search:
         Raises:
             InputError: ``k`` is less than 1.
         """
-        expect_type(k, int, "k, the number of documents to find, as a whole number", "Give an int, such as 5")
+        expect_type(k, SupportsIndex, "k, the number of documents to find, as a whole number", "Give an int, such as 5")
+        k = index(k)
         if k < 1:
             raise InputError(f"expected k, the number of documents to find, to be 1 or more; found {k}")
         clock = Clock(on_stage=on_stage)

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from vericite.errors import expect_type
 from vericite.records.base import FloatMap, FrozenDict, Record, Span, storable
 
 
@@ -99,6 +100,8 @@ class Document(Record):
     @classmethod
     def from_text(cls, id: str, text: str, title: str = "") -> Self:
         """A document with one unlabelled section. Halves of surrogate pairs, which no file holds, become U+FFFD."""
+        for given in (text, title):
+            expect_type(given, str, "the text and the title of a document as texts", "Give a str")
         text, title = storable(text), storable(title)
         return cls(id=id, title=title, sections=(Section(text=text),) if text else ())
 

@@ -13,13 +13,11 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError, VeriCiteError
 from vericite.records import Record, to_json
-from vericite.serve.bodies import AnswerBody, AskBody, JobBody
+from vericite.serve.bodies import AnswerBody, AskBody, JobBody, parsed_job
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.service import Service
 
@@ -27,7 +25,6 @@ _LOG = logging.getLogger(__name__)
 _ID = re.compile(r"[0-9a-f]{32}")
 KEPT = 500
 """Jobs that are done; the oldest go first."""
-_BODIES = TypeAdapter[JobBody](JobBody)
 _REQUEST, _RESULTS, _CANCELLED = "request.json", "results.jsonl", "cancelled"
 
 
@@ -65,7 +62,7 @@ class Jobs:
                 continue
             try:
                 finished = self.state(folder.name)["finished"]
-            except (NoSuchJob, OSError, ValueError) as error:
+            except (NoSuchJob, OSError, InputError) as error:
                 # Of a kill before it was taken, or of a version that wrote jobs otherwise: it must not end the service.
                 _LOG.warning("the job %s cannot be read and is passed over: %s", folder.name, error)
                 continue
@@ -127,7 +124,7 @@ class Jobs:
         for folder in sorted(folders, key=lambda it: it.stat().st_mtime)[:-KEPT]:
             try:
                 finished = self.state(folder.name)["finished"]
-            except (NoSuchJob, OSError, ValueError):
+            except (NoSuchJob, OSError, InputError):
                 continue
             if finished and folder.name not in self._work:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -139,7 +136,7 @@ class Jobs:
 
     @staticmethod
     def _body(folder: Path) -> JobBody:
-        return _BODIES.validate_json((folder / _REQUEST).read_text(encoding="utf-8"))
+        return parsed_job((folder / _REQUEST).read_bytes())
 
     def _serve(self) -> None:
         while (id := self._queue.get()) is not None and not self._closing.is_set():

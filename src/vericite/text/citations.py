@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, takewhile
 
-from vericite.errors import InputError, expect_type
+from vericite.errors import InputError, expect_many, expect_type
 from vericite.records import Answer, Citation, Claim, Document, Span, storable
 from vericite.text.references import (
     MARKER,
@@ -247,7 +247,8 @@ def parse_answer(
     expect_text(text)
     expect_type(id, str, "the id of the answer as a text", "Give a str")
     expect_type(question, str | None, "the question as a text", "Give its words as a str, or None")
-    expect_type(documents, Iterable, "a list of documents", "Give an empty list where there are none")
+    expect_many(documents, "a list of documents")
+    documents = tuple(documents)
     for document in documents:
         expect_type(document, Document, "documents", "Document.from_text(id, text) makes one of a text")
     text = storable(text)

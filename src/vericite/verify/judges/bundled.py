@@ -22,8 +22,8 @@ class BundledJudge:
     Args:
         folder: The model; the one that the package brings if None.
         threads: Cores to use; all there are if None.
-        exits: Whether it may stop reading a pair that is surely neutral, where the model can. It takes about
-            three quarters of the time then, and what it says of such pairs is a guess.
+        exits: Whether it may stop reading a pair that is surely neutral, where the model can. It takes
+            less time then, and what it says of such pairs is a guess.
     """
 
     def __init__(self, folder: ModelFolder | None = None, threads: int | None = None, exits: bool = True) -> None:
