@@ -61,6 +61,7 @@ def expect_many(values: object, wanted: str) -> None:
     Raises:
         InputError: It is.
     """
+    # Records are pydantic models, over whose fields one can iterate.
     single = isinstance(values, str | bytes | Mapping) or hasattr(type(values), "model_fields")
     if single or not isinstance(values, Iterable):
         raise InputError(f"expected {wanted}; found {values!r:.80}. Put a single one in a list")

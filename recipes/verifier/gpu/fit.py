@@ -345,7 +345,8 @@ def neutral_offset(arrays: Arrays, logits: NDArray[Any]) -> float:
 
     The dev loss of pairs is the least at this offset and a temperature, which is fitted again once the weights are
     packed. A config's ``offset`` is the share of it that is taken: a document supports a claim if one of its sentences
-    does, so whole documents ask for less than pairs.
+    does, so whole documents ask for less than pairs. ``vericite.evaluate.calibration`` fits the like; this folder
+    travels without the package.
     """
     tried = [(less, temperature) for less in np.arange(-1, 2.01, 0.1) for temperature in np.arange(0.6, 3, 0.1)]
 

@@ -143,7 +143,7 @@ def score(
     )
     from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import score_systems
-    from vericite.evaluate.systems import apart
+    from vericite.evaluate.systems import split_systems
 
     given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
     beside = {kind: path for kind, path in given.items() if path}
@@ -151,7 +151,7 @@ def score(
     _refuse(systems, beside, out)
     problems: list[RecordError] = []
     with reported(problems):
-        read = apart(_read(systems, problems, gold, beside, documents, columns, name), bool(name))
+        read = split_systems(_read(systems, problems, gold, beside, documents, columns, name), bool(name))
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)

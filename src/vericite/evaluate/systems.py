@@ -312,7 +312,7 @@ OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
 """The id of an answer in MedAESQA's file, which holds those of many systems: its question's id and its system's."""
 
 
-def apart(read: LoadedSystems, has_names: bool) -> LoadedSystems:
+def split_systems(read: LoadedSystems, has_names: bool) -> LoadedSystems:
     """The systems, each of a file of many on its own where the ids of all its answers name one.
 
     Args:
