@@ -56,6 +56,8 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     monkeypatch.setenv("NO_COLOR", "1")
     # --offline sets it for the process, which goes on here.
     monkeypatch.setenv("VERICITE_OFFLINE", "")
+    # How long a model's client waits before it tries again is tested with the client.
+    monkeypatch.setattr("vericite.llm.retry.backoff", lambda *_: 0.01)
 
     def run(*arguments: str) -> Printed:
         monkeypatch.setattr(sys, "argv", ["vericite", *arguments])

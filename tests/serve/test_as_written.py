@@ -36,7 +36,7 @@ def server(shared, model: scripted.ScriptedServer):
 
 
 def test_sentences_come_while_the_model_writes_and_the_answer_is_the_whole(server, model: scripted.ScriptedServer):
-    model.default = scripted.stream([word + " " for word in WRITTEN.split(" ")], pause=0.15)
+    model.default = scripted.stream([word + " " for word in WRITTEN.split(" ")], pause=0.1)
     times: list[tuple[float, str, dict]] = []
     headers = {"accept": "text/event-stream"}
     with httpx2.stream("POST", f"{server.address}/v1/ask", json=QUESTION, headers=headers, timeout=60) as reply:
@@ -64,6 +64,7 @@ def test_a_model_is_left_soon_after_the_client_went_away(server, model: scripted
         answering.end_headers()
         for event in scripted.events_of(["It helps [1]. "] * 600):
             answering.wfile.write(event.encode())
+            answering.wfile.flush()
             written.append(time.monotonic())
             answering.wait(0.1)
 
@@ -86,5 +87,5 @@ def test_a_model_is_left_soon_after_the_client_went_away(server, model: scripted
     while taken != len(written):
         assert time.monotonic() < end
         taken = len(written)
-        time.sleep(2)
+        time.sleep(1)
     assert taken < 600, "nothing more is taken from the model"
