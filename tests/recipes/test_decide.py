@@ -76,6 +76,15 @@ def test_protocols_are_compared_on_the_same_claims(tmp_path: Path):
     assert first.evidence.value == pytest.approx(2 * 1 / (2 + 1))
 
 
+def test_labels_that_change_as_text_is_added_are_counted(tmp_path: Path):
+    path = tmp_path / "made_doc.jsonl"
+    path.write_text("".join(item.model_dump_json() + "\n" for item in (ZINC, HONEY, TEA)), encoding="utf-8")
+    # With all three texts behind it HONEY's claim still has no sentence; cut to one, TEA's loses the one it has.
+    whole, longer, shorter = decide(Reader(), path, ["vericite"], sizes=(9, 1))
+    assert (whole.kept, longer.kept, longer.file) == (None, 1.0, "made_doc, 9 sentences")
+    assert shorter.kept == pytest.approx(2 / 3)
+
+
 def test_labels_can_be_counted_as_supported_or_not(tmp_path: Path):
     path = tmp_path / "made_doc.jsonl"
     denied = document("Milk helps.", "Nothing helped.", label="contradicts")

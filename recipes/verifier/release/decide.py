@@ -5,7 +5,8 @@
 
 DIR holds files of labelled documents (``*_doc.jsonl``), whose sentences are taken as given, and of pairs, whose
 premises are split by the verifier. Protocols after the first are compared with it, on the same claims. With
-``--sentences`` the documents are also cut to so few sentences, or filled up with those of other documents.
+``--sentences`` the documents are also cut to so few sentences, or filled up with those of other documents: a verdict
+should not drift as text is added that has nothing to do with the claim.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Decided:
         shares: Of documents called supported, contradicted and irrelevant.
         evidence: F1 of the sentences shown as evidence against those that people gave, where the set has them.
         ahead: How much better than the first protocol.
+        kept: Share of the labels that are those of the whole documents, where these are of another size.
         rival: AnchorCite's score, and ``beyond`` how much better than it, where the measure is one it can have.
     """
 
@@ -57,6 +59,7 @@ class Decided:
     shares: tuple[float, ...]
     evidence: Score | None = None
     ahead: Score | None = None
+    kept: float | None = None
     rival: Score | None = None
     beyond: Score | None = None
 
@@ -66,10 +69,10 @@ def decide(
     path: Path,
     protocols: Sequence[str],
     rival: Scorer | None = None,
-    size: int | None = None,
+    sizes: Sequence[int] = (),
     binary: bool = False,
 ) -> list[Decided]:
-    """All protocols on a file, its documents of ``size`` sentences where that is given.
+    """All protocols on a file, its documents as they are and of as many sentences as ``sizes`` has.
 
     With ``binary`` only supported or not counts, also where the file tells more: a rival may know no more.
 
@@ -77,21 +80,25 @@ def decide(
         InputError: It holds no labelled documents or pairs.
     """
     documents = _documents(path)
-    given = path.stem.endswith(SUFFIX)
-    if size is not None:
-        documents = resized(documents, size)
     if binary:
         documents = [document.model_copy(update={"binary": True}) for document in documents]
-    name = path.stem if size is None else f"{path.stem}, {size} sentences"
-    pairs = [document.labelled for document in documents]
-    compared = rival if any(pair.binary for pair in pairs) else None
-    theirs = None if compared is None else compared.probabilities([pair.pair for pair in pairs])
+    given = path.stem.endswith(SUFFIX)
     found: list[Decided] = []
-    first: Floats | None = None
-    for protocol in protocols:
-        said = verdicts(judge, documents, protocol, given=given)
-        found.append(_decided(JudgedSet(name, pairs, said.one_hot), protocol, said, documents, first, theirs))
-        first = said.one_hot if first is None else first
+    whole: dict[str, Floats] = {}
+    for size in (None, *(sizes if given else ())):
+        held = documents if size is None else resized(documents, size)
+        name = path.stem if size is None else f"{path.stem}, {size} sentences"
+        pairs = [document.labelled for document in held]
+        compared = rival if any(pair.binary for pair in pairs) else None
+        theirs = None if compared is None else compared.probabilities([pair.pair for pair in pairs])
+        first: Floats | None = None
+        for protocol in protocols:
+            sys.stderr.write(f"{name}: {protocol}\n")
+            said = verdicts(judge, held, protocol, given=given)
+            judged = JudgedSet(name, pairs, said.one_hot)
+            found.append(_decided(judged, protocol, said, held, first, whole.get(protocol), theirs))
+            first = said.one_hot if first is None else first
+            whole.setdefault(protocol, said.one_hot)
     return found
 
 
@@ -119,6 +126,7 @@ def _decided(
     said: Verdicts,
     documents: Sequence[LabelledDocument],
     first: Floats | None,
+    whole: Floats | None,
     theirs: Floats | None,
 ) -> Decided:
     binary = any(pair.binary for pair in judged.pairs)
@@ -133,6 +141,7 @@ def _decided(
         tuple(float(value) for value in judged.probabilities.mean(axis=0)),
         evidence_f1(documents, said.evidence) if any(document.evidence for document in documents) else None,
         None if first is None else judged.difference(measure, first),
+        None if whole is None else float((judged.probabilities == whole).all(axis=1).mean()),
         None if theirs is None else judged.scored(measure, theirs),
         None if theirs is None else judged.difference(measure, theirs),
     )
@@ -165,6 +174,7 @@ def show(rows: Sequence[Decided], console: Console) -> None:
         ("measure", lambda row: row.measure),
         ("score", lambda row: _told(row.score)),
         ("ahead of the first", lambda row: _told(row.ahead)),
+        ("labels as of the whole ones", lambda row: "" if row.kept is None else f"{row.kept:.3f}"),
         ("supported / contradicted / irrelevant", lambda row: " / ".join(f"{share:.2f}" for share in row.shares)),
         ("evidence F1", lambda row: _told(row.evidence)),
         ("AnchorCite", lambda row: _told(row.rival)),
@@ -222,10 +232,7 @@ def _rows(told: argparse.Namespace) -> list[Decided]:
     protocols = told.protocol or PROTOCOLS
     rows: list[Decided] = []
     for path in paths:
-        sizes = [None, *told.sentences] if path.stem.endswith(SUFFIX) else [None]
-        for size in sizes:
-            sys.stderr.write(f"{path.stem} {size or ''}\n")
-            rows += decide(judge, path, protocols, rival, size, told.binary)
+        rows += decide(judge, path, protocols, rival, told.sentences, told.binary)
     return rows
 
 
