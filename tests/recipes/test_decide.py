@@ -58,6 +58,11 @@ def test_a_longer_one_goes_on_with_what_is_said_of_other_claims():
     assert (found.evidence, found.label) == (ZINC.evidence, ZINC.label)
 
 
+def test_it_goes_on_with_another_set_where_one_is_named():
+    (found,) = resized([ZINC], 6, [HONEY, TEA])
+    assert found.sentences == [*ZINC.sentences, *TEA.sentences[:2]]
+
+
 def test_evidence_is_compared_sentence_by_sentence_over_all_documents():
     # One of two shown is right, of two that people gave; a document without either counts for nothing.
     given = [ZINC, document("Tea helps.", "a", "b", evidence=(1,)), HONEY]

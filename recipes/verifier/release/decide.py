@@ -1,12 +1,13 @@
 """Compare protocols on whole decisions: claims against documents, as a user would have them checked.
 
     python recipes/verifier/release decide --model FOLDER --sets DIR [--protocol NAME ...] [--sentences N ...]
-        [--binary] [--anchorcite PATH] [--json FILE]
+        [--others FILE] [--binary] [--anchorcite PATH] [--json FILE]
 
 DIR holds files of labelled documents (``*_doc.jsonl``), whose sentences are taken as given, and of pairs, whose
 premises are split by the verifier. Protocols after the first are compared with it, on the same claims. With
 ``--sentences`` the documents are also cut to so few sentences, or filled up with those of other documents: a verdict
-should not drift as text is added that has nothing to do with the claim.
+should not drift as text is added that has nothing to do with the claim. Documents of one set may speak of each other's
+claims, so ``--others`` takes what is added from another.
 """
 
 from __future__ import annotations
@@ -71,8 +72,11 @@ def decide(
     rival: Scorer | None = None,
     sizes: Sequence[int] = (),
     binary: bool = False,
+    others: Sequence[LabelledDocument] | None = None,
 ) -> list[Decided]:
     """All protocols on a file, its documents as they are and of as many sentences as ``sizes`` has.
+
+    Shorter ones are filled up with sentences of ``others``, or of one another.
 
     With ``binary`` only supported or not counts, also where the file tells more: a rival may know no more.
 
@@ -86,7 +90,7 @@ def decide(
     found: list[Decided] = []
     whole: dict[str, Floats] = {}
     for size in (None, *(sizes if given else ())):
-        held = documents if size is None else resized(documents, size)
+        held = documents if size is None else resized(documents, size, others)
         name = path.stem if size is None else f"{path.stem}, {size} sentences"
         pairs = [document.labelled for document in held]
         compared = rival if any(pair.binary for pair in pairs) else None
@@ -199,6 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sets", type=Path, required=True, help="a folder of labelled documents and pairs")
     parser.add_argument("--protocol", action="append", help="may be repeated; the first is what others are held to")
     parser.add_argument("--sentences", type=int, action="append", default=[], help="also with documents of this size")
+    parser.add_argument("--others", type=Path, help="labelled documents whose sentences fill up those that are shorter")
     parser.add_argument("--only", action="append", help="names of files, without .jsonl; all of the folder else")
     parser.add_argument("--binary", action="store_true", help="count only supported or not, whatever the labels tell")
     parser.add_argument("--anchorcite", type=Path, help="AnchorCite's unpacked wheel, to compare with")
@@ -230,9 +235,10 @@ def _rows(told: argparse.Namespace) -> list[Decided]:
             raise InputError(f"expected --sentences to be one or more; found {size}")
     paths = [path for name, path in found.items() if not told.only or name in told.only]
     protocols = told.protocol or PROTOCOLS
+    others = _documents(told.others) if told.others else None
     rows: list[Decided] = []
     for path in paths:
-        rows += decide(judge, path, protocols, rival, told.sentences, told.binary)
+        rows += decide(judge, path, protocols, rival, told.sentences, told.binary, others)
     return rows
 
 

@@ -55,25 +55,27 @@ def read_documents(path: Path) -> list[LabelledDocument]:
     return [document for document in read_jsonl(LabelledDocument, path) if document.sentences]
 
 
-def resized(documents: Sequence[LabelledDocument], size: int) -> list[LabelledDocument]:
+def resized(
+    documents: Sequence[LabelledDocument], size: int, others: Sequence[LabelledDocument] | None = None
+) -> list[LabelledDocument]:
     """The same claims with documents of so many sentences.
 
-    A longer document keeps its evidence and what stands nearest to it; a shorter one is followed by sentences of the
-    documents after it that are about other claims. What a claim is labelled with stays true as far as those do not
-    happen to speak of it.
+    A longer document keeps its evidence and what stands nearest to it; a shorter one is followed by sentences of
+    ``others``, or of the documents after it that are about other claims. What a claim is labelled with stays true as
+    far as those do not happen to speak of it.
     """
-    return [_resized(documents, place, size) for place in range(len(documents))]
+    others = documents if others is None else others
+    return [_resized(document, others, place, size) for place, document in enumerate(documents)]
 
 
-def _resized(documents: Sequence[LabelledDocument], place: int, size: int) -> LabelledDocument:
-    document = documents[place]
+def _resized(document: LabelledDocument, others: Sequence[LabelledDocument], place: int, size: int) -> LabelledDocument:
     kept = _nearest(len(document.sentences), document.evidence, size)
     sentences = [document.sentences[index] for index in kept]
     known = set(document.sentences)
-    for step in range(1, len(documents)):
+    for step in range(1, len(others) + 1):
         if len(sentences) >= size:
             break
-        other = documents[(place + step) % len(documents)]
+        other = others[(place + step) % len(others)]
         if other.claim != document.claim and known.isdisjoint(other.sentences):
             known.update(other.sentences)
             sentences += other.sentences[: size - len(sentences)]
