@@ -35,8 +35,8 @@ from vericite.cli.refusals import (
 if TYPE_CHECKING:
     from vericite.cli.terminal import ProgressLine, Terminal
     from vericite.errors import RecordError
-    from vericite.evaluate.crossfit import CalibrationResult, OwnLabel, Target
-    from vericite.evaluate.judge_calibration import JudgeCalibration
+    from vericite.evaluate.calibration import CalibrationResult, Target
+    from vericite.evaluate.judge_calibration import JudgeCalibration, OwnLabel
     from vericite.evaluate.rates import Rate
     from vericite.llm import LLM, Settings
     from vericite.records import Record
@@ -390,8 +390,8 @@ def calibrate(
     """
     from vericite.cli.figures import print_records
     from vericite.cli.terminal import Terminal
-    from vericite.evaluate.crossfit import read_labels
-    from vericite.evaluate.judge_calibration import base_of, keep, target_of
+    from vericite.evaluate.calibration import target_of
+    from vericite.evaluate.judge_calibration import base_of, keep, read_labels
 
     refuse_both(as_json, as_csv)
     target = target_of(coverage, risk)
@@ -439,7 +439,7 @@ def _show(console: Terminal, calibration: JudgeCalibration) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from vericite.evaluate.crossfit import COMMON
+    from vericite.evaluate.judge_calibration import COMMON
 
     judged, found = calibration.judged, calibration.result
     counts = Counter(COMMON[label.column] for label in judged.labels)
