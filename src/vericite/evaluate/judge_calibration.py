@@ -21,14 +21,14 @@ from vericite.errors import InputError, RecordError
 from vericite.evaluate.calibration import CalibrationResult, JudgedPairs, Target, calibrate
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Pair, Slow
 from vericite.records import Record, number_jsonl
-from vericite.verify.judges.calibrated import (
+from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
+from vericite.verify.judges.wrapped import (
     CalibrationFigures,
     Shift,
     StoredCalibration,
     make_folder,
     stored_path,
 )
-from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
 from vericite.verify.judging import ask
 
 LEAST = 30
