@@ -58,7 +58,7 @@ from vericite.generate import ExtractiveGenerator
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, Record, read_jsonl
-from vericite.retrieve.memory import BM25
+from vericite.retrieve.local import BM25
 from vericite.train.examples import one_claim, read_examples
 from vericite.verify.judges.bundled import BundledJudge
 from vericite.verify.judges.wrapped import FILE, CachedJudge
