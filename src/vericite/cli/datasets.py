@@ -256,7 +256,7 @@ def _converted(answers: Iterable[Answer], to: WrittenForm, run: _Run, problems: 
 def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
     from vericite.errors import InputError, RecordError
     from vericite.evaluate.systems import read_gold
-    from vericite.formats.nuggets import to_bank
+    from vericite.formats.tracks import to_bank
     from vericite.records import to_json
 
     gold, wrong = read_gold(file)
