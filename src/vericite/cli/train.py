@@ -148,7 +148,7 @@ def attribution(
 
     if base is not None:
         with training_extra("train attribution --base"):
-            from vericite.train.decoder import DecoderRun, train_decoder
+            from vericite.train.labels import DecoderRun, train_decoder
             from vericite.train.lora import LoraConfig
 
             run = DecoderRun(base, (tuple(data), tuple(then or ())), dev, out)
