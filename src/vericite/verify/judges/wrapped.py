@@ -22,18 +22,20 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
 from vericite.disk.files import expanded, own_folder
 from vericite.disk.fitted import read_fitted
-from vericite.disk.store import Form, RowStore
 from vericite.errors import InputError
 from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
 from vericite.records import Record
 from vericite.verify.judging import are_probabilities, ask, copy_traits, temperature_scaled
+
+if TYPE_CHECKING:
+    from vericite.disk.store import RowStore
 
 NAME = re.compile(r"[a-z0-9-]{1,40}")
 SUFFIX = ".json"
@@ -249,7 +251,7 @@ class CalibratedJudge:
 FILE = "judgements.sqlite"
 """Its name in the cache's folder."""
 
-_FORM = Form("judgements", "judgement_2", "(key BLOB PRIMARY KEY, probabilities BLOB NOT NULL, rest TEXT)")
+_TABLE = "judgement_2"
 """Where rows come to mean something else, the table gets another name. (The first had its form in its keys.)"""
 
 _ENCODER = 2
@@ -258,7 +260,7 @@ _ENCODER = 2
 _MOST = 2_000_000
 """Judgements in a file; some 140 MB."""
 
-_HIGHEST = f"SELECT max(rowid) FROM {_FORM.table}"
+_HIGHEST = f"SELECT max(rowid) FROM {_TABLE}"
 """About how many there are, without counting: rows are never deleted."""
 
 _FIRST, _LARGEST = 256, 4096
@@ -285,7 +287,7 @@ class CachedJudge:
         self._judge = judge
         self._calibration = judge if isinstance(judge, CalibratedJudge) else None
         self._asked = judge.base if isinstance(judge, CalibratedJudge) else judge
-        self._store = None if file is None else RowStore(file, _FORM)
+        self._store = None if file is None else _store(file)
         self._full = False
         # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
         copy_traits(self, judge)
@@ -351,6 +353,13 @@ class CachedJudge:
             )
             return
         store.put(rows)
+
+
+def _store(file: Path) -> RowStore:
+    # Loads SQLite, which is not for those who keep nothing.
+    from vericite.disk.store import Form, RowStore
+
+    return RowStore(file, Form("judgements", _TABLE, "(key BLOB PRIMARY KEY, probabilities BLOB NOT NULL, rest TEXT)"))
 
 
 def _key(signature: str, pair: Pair) -> bytes:
