@@ -49,8 +49,8 @@ from vericite.records import Answer, Claim, Document, Gold, GoldSentence, Span, 
 from vericite.text.citations import parse_answer
 from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge
-from vericite.verify.judges.cached import FILE, CachedJudge
 from vericite.verify.judges.registry import load_judge
+from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import get_protocol
 
 

@@ -31,7 +31,7 @@ from vericite.generate.prompt import PROMPTS, message_tokens
 from vericite.llm import LLM, Completion, Settings
 from vericite.models import Embedder
 from vericite.records import Answer, Claim, Evidence, Question, Run
-from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.local import MemoryRetriever
 
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d+)*|\.\d+)")
 _ENDS_CITED = re.compile(r"(?:\[\d+\])+\.\Z")

@@ -58,10 +58,10 @@ from vericite.generate import ExtractiveGenerator
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
 from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, Record, read_jsonl
-from vericite.retrieve.memory import BM25
+from vericite.retrieve.local import BM25
 from vericite.train.examples import one_claim, read_examples
 from vericite.verify.judges.bundled import BundledJudge
-from vericite.verify.judges.cached import FILE, CachedJudge
+from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import get_protocol
 
 MEASURES = ("CitationF1", "CitationExactMatch", "CitationF1(level='article')")

@@ -41,7 +41,7 @@ from vericite.pipeline import Pipeline, check_many
 from vericite.pipeline.repair import Repairer, SentenceRewriter
 from vericite.records import Answer, Document, Question, Repaired, write_jsonl
 from vericite.records.results import support
-from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.local import MemoryRetriever
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent, split_statements

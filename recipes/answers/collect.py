@@ -39,7 +39,7 @@ from vericite.generate.selection import (
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
 from vericite.records import Document, Evidence, Question, Section
-from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.local import MemoryRetriever
 from vericite.retrieve.rerank import Rerank
 from vericite.verify import BundledJudge
 

@@ -21,7 +21,7 @@ from mix.recipe import MixConfig, Shelf
 from mix.written import WrittenClaim, WrittenLine, lowered, written_texts
 from pools import SOURCES, Asked, Pools
 from vericite.records import Document, read_jsonl
-from vericite.retrieve.memory import BM25
+from vericite.retrieve.local import BM25
 from vericite.train.data import LabelledPair
 from vericite.train.examples import AttributionExample, ExampleSource
 

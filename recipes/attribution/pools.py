@@ -24,7 +24,7 @@ from mix.folder import DataFolder
 from mix.guard import Guard, forbidden, mirage_bioasq
 from vericite.corpus.sources.entry import pmid_of
 from vericite.records import Document
-from vericite.retrieve.memory import BM25
+from vericite.retrieve.local import BM25
 from vericite.text.citations import parse_answer
 from vericite.train.examples import ExampleSource
 

@@ -17,7 +17,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from vericite.attribute import MultiLabelAttributor, load_attributor
-from vericite.attribute.baselines import SourcesEncoder
+from vericite.attribute.registry import SourcesEncoder
 from vericite.errors import InputError, ModelCardError, ModelHashError, ModelMissingError
 from vericite.models import ModelFolder, Pair
 from vericite.models.folder import VERIFIER, WEIGHTS

@@ -10,7 +10,7 @@ import pytest
 from vericite.models import Pair
 from vericite.records import CheckedAnswer, read_jsonl
 from vericite.verify import LexicalJudge, load_judge
-from vericite.verify.judges.calibrated import read_stored
+from vericite.verify.judges.wrapped import read_stored
 
 LABELS = Path(__file__).parents[2] / "examples" / "labels.jsonl"
 LINES = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
@@ -137,7 +137,7 @@ def test_a_home_that_cannot_be_made_is_told_of_before_the_judge_is_asked(
     assert (printed.code, "Set VERICITE_HOME to another" in printed.err) == (2, True)
 
 
-@pytest.mark.filterwarnings("always::vericite.verify.judges.calibrated.StaleCalibrationWarning")
+@pytest.mark.filterwarnings("always::vericite.verify.judges.wrapped.StaleCalibrationWarning")
 def test_a_judge_that_has_changed_is_told_of_on_stderr(run_cli, own):
     calibrated(run_cli, "--name", "mine")
     kept = own / "mine.json"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from vericite.cli.datasets import datasets as datasets_command
 from vericite.datasets.registry import SETS, DatasetSource, at_hand, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError, VeriCiteError
-from vericite.evaluate.crossfit import read_labels
+from vericite.evaluate.judge_calibration import read_labels
 from vericite.evaluate.systems import read_gold, read_system
 from vericite.formats import answers_in
 from vericite.formats.registry import read_questions

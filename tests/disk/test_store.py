@@ -13,7 +13,7 @@ from vericite.llm.chat import ChatRequest
 from vericite.llm.client import Cache, Kept, cache_key
 from vericite.models import Pair
 from vericite.verify import LexicalJudge
-from vericite.verify.judges.cached import CachedJudge
+from vericite.verify.judges.wrapped import CachedJudge
 
 COLUMNS = "(key TEXT PRIMARY KEY, value TEXT)"
 OLD, NEW = Form("things", "thing", COLUMNS), Form("things", "thing_2", COLUMNS)

@@ -12,8 +12,8 @@ from vericite.disk.files import cache_file, default_cache_folder, expanded
 from vericite.errors import InputError
 from vericite.llm import Settings
 from vericite.verify import load_judge
-from vericite.verify.judges.calibrated import home, is_stored, stored_names, stored_path
 from vericite.verify.judges.registry import judge_names, usual_bar
+from vericite.verify.judges.wrapped import home, is_stored, stored_names, stored_path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOBODY = "~nobody-has-this-name/x.json"

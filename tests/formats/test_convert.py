@@ -22,7 +22,7 @@ from vericite.formats.convert import (
     to_table,
     to_vericite,
 )
-from vericite.formats.nuggets import banks_in, to_bank
+from vericite.formats.tracks import banks_in, to_bank
 from vericite.records import Answer, Document, Gold, GoldNugget, to_json
 
 SENTENCES = ("Zinc shortens colds.", "Iron does nothing here!", "Sleep helps most people", "Is rest enough?")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.models import Embedder
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.memory import BM25, K1, B, MemoryRetriever
+from vericite.retrieve.local import BM25, K1, B, MemoryRetriever
 from vericite.retrieve.retriever import RRF
 from vericite.text.terms import terms
 

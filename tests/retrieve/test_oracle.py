@@ -10,7 +10,7 @@ from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.corpus.sources.entry import pmid_of
 from vericite.errors import EntrezError, InputError
 from vericite.records import Document, Question
-from vericite.retrieve.oracle import Oracle
+from vericite.retrieve.named import Oracle
 from vericite.retrieve.retriever import Retriever
 
 OWN = [

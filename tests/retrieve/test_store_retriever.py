@@ -14,7 +14,7 @@ from vericite.corpus.store import Filters, Source, Store, build_store, open_stor
 from vericite.errors import InputError
 from vericite.models import Embedder
 from vericite.records import Document, Question
-from vericite.retrieve.store import LateRetriever, StoreRetriever
+from vericite.retrieve.local import LateRetriever, StoreRetriever
 
 DOCUMENTS = [
     Document.from_text("good", "Zinc shortens colds.", "Zinc"),

@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-import vericite.verify.judges.cached as module
+import vericite.verify.judges.wrapped as module
 from vericite.corpus import demo_documents
 from vericite.disk.files import cache_file, default_cache_folder
 from vericite.errors import PluginError
@@ -22,8 +22,7 @@ from vericite.models.contracts import Inquiring, Limited, Slow
 from vericite.pipeline import check, check_many
 from vericite.text.citations import parse_answer
 from vericite.verify import BundledJudge, Judgement, LexicalJudge
-from vericite.verify.judges.cached import CachedJudge
-from vericite.verify.judges.calibrated import CalibratedJudge, StoredCalibration
+from vericite.verify.judges.wrapped import CachedJudge, CalibratedJudge, StoredCalibration
 
 
 @dataclass

@@ -18,7 +18,8 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
 from vericite.models.contracts import Inquiring, Limited, Slow
 from vericite.verify import BundledJudge, Judgement, LexicalJudge, Protocol, load_judge
-from vericite.verify.judges.calibrated import (
+from vericite.verify.judges.registry import usual_bar
+from vericite.verify.judges.wrapped import (
     CalibratedJudge,
     CalibrationFigures,
     Shift,
@@ -30,7 +31,6 @@ from vericite.verify.judges.calibrated import (
     stored_names,
     stored_path,
 )
-from vericite.verify.judges.registry import usual_bar
 
 SHIFT = Shift(before=0.5, after=0.25)
 FIGURES = CalibrationFigures(

@@ -35,7 +35,7 @@ from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.evaluate.systems import OF_SYSTEM, read_gold
-from vericite.formats.nuggets import is_bank
+from vericite.formats.tracks import is_bank
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
 from vericite.models.contracts import Embeds, Judge

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vericite.evaluate.measures.measure import eval_package
 from vericite.models.contracts import ENTAILS, Embeds, Judge, Pair
-from vericite.retrieve.memory import BM25
+from vericite.retrieve.local import BM25
 from vericite.verify.judging import ask
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,16 @@ from vericite.attribute.attributor import (
     cited,
     uncited,
 )
-from vericite.attribute.baselines import CosineAttributor, LlmAttributor, MultiLabelAttributor, RandomAttributor
 from vericite.attribute.learned import Head, LearnedAttributor
-from vericite.attribute.registry import ATTRIBUTORS, DEFAULT, load_attributor
+from vericite.attribute.registry import (
+    ATTRIBUTORS,
+    DEFAULT,
+    CosineAttributor,
+    LlmAttributor,
+    MultiLabelAttributor,
+    RandomAttributor,
+    load_attributor,
+)
 from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
 
 __all__ = [

@@ -1,15 +1,294 @@
-"""Attributors by name."""
+"""Attributors by name, and the simple ones: similarity, chance, a classifier over all sources, a language model.
+
+The verifying ones, the head and the decoder have files of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from vericite.attribute.attributor import Attributor
-from vericite.errors import InputError, MissingExtraError, UnknownNameError
-from vericite.llm import Settings
-from vericite.verify.protocol import Protocol
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from vericite.attribute.attributor import Attributor, SourcesFound
+from vericite.attribute.learned import BUNDLED, HEAD, Head, LearnedAttributor
+from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
+from vericite.errors import InputError, MissingExtraError, ModelCardError, UnknownNameError
+from vericite.llm import LLM, CallFailure, ChatRequest, Ledger, Settings
+from vericite.llm.chat import as_block
+from vericite.llm.prompts import Prompt, read_prompt, signed
+from vericite.models.contracts import Embeds, Pair
+from vericite.models.embedder import Embedder
+from vericite.models.engine import EncodedInput, Encoder, Engine
+from vericite.models.folder import ModelFolder
+from vericite.records import Answer, Document, storable
+from vericite.text.sentences import document_sentences
+from vericite.verify.judges.registry import load_judge
+from vericite.verify.protocol import Protocol, get_protocol
+
+COSINE = 0.82
+"""Cosine from which a source is cited. As many pairs of sentences of the demonstration corpus reach it as reached 0.75
+with the embedder before, which was the best by pooled F1 on 50 sentences of BioASQ answers
+(``benchmarks/attribution.py tune``)."""
+
+RATE = 0.2
+"""Share of the sources that chance cites."""
+
+
+class CosineAttributor(Attributor):
+    """Cites a source if its likest sentence is like enough to the answer's; the title counts as a sentence."""
+
+    def __init__(self, embedder: Embeds, threshold: float = COSINE) -> None:
+        self._embedder = embedder
+        self.threshold = threshold
+
+    @property
+    def signature(self) -> str:
+        """The embedder and the threshold."""
+        return f"cosine.v1({self._embedder.signature}, {self.threshold:g})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
+        """Every text is embedded once."""
+        passages = {id(document): _passages(document) for answer in answers for document in answer.documents}
+        texts = dict.fromkeys(text for found in passages.values() for text in found)
+        texts |= dict.fromkeys(claim.text for answer in answers for claim in answer.claims)
+        rows = {text: row for row, text in enumerate(texts)}
+        vectors = self._embedder.embed(list(texts))
+        for answer in answers:
+            places = [[rows[text] for text in passages[id(document)]] for document in answer.documents]
+            yield [self._found(vectors, rows[claim.text], places) for claim in answer.claims]
+
+    def _found(self, vectors: NDArray[np.float32], claim: int, sources: Sequence[list[int]]) -> SourcesFound:
+        scores = tuple(
+            round(float((vectors[places] @ vectors[claim]).max()), 6) if places else None for places in sources
+        )
+        chosen = (place for place, score in enumerate(scores) if score is not None and score >= self.threshold)
+        return SourcesFound(scores, tuple(chosen))
+
+
+def _passages(document: Document) -> list[str]:
+    title = [document.title] if document.title.strip() else []
+    return [*title, *(sentence.text_in(document) for sentence in document_sentences(document))]
+
+
+class RandomAttributor(Attributor):
+    """Cites by chance, the same whenever it is asked: what any attributor must be better than."""
+
+    def __init__(self, rate: float = RATE, seed: int = 0) -> None:
+        if not 0 <= rate <= 1:
+            raise InputError(f"expected a rate between 0 and 1; found {rate}")
+        self.rate = rate
+        self.seed = seed
+
+    @property
+    def signature(self) -> str:
+        """The rate and the seed."""
+        return f"random.v1(rate={self.rate:g}, seed={self.seed})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
+        """A draw a sentence and source, of their names and the seed alone."""
+        for answer in answers:
+            yield [self._found(answer, index) for index in range(len(answer.claims))]
+
+    def _found(self, answer: Answer, index: int) -> SourcesFound:
+        scores = tuple(round(self._draw(answer.id, index, document.id), 6) for document in answer.documents)
+        return SourcesFound(scores, tuple(place for place, score in enumerate(scores) if score >= 1 - self.rate))
+
+    def _draw(self, *names: str | int) -> float:
+        digest = hashlib.blake2b(repr((self.seed, *names)).encode(), digest_size=8).digest()
+        return int.from_bytes(digest) / 2**64
+
+
+THRESHOLD = 0.5
+"""Probability from which a source is cited."""
+
+_BETWEEN = "\x1e"
+"""What holds sources apart on their way to the encoder; taken out of their texts."""
+
+
+class SourcesEncoder(Encoder):
+    """Turns a sentence and its sources into tokens: pairs whose premise is the sources, a record separator between."""
+
+    def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
+        """One encoding an input; each distinct text is tokenised once."""
+        parts = [(item, "") if isinstance(item, str) else (item.claim, item.premise) for item in inputs]
+        rows = [[sentence, *(sources.split(_BETWEEN) if sources else ())] for sentence, sources in parts]
+        texts = list(dict.fromkeys(text for row in rows for text in row))
+        found = self._tokenizer.encode_batch([storable(text) for text in texts], add_special_tokens=False)
+        ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
+        return [self._encoded([ids[text] for text in row]) for row in rows]
+
+    def _encoded(self, texts: list[list[int]]) -> EncodedInput:
+        sentence, *sources = texts
+        budget = self._max_tokens - 2 - len(sources)
+        kept = sentence[: max(budget - sum(map(len, sources)), budget // 2)]
+        limit = _share([len(source) for source in sources], budget - len(kept))
+        ids = [self._start, *kept, self._separator]
+        head = len(ids)
+        for source in sources:
+            ids += [*source[:limit], self._separator]
+        cut = len(kept) < len(sentence) or any(len(source) > limit for source in sources)
+        return EncodedInput(ids, [0] * head + [1] * (len(ids) - head), cut)
+
+
+def _share(lengths: Sequence[int], budget: int) -> int:
+    """The longest that each may be so that all fit the budget."""
+    left = budget
+    waiting = len(lengths)
+    for length in sorted(lengths):
+        if length * waiting > left:
+            return max(left // waiting, 0)
+        left -= length
+        waiting -= 1
+    return max(lengths, default=0)
+
+
+class _SourcesEngine(Engine):
+    """The engine with the encoder of sources."""
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        return SourcesEncoder(self.folder.path / "tokenizer.json", self.folder.card.max_tokens)
+
+
+class MultiLabelAttributor(Attributor):
+    """Cites what a multi-label classifier says supports the sentence.
+
+    Args:
+        folder: The model; see the module for its form.
+        threshold: Probability from which a source is cited.
+
+    Raises:
+        ModelCardError: The card's labels are not those of sources.
+        InputError: The threshold is no probability.
+    """
+
+    def __init__(self, folder: ModelFolder, threshold: float = THRESHOLD) -> None:
+        labels = folder.card.labels
+        if not labels or labels != tuple(f"source-{number}" for number in range(1, len(labels) + 1)):
+            raise ModelCardError(
+                f"expected a card whose labels are source-1, source-2 ...; found {', '.join(labels) or 'none'} in "
+                f"{folder.path}. Give the folder of a multi-label attribution model."
+            )
+        if not 0 <= threshold <= 1:
+            raise InputError(f"expected a threshold between 0 and 1; found {threshold}")
+        self._folder = folder
+        self._engine = _SourcesEngine(folder)
+        self.threshold = threshold
+
+    @property
+    def signature(self) -> str:
+        """The model and the threshold."""
+        return f"multi-label.v1({self._folder.signature}, {self.threshold:g})"
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
+        """The sentences of all the answers go through the model together; each distinct input once."""
+        inputs = {(answer.id, place): self._inputs(answer) for place, answer in enumerate(answers)}
+        asked = {
+            Pair(sources, claim.text): None
+            for (_, place), groups in inputs.items()
+            for claim in answers[place].claims
+            for sources in groups
+        }
+        outputs = dict(zip(asked, self._engine.run(asked), strict=True))
+        for place, answer in enumerate(answers):
+            groups = inputs[answer.id, place]
+            rows = [[outputs[Pair(sources, claim.text)] for sources in groups] for claim in answer.claims]
+            count = len(answer.documents)
+            yield [
+                self._found([row.values for row in row_], any(row.truncated for row in row_), count) for row_ in rows
+            ]
+
+    def _inputs(self, answer: Answer) -> list[str]:
+        """The documents, as many at a time as the model reads."""
+        size = self._folder.card.width
+        texts = [document.titled_text.replace(_BETWEEN, " ") or " " for document in answer.documents]
+        return [_BETWEEN.join(texts[start : start + size]) for start in range(0, len(texts), size)]
+
+    def _found(self, logits: Sequence[np.ndarray], cut: bool, count: int) -> SourcesFound:
+        values = np.concatenate(logits)[:count] if logits else np.zeros(0, dtype=np.float32)
+        # The sigmoid, in a form that no logit overflows.
+        odds = (1 + np.tanh(values / self._folder.card.temperature / 2)) / 2
+        scores = tuple(round(float(value), 6) for value in odds)
+        chosen = tuple(place for place, score in enumerate(scores) if score >= self.threshold)
+        return SourcesFound(scores, chosen, reasons=("longer than the model reads: cut",) if cut else ())
+
+
+_PROMPT = read_prompt(Path(__file__).with_name("sources.toml"), Prompt)
+
+
+class _Named(BaseModel):
+    """What a reply has to be."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sources: list[int]
+
+
+class _Question(NamedTuple):
+    sentence: str
+    sources: str
+    most: int
+
+
+class LlmAttributor(Attributor):
+    """Cites the sources that a language model names, one call a sentence, at temperature 0.
+
+    A reply that cannot be read, or that names sources there are not, after one request to repair it, leaves the
+    sentence failed. There are no probabilities: the model only says which.
+    """
+
+    answers_at_once = 8
+
+    def __init__(self, llm: LLM) -> None:
+        self.llm = llm
+
+    @property
+    def signature(self) -> str:
+        """The prompt's name and hash, and the model's name."""
+        return f"llm({signed(_PROMPT.name, _PROMPT.system)}:{self.llm.signature}, temperature=0)"
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was asked so far, and what it cost."""
+        return self.llm.ledger
+
+    def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
+        """Several calls at a time; each distinct sentence with its sources once. Nothing is asked without sources."""
+        questions = [_questions(answer) for answer in answers]
+        distinct = dict.fromkeys(question for found in questions for question in found if question.most)
+        results = dict(zip(distinct, self.llm.each(distinct, self._one), strict=True))
+        for found in questions:
+            yield [results[question] if question.most else SourcesFound(()) for question in found]
+
+    async def _one(self, question: _Question) -> SourcesFound:
+        def within(named: _Named) -> _Named:
+            wrong = [number for number in named.sources if not 1 <= number <= question.most]
+            if wrong:
+                raise ValueError(f"expected numbers from 1 to {question.most}; found {wrong[0]}")
+            return named
+
+        given = {"sources": question.sources, "sentence": as_block("sentence", question.sentence)}
+        request = ChatRequest(_PROMPT.filled(given), max_tokens=self.llm.settings.reply_tokens)
+        reply = await self.llm.parsed(request, _Named, within)
+        nothing = (None,) * question.most
+        if isinstance(reply, CallFailure):
+            return SourcesFound(nothing, reasons=(reply.reason,), failed=True)
+        return SourcesFound(nothing, tuple(sorted({number - 1 for number in reply.value.sources})))
+
+
+def _questions(answer: Answer) -> list[_Question]:
+    """The sentences, each with the sources as data in tags that no text can close."""
+    sources = "\n\n".join(
+        as_block(f"source_{number}", document.titled_text) for number, document in enumerate(answer.documents, start=1)
+    )
+    return [_Question(claim.text, sources, len(answer.documents)) for claim in answer.claims]
 
 
 @dataclass(frozen=True)
@@ -22,35 +301,22 @@ class Kind:
 
 
 def _verifier(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.verified import VerifierAttributor
-
     return VerifierAttributor(protocol)
 
 
 def _likeliest(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.verified import LikeliestAttributor
-
     return LikeliestAttributor(protocol)
 
 
 def _cosine(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.baselines import CosineAttributor
-    from vericite.models.embedder import Embedder
-
     return CosineAttributor(Embedder.shared())
 
 
 def _random(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.baselines import RandomAttributor
-
     return RandomAttributor()
 
 
 def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.baselines import MultiLabelAttributor
-    from vericite.attribute.learned import HEAD
-    from vericite.models.folder import ModelFolder
-
     folder = Path(rest).expanduser()
     if (folder / HEAD).is_file():
         return _by_head(folder / HEAD, protocol)
@@ -58,17 +324,10 @@ def _multi_label(rest: str, protocol: Protocol | None, settings: Settings) -> At
 
 
 def _learned(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.learned import BUNDLED
-
     return _by_head(BUNDLED, protocol)
 
 
 def _by_head(file: Path, protocol: Protocol | None) -> Attributor:
-    from vericite.attribute.learned import Head, LearnedAttributor
-    from vericite.models.embedder import Embedder
-    from vericite.verify.judges.registry import load_judge
-    from vericite.verify.protocol import get_protocol
-
     judge = (protocol or get_protocol("default")).judge
     return LearnedAttributor(Head.read(file), load_judge(judge) if isinstance(judge, str) else judge, Embedder.shared())
 
@@ -85,9 +344,6 @@ def _decoder(rest: str, protocol: Protocol | None, settings: Settings) -> Attrib
 
 
 def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
-    from vericite.attribute.baselines import LlmAttributor
-    from vericite.llm import LLM
-
     return LlmAttributor(LLM(rest, settings))
 
 

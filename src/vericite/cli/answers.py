@@ -50,7 +50,7 @@ def read_answers(
 
 def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
     """What the answers cite from PubMed or from a store; None where neither is named."""
-    from vericite.pipeline.cited import cited_documents, is_elsewhere
+    from vericite.retrieve.named import cited_documents, is_elsewhere
 
     if documents is None or not is_elsewhere(str(documents)):
         return None

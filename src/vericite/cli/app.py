@@ -10,23 +10,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from vericite.cli.annotate import annotate
-from vericite.cli.ask import ask
+from vericite.cli.ask import ask, search
 from vericite.cli.attribute import attribute, repair
 from vericite.cli.bioace import bioace
-from vericite.cli.calibrate import calibrate
 from vericite.cli.check import check
-from vericite.cli.convert import convert
 from vericite.cli.corpus import corpus
-from vericite.cli.datasets import datasets
+from vericite.cli.datasets import convert, datasets
 from vericite.cli.demonstrations import demonstrations
 from vericite.cli.experiments import compute, run, table
 from vericite.cli.info import doctor, judge, judges, measures, protocols, split
 from vericite.cli.io import set_quiet
 from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
-from vericite.cli.search import search
 from vericite.cli.serve import mcp, serve
-from vericite.cli.train import train
+from vericite.cli.train import calibrate, train
 from vericite.version import __version__
 
 app = typer.Typer(

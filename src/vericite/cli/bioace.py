@@ -255,7 +255,7 @@ def train_correctness(
     What it writes is a judge: hf:OUT. It needs the extra \[train]. A fifth of the groups, held out, chooses its epoch.
     """
     from vericite.cli.figures import reported
-    from vericite.evaluate.crossfit import read_labels
+    from vericite.evaluate.judge_calibration import read_labels
     from vericite.models.contracts import COLUMNS
 
     labels, problems = read_labels(pairs)

@@ -1,21 +1,26 @@
-"""``vericite datasets``: the data sets that come in by name, and what is in a file of one."""
+"""``vericite datasets`` and ``vericite convert``: what others have, data sets in our form and answers in theirs."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from vericite.cli.io import clean, remark_leakage, say_json
-from vericite.cli.options import JsonOption
-from vericite.cli.refusals import report
+from vericite.cli.answers import read_answers
+from vericite.cli.io import clean, output, remark_leakage, say, say_json
+from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet, Gives
     from vericite.datasets.registry import DatasetSource
     from vericite.errors import RecordError
+    from vericite.records import Answer
+
 
 datasets = typer.Typer(
     name="datasets",
@@ -131,3 +136,154 @@ def _shown(record: dict[str, Any]) -> str:
     ]
     shown = [fill(it, 98, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False) for it in lines]
     return "\n".join([record["name"], *shown])
+
+
+class WrittenForm(StrEnum):
+    """What can be written."""
+
+    VERICITE = "vericite"
+    BIOGEN = "biogen"
+    ALCE = "alce"
+    AUTOJUDGE = "autojudge"
+    AUTOJUDGE_NUGGETS = "autojudge-nuggets"
+    GOLD = "gold"
+    CSV = "csv"
+
+
+def convert(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Answers in any form of `check`; for csv, verdicts of `check --out`; for nuggets and gold, what "
+            "`score --gold` reads."
+        ),
+    ],
+    to: Annotated[WrittenForm, typer.Option(help="The form to write.")],
+    out: Annotated[Path | None, typer.Option(help="Write here; else on the terminal.", metavar="FILE")] = None,
+    format: FormatOption = "auto",
+    columns: ColumnsOption = None,
+    documents: DocumentsOption = None,
+    run: Annotated[str, typer.Option(help="The name of a run of BioGen or AutoJudge.", metavar="NAME")] = "vericite",
+    team: Annotated[str, typer.Option(help="The team of an AutoJudge run.", metavar="NAME")] = "vericite",
+    topics: Annotated[
+        Path | None,
+        typer.Option(help="The topics that a BioGen run is for, as in biogen2024:FILE.", metavar="FILE"),
+    ] = None,
+    validate: Annotated[
+        bool,
+        typer.Option("--validate", help="With --to biogen: FILE is a run; only say what the rules have against it."),
+    ] = False,
+) -> None:
+    """Write answers as our JSON lines, a BioGen run, an AutoJudge report or ALCE's JSON, and verdicts as a table.
+
+    autojudge-nuggets writes gold nuggets as AutoJudge's banks, and gold reads such banks back into our form. An answer
+    that BioGen's rules refuse (250 words, 3 PMIDs a sentence, topics) is reported and left out; the exit code is then
+    2.
+    """
+    refuse_same(out, file, documents, topics)
+    refuse_unwritable(out)
+    problems: list[RecordError] = []
+    asked = _Run(file, run, topics, team)
+    if validate:
+        asked.validate(to)
+        return
+    if to is WrittenForm.CSV:
+        text = _table(file, problems)
+    elif to in (WrittenForm.AUTOJUDGE_NUGGETS, WrittenForm.GOLD):
+        text = _gold(file, to, problems)
+    else:
+        text = _converted(read_answers(file, format, documents, problems, columns=columns), to, asked, problems)
+    with output(out) as written:
+        if written is not None:
+            written.write([text])
+        else:
+            (say if to is WrittenForm.CSV else say_json)(text.rstrip("\n"))
+    report(problems)
+
+
+class _Run(NamedTuple):
+    """The run that is asked for."""
+
+    file: Path
+    name: str
+    topics: Path | None
+    team: str
+
+    @property
+    def topic_ids(self) -> set[str]:
+        """The ids of the topics; none where none are given."""
+        from vericite.formats.registry import read_questions
+
+        return {question.id for question in read_questions(self.topics)[0]} if self.topics else set[str]()
+
+    def validate(self, to: WrittenForm) -> None:
+        """Say what BioGen's rules have against the run; exit with 2 where they have something."""
+        from vericite.errors import InputError
+        from vericite.formats.convert import run_problems
+
+        if to is not WrittenForm.BIOGEN:
+            raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
+        report(list(run_problems(self.file, self.topic_ids)))
+        say(f"{self.file}: nothing that the track's rules refuse")
+
+    def lines(self, answers: Iterable[Answer], problems: list[RecordError]) -> Iterator[str]:
+        """The answers that the track's rules take; the others are added to ``problems``."""
+        from vericite.errors import RecordError
+        from vericite.formats.convert import answer_problems, to_biogen
+
+        topics = self.topic_ids
+        for answer in answers:
+            made = to_biogen(answer, self.name)
+            found = answer_problems(made, topics)
+            problems += [RecordError(self.file, 0, answer.id, problem) for problem in found]
+            if not found:
+                yield json.dumps(made, ensure_ascii=False) + "\n"
+
+
+def _converted(answers: Iterable[Answer], to: WrittenForm, run: _Run, problems: list[RecordError]) -> str:
+    from vericite.formats.convert import to_alce, to_autojudge, to_vericite
+
+    if to is WrittenForm.AUTOJUDGE:
+        made = (to_autojudge(it, run.name, run.team) for it in answers)
+        return "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in made)
+    if to is WrittenForm.ALCE:
+        return json.dumps({"args": {}, "data": [to_alce(it) for it in answers]}, ensure_ascii=False, indent=1) + "\n"
+    if to is WrittenForm.BIOGEN:
+        return "".join(run.lines(answers, problems))
+    return "".join(f"{to_vericite(it)}\n" for it in answers)
+
+
+def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:
+    from vericite.errors import InputError, RecordError
+    from vericite.evaluate.systems import read_gold
+    from vericite.formats.tracks import to_bank
+    from vericite.records import to_json
+
+    gold, wrong = read_gold(file)
+    problems += wrong
+    if to is WrittenForm.GOLD:
+        return "".join(f"{to_json(one)}\n" for one in gold.values())
+    lines: list[str] = []
+    for one in gold.values():
+        try:
+            lines.append(json.dumps(to_bank(one), ensure_ascii=False) + "\n")
+        except InputError as error:
+            problems.append(RecordError(file, 0, one.id, str(error)))
+    return "".join(lines)
+
+
+def _table(file: Path, problems: list[RecordError]) -> str:
+    from vericite.errors import InputError, RecordError
+    from vericite.formats.convert import VERDICT_COLUMNS, to_table, verdict_rows
+    from vericite.records import CheckedAnswer, number_jsonl
+
+    rows: list[list[str]] = []
+    for _, line in number_jsonl(CheckedAnswer, file):
+        if isinstance(line, RecordError):
+            problems.append(line)
+        else:
+            rows += verdict_rows(line)
+    if not rows:
+        first = f" The first problem: {problems[0]}" if problems else ""
+        raise InputError(f"expected verdicts of `vericite check --out` in {file}; found none.{first}")
+    return to_table([VERDICT_COLUMNS, *rows])

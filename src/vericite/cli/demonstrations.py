@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.errors import RecordError
-    from vericite.generate.demonstrations import Built, WritesRationales
-    from vericite.records import Question
+    from vericite.generate.demonstrations import Built, Pool, WritesRationales
+    from vericite.llm import Settings
+    from vericite.pipeline.plan import SearchPlan
+    from vericite.records import Document, Question
 
 demonstrations = typer.Typer(
     name="demonstrations",
@@ -114,7 +118,6 @@ def build(
     from vericite.formats.registry import read_questions
     from vericite.generate.demonstrations import build_pool
     from vericite.pipeline.build import settings_of
-    from vericite.pipeline.demonstrations import evaluated_writer, found_documents, gold_documents, rationale_writer
 
     refuse_unwritable(to, "--to")
     _refuse_idle(llm, prompt, retrieved, plan, documents, corpus)
@@ -125,12 +128,10 @@ def build(
     settings = settings_of(planned.llm)
     shown, by = most or (5 if retrieved else 3), None
     if retrieved:
-        evidence, by, more = found_documents(planned.search, settings, shown)
+        evidence, by, more = _found_documents(planned.search, settings, shown)
     else:
-        evidence, more = gold_documents(documents, corpus, found)
-    writer: WritesRationales | None = None
-    if llm is not None:
-        writer = rationale_writer(llm, settings) if prompt is None else evaluated_writer(llm, settings, prompt)
+        evidence, more = _gold_documents(documents, corpus)
+    writer = None if llm is None else _writer(llm, settings, prompt)
     try:
         with _shown(len(found)) as progress:
             built = build_pool(found, evidence, to, writer, shown, progress, by, reference)
@@ -166,6 +167,49 @@ def _refuse_idle(
         raise InputError("expected --corpus beside --retrieved; found none. Name what is searched.")
 
 
+def _writer(model: str, settings: Settings, prompt: str | None) -> WritesRationales:
+    """Who writes the reasoning of demonstrations; with a prompt as at evaluation."""
+    from vericite.generate.demonstrations import EvaluatedWriter, RationaleWriter
+    from vericite.generate.prompt import load_prompt
+    from vericite.llm import LLM
+
+    llm = LLM(model, settings)
+    return RationaleWriter(llm, settings.reply_tokens) if prompt is None else EvaluatedWriter(llm, load_prompt(prompt))
+
+
+def _found_documents(
+    plan: SearchPlan, settings: Settings, most: int
+) -> tuple[Callable[[Question], list[Document]], str, Sequence[RecordError]]:
+    """What gives a question the documents that a search finds, the search's signature, and what was wrong in lines."""
+    from vericite.pipeline.build import open_search
+
+    search, problems = open_search(plan, settings)
+
+    def found(question: Question) -> list[Document]:
+        return [hit.document for hit in search.find(question, most).usable_first]
+
+    return found, " ".join(f"{name}={signature}" for name, signature in search.parts.items()), problems
+
+
+def _gold_documents(
+    documents: Path | None, corpus: str | None
+) -> tuple[Callable[[Question], list[Document]], Sequence[RecordError]]:
+    """What gives a question its gold documents, and what was wrong with the lines of the file."""
+    from vericite.errors import InputError
+    from vericite.pipeline.build import open_oracle
+
+    if documents is None and corpus is None:
+        raise InputError("expected either --documents or --corpus; found neither")
+    if documents is not None and corpus is not None:
+        raise InputError("expected either --documents or --corpus; found both")
+    oracle, problems = open_oracle(corpus or str(documents))
+
+    def gold(question: Question) -> list[Document]:
+        return [hit.document for hit in oracle.retrieve(question, len(question.gold_documents))]
+
+    return gold, problems
+
+
 @demonstrations.command()
 def info(
     pool: Annotated[Path, typer.Argument(help="A pool that `demonstrations build` made.", metavar="POOL")],
@@ -180,17 +224,39 @@ def info(
 ) -> None:
     """Say what is in a pool, and what of it must not be shown with given questions."""
     from vericite.generate.demonstrations import Pool
-    from vericite.pipeline.demonstrations import pool_facts
 
     found, problems = Pool.read(pool)
     asked, more = _against(against)
-    facts = pool_facts(found, asked, near)
+    facts = _facts(found, asked, near)
     if as_json:
         say_json(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         for name, value in facts.items():
             say(f"{name:<18} {clean(_in_words(value))}")
     report([*problems, *more])
+
+
+def _facts(pool: Pool, asked: Sequence[Question], near: float | None) -> dict[str, object]:
+    """What is in a pool; with questions to be asked, also what of it must not be shown with them."""
+    from vericite.generate.demonstrations import NEAR, Vectors, decontaminate
+    from vericite.models.embedder import Embedder
+
+    made = Counter(made for exemplar in pool.exemplars for made in exemplar.made_by.items())
+    facts: dict[str, object] = {
+        "demonstrations": len(pool),
+        "types": dict(Counter(exemplar.type or "none" for exemplar in pool.exemplars).most_common()),
+        "labels": dict(Counter(exemplar.label or "none" for exemplar in pool.exemplars).most_common()),
+        "with answer": sum(exemplar.answer is not None for exemplar in pool.exemplars),
+        "with rationale": sum(exemplar.rationale is not None for exemplar in pool.exemplars),
+        "made by": {f"{part}: {by}:": count for (part, by), count in made.most_common()},
+        "signature": pool.signature,
+    }
+    if asked:
+        vectors = Vectors.beside(pool.path, Embedder.shared())
+        left = decontaminate(pool, asked, vectors, NEAR if near is None else near)
+        facts["removed"] = asdict(left.removed[-1])
+        facts["left"] = len(left)
+    return facts
 
 
 def _in_words(value: object) -> str:

@@ -14,16 +14,13 @@ import typer
 from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
 from vericite.cli.options import DrawSeedOption, DrawsOption
 from vericite.cli.refusals import refuse_unwritable, report
-
-if TYPE_CHECKING:
-    from vericite.errors import RecordError
-    from vericite.experiment.estimate import Estimated
-    from vericite.experiment.grid import CellOutcome, Changes, Grid, GridProgress
 from vericite.cli.score import GoldOption
 
 if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.experiment.compute import Computed
+    from vericite.experiment.estimate import Estimated
+    from vericite.experiment.grid import CellOutcome, Changes, Grid, GridProgress
 
 
 def run(

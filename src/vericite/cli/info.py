@@ -120,7 +120,7 @@ def _judge(name: str) -> dict[str, Any]:
 
 def _own(name: str) -> dict[str, Any]:
     from vericite.errors import InputError
-    from vericite.verify.judges.calibrated import read_stored, stored_path
+    from vericite.verify.judges.wrapped import read_stored, stored_path
 
     path = stored_path(name)
     try:

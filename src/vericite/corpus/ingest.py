@@ -20,7 +20,7 @@ from vericite.corpus.sources.registry import (
     documents_in,
     sources_in,
 )
-from vericite.corpus.sources.table import pmids_in
+from vericite.corpus.sources.rows import pmids_in
 from vericite.corpus.store.contract import Item, Missing, Source, StoreSourceFile
 from vericite.errors import EntrezError, InputError, RecordError, UnknownNameError
 from vericite.records import STANDARD_INPUT, STDIN

@@ -1,34 +1,200 @@
-"""A judge calibrated to a user's own labels: asked about them, fitted, and kept under a name or in a file."""
+"""A judge calibrated to a user's own labels: these are read, it is asked about them, fitted, and kept.
+
+It is kept under a name or in a file.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
+from pydantic import ConfigDict, field_validator
+
+from vericite.datasets.registry import is_named, source_named
 from vericite.disk.fitted import write_fitted
-from vericite.errors import InputError
-from vericite.evaluate.crossfit import (
-    ENOUGH,
-    CalibrationResult,
-    JudgedLabels,
-    OwnLabel,
-    Target,
-    calibrate,
-    judge_labels,
-    refuse_ungraded,
-    refuse_unusable,
-)
-from vericite.models.contracts import Judge
-from vericite.verify.judges.calibrated import (
+from vericite.errors import InputError, RecordError
+from vericite.evaluate.calibration import CalibrationResult, JudgedPairs, Target, calibrate
+from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Pair, Slow
+from vericite.records import Record, number_jsonl
+from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
+from vericite.verify.judges.wrapped import (
     CalibrationFigures,
     Shift,
     StoredCalibration,
     make_folder,
     stored_path,
 )
-from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
+from vericite.verify.judging import ask
+
+LEAST = 30
+"""Pairs below which nothing is fitted."""
+ENOUGH = 200
+"""Pairs below which figures are too uncertain to rely on."""
+AT_ONCE = 1024
+
+COMMON = ("supported", "contradicted", "irrelevant")
+"""What a verdict calls a judge's columns."""
+
+
+class OwnLabel(Record):
+    """A line of a file of labels; fields of other names are passed over.
+
+    Attributes:
+        label: As a verdict has it, or as a judge's columns are called.
+        group: What the pair shares with others that are not independent of it, such as its document or question;
+            pairs without one that have the same premise count as a group.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    premise: str
+    claim: str
+    label: Literal["supported", "contradicted", "irrelevant", "entails", "contradicts", "neutral"]
+    group: str | int | None = None
+
+    @field_validator("premise", "claim")
+    @classmethod
+    def _has_text(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("expected some text; found none")
+        return value
+
+    @property
+    def column(self) -> int:
+        """The label's column in a judge's probabilities."""
+        return (COMMON if self.label in COMMON else COLUMNS).index(self.label)
+
+    @property
+    def group_name(self) -> str:
+        """The name of its group."""
+        return f"premise {self.premise}" if self.group is None else f"group {self.group}"
+
+
+def read_labels(path: Path) -> tuple[list[OwnLabel], list[RecordError]]:
+    """The labels of a file or of a data set (``scifact:FILE``), and the lines that are none.
+
+    Raises:
+        InputError: The file cannot be read, or is empty.
+    """
+    labels: list[OwnLabel] = []
+    problems: list[RecordError] = []
+    if is_named(str(path)):
+        for one in source_named(str(path)).citations(problems):
+            if one.claim.strip() and one.premise.strip():
+                labels.append(OwnLabel(premise=one.premise, claim=one.claim, label=one.label, group=one.group))
+        return labels, problems
+    for _, item in number_jsonl(OwnLabel, path):
+        if isinstance(item, RecordError):
+            problems.append(item)
+        else:
+            labels.append(item)
+    if not labels and not problems:
+        raise InputError(f'expected labels in {path}, one a line: {{"premise", "claim", "label"}}; found none')
+    return labels, problems
+
+
+def refuse_unusable(labels: Sequence[OwnLabel]) -> None:
+    """Before anything is judged.
+
+    Raises:
+        InputError: There are too few, or all have the same label.
+    """
+    if len(labels) < LEAST:
+        raise InputError(
+            f"expected {LEAST} labelled pairs or more ({ENOUGH} for figures to rely on); found {len(labels)} that can "
+            "be used. Label more, of the kind that you will check."
+        )
+    found = {COMMON[label.column] for label in labels}
+    if len(found) == 1:
+        raise InputError(
+            f"expected pairs of at least two labels out of {', '.join(COMMON)}; found only {next(iter(found))}. "
+            "Label pairs of other outcomes too."
+        )
+
+
+@dataclass(frozen=True)
+class JudgedLabels:
+    """What a judge said of labelled pairs; those it failed on are only counted.
+
+    Attributes:
+        labels: Those it judged, in their order.
+        judged: The same as numbers. Of a judge that knows no contradiction, contradicted pairs count as irrelevant.
+        failures: Why it could not judge the others, and how many of them.
+        notes: What it noted about those it judged, such as that a premise was cut.
+    """
+
+    labels: tuple[OwnLabel, ...]
+    judged: JudgedPairs
+    failures: Counter[str]
+    notes: Counter[str]
+    without_contradiction: bool
+
+    @property
+    def groups(self) -> list[str]:
+        """The group of each pair."""
+        return [label.group_name for label in self.labels]
+
+
+def judge_labels(judge: Judge, labels: Sequence[OwnLabel]) -> JudgedLabels:
+    """Ask a judge about each pair.
+
+    Raises:
+        InputError: It gives no probabilities, could judge too few, or could not tell those there are apart.
+        PluginError: It broke.
+    """
+    refuse_ungraded(judge)
+    step = judge.pairs_at_once if isinstance(judge, Slow) else AT_ONCE
+    pairs = [Pair(label.premise, label.claim) for label in labels]
+    judgements = [one for start in range(0, len(pairs), step) for one in ask(judge, pairs[start : start + step])]
+    if not all(judgement.graded for judgement in judgements if judgement.failure is None):
+        raise _ungraded(judge)
+    usable = [label for label, one in zip(labels, judgements, strict=True) if one.failure is None]
+    failures = Counter(one.failure for one in judgements if one.failure is not None)
+    if failures and len(usable) < LEAST:
+        reason, count = failures.most_common(1)[0]
+        raise InputError(
+            f"expected {LEAST} pairs or more that {judge.signature} can judge; found {len(usable)}: {reason} "
+            f"({count} pairs). Mend these, or use another judge."
+        )
+    refuse_unusable(usable)
+    probabilities = np.array([one.probabilities for one in judgements if one.failure is None], dtype=np.float64)
+    gold = np.array([label.column for label in usable], dtype=np.int64)
+    knows_none = not probabilities[:, CONTRADICTS].any()
+    if knows_none:
+        gold[gold == CONTRADICTS] = NEUTRAL
+        if (gold == NEUTRAL).all():
+            raise InputError(
+                f"expected pairs of at least two labels; {judge.signature} knows no contradiction, contradicted pairs "
+                f"count as {COMMON[NEUTRAL]}, and only {COMMON[NEUTRAL]} is left. Label {COMMON[ENTAILS]} pairs too, "
+                "or use another judge."
+            )
+    notes = Counter(one.note for one in judgements if one.failure is None and one.note)
+    judged = JudgedPairs(
+        gold, probabilities / probabilities.sum(axis=1, keepdims=True), np.zeros(len(gold), dtype=np.bool_)
+    )
+    return JudgedLabels(tuple(usable), judged, failures, notes, knows_none)
+
+
+def refuse_ungraded(judge: Judge) -> None:
+    """Before it is asked anything, which may cost money.
+
+    Raises:
+        InputError: It only says labels.
+    """
+    if not getattr(judge, "graded", True):
+        raise _ungraded(judge)
+
+
+def _ungraded(judge: Judge) -> InputError:
+    return InputError(
+        f"expected a judge with probabilities to calibrate; {judge.signature} only says a label. Use another, such as "
+        "bundled or hf:CHECKPOINT."
+    )
 
 
 @dataclass(frozen=True)
@@ -111,17 +277,6 @@ class JudgeCalibration:
         lines += [f"{count} pairs left out: {reason}" for reason, count in judged.failures.most_common(3)]
         lines += [f"{count} pairs: {note}" for note, count in judged.notes.most_common(3)]
         return lines
-
-
-def target_of(coverage: float | None, risk: float | None) -> Target:
-    """What the threshold shall reach; a coverage unless a risk is given.
-
-    Raises:
-        InputError: Both are given.
-    """
-    if coverage is not None and risk is not None:
-        raise InputError("expected --coverage or --risk, what the threshold shall reach; found both. Leave one out.")
-    return Target(risk=risk) if coverage is None else Target(coverage)
 
 
 def base_of(judge: str) -> str:

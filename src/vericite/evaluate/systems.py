@@ -19,8 +19,8 @@ from vericite.evaluate.scoring import System, system_names
 from vericite.evaluate.trec import is_qrels, is_run, read_qrels, read_run
 from vericite.formats import answers_in
 from vericite.formats.files import first_fields
-from vericite.formats.nuggets import banks_in, is_bank
 from vericite.formats.registry import AnswerToCheck, with_texts
+from vericite.formats.tracks import banks_in, is_bank
 from vericite.records import (
     STANDARD_INPUT,
     STDIN,

@@ -34,9 +34,9 @@ from vericite.records import Document, Gold
 from vericite.retrieve.vectors import FILE as VECTORS
 from vericite.retrieve.vectors import OnEmbedding, vectors_of
 from vericite.text.sentences import split_sentences
-from vericite.verify.judges.cached import FILE as JUDGEMENTS
-from vericite.verify.judges.cached import CachedJudge
 from vericite.verify.judges.registry import load_judge
+from vericite.verify.judges.wrapped import FILE as JUDGEMENTS
+from vericite.verify.judges.wrapped import CachedJudge
 from vericite.verify.judging import ask
 
 if TYPE_CHECKING:

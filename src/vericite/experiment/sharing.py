@@ -23,8 +23,8 @@ from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.search import FoundEvidence, OnStage, Search, first_usable
 from vericite.records import Answer, Evidence, Question, Run, Spent
-from vericite.retrieve.memory import MemoryRetriever
-from vericite.verify.judges.cached import CachedJudge
+from vericite.retrieve.local import MemoryRetriever
+from vericite.verify.judges.wrapped import CachedJudge
 from vericite.verify.verifier import Verifier
 
 if TYPE_CHECKING:

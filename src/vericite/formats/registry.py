@@ -15,8 +15,7 @@ from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
 from vericite.formats.files import file_records, is_text, markdown_record
 from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
-from vericite.formats.markdown import MARKDOWN
-from vericite.formats.services import GEMINI, OPENAI, PERPLEXITY
+from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
 from vericite.formats.spans import SPANS
 from vericite.formats.tables import Columns
 from vericite.formats.tracks import AUTOJUDGE, BIOGEN, MEDAESQA, TREC_RAG

@@ -27,7 +27,7 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
-from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.local import MemoryRetriever
 from vericite.retrieve.retriever import Retriever
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import DEFAULT, Protocol

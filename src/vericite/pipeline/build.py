@@ -29,8 +29,8 @@ from vericite.pipeline.plan import (
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import ALL_GOLD, OracleSearch, Rewrite, SavedCell, Search
 from vericite.records import Document, Question
-from vericite.retrieve.memory import MemoryRetriever
-from vericite.retrieve.oracle import Oracle
+from vericite.retrieve.local import MemoryRetriever
+from vericite.retrieve.named import Oracle
 from vericite.retrieve.rerank import PRIOR, Rerank
 from vericite.retrieve.retriever import ClosedBook, Fused, Retriever, Way
 from vericite.retrieve.rewrite import Rewriter, Trigger
@@ -393,7 +393,7 @@ def _oracle_search(
                 (*given, "search.corpus", "search.controlled"),
                 {"corpus": plan.corpus},
             )
-    oracle, problems = _oracle(source)
+    oracle, problems = open_oracle(source)
     if plan.controlled is None:
         return OracleSearch(oracle), problems
     folder = Path(plan.controlled)
@@ -404,8 +404,12 @@ def _oracle_search(
     return OracleSearch(oracle, standard=standard), [*problems, *wrong]
 
 
-def _oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
-    """What gives questions their gold documents, out of a corpus of any kind."""
+def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
+    """What gives questions their gold documents, out of a corpus of any kind, and what was wrong with its lines.
+
+    Raises:
+        InputError: The corpus cannot be read.
+    """
     from vericite.corpus import demo_documents
 
     if source == "pubmed":
@@ -497,7 +501,7 @@ def _pubmed(by: str | None, cleaning: Cleaning) -> Retriever:
 
 def _store(plan: SearchPlan) -> Retriever:
     from vericite.corpus.store import open_store
-    from vericite.retrieve.store import LateRetriever, StoreRetriever
+    from vericite.retrieve.local import LateRetriever, StoreRetriever
 
     if plan.by in _MEDRAG:
         raise InputError(

@@ -20,6 +20,7 @@ from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.records import Answer, CheckedAnswer, Document, EvidenceSpan, SourceText, first_problem
 from vericite.text.citations import parse_answer
 from vericite.verify.judges.registry import is_kept, load_judge, usual_bar
+from vericite.verify.judges.wrapped import FILE, CachedJudge
 from vericite.verify.protocol import DEFAULT, Protocol, get_protocol
 from vericite.verify.verifier import Verifier, expect_answer, expect_judge
 
@@ -137,8 +138,6 @@ def _quoted(span: EvidenceSpan, texts: Mapping[str, str]) -> EvidenceSpan:
 
 
 def _remembering(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
-    from vericite.verify.judges.cached import FILE, CachedJudge  # Loads SQLite.
-
     file = cache_file("default" if isinstance(cache, bool) else cache, FILE)
     with CachedJudge(verifier.judge, file) as judge:
         # A copy: the verifier may be kept for others, and made anew it would spell out the judge in its provenance.

@@ -12,7 +12,7 @@ from entrez_server import Article, EntrezServer, status
 from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import build_store
-from vericite.pipeline.cited import cited_documents
+from vericite.retrieve.named import cited_documents
 
 ARTICLES = [
     Article("20301", "Aspirin after stroke.", "Aspirin lowered the risk of a second stroke in 400 adults."),

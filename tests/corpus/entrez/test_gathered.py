@@ -13,7 +13,7 @@ from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import Missing, build_store, open_store
 from vericite.errors import InputError, RecordError
 from vericite.records import Document, Question
-from vericite.retrieve.store import StoreRetriever
+from vericite.retrieve.local import StoreRetriever
 
 
 def test_a_query_and_pmids_become_a_store(client, tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from vericite.corpus.pubmed import PubMedRecord, read_pubmed
 from vericite.corpus.sources.registry import PMIDS, SOURCES, DocumentFile, PassedOver, documents_in, form_of, sources_in
-from vericite.corpus.sources.table import pmids_in
+from vericite.corpus.sources.rows import pmids_in
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
 

@@ -22,7 +22,7 @@ import vericite.retrieve.hf as names
 from vericite.errors import InputError, ModelCardError, ModelError
 from vericite.records import Document, Question
 from vericite.retrieve.hf import EMBEDDERS, HFEmbedder, load_embedder
-from vericite.retrieve.memory import MemoryRetriever
+from vericite.retrieve.local import MemoryRetriever
 
 pytestmark = pytest.mark.hf
 

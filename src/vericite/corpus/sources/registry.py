@@ -11,9 +11,8 @@ from vericite.corpus.pubmed import PubMedRecord
 from vericite.corpus.sources.docx import DOCX
 from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceForm, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
-from vericite.corpus.sources.json_lines import JSON_LINES
 from vericite.corpus.sources.pdf import PDF
-from vericite.corpus.sources.table import CSV, TSV, lists_pmids
+from vericite.corpus.sources.rows import CSV, JSON_LINES, TSV, lists_pmids
 from vericite.corpus.sources.tagged import NBIB, RIS
 from vericite.corpus.sources.texts import MARKDOWN, TEXT
 from vericite.errors import InputError, RecordError, UnknownNameError

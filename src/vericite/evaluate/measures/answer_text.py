@@ -1,7 +1,8 @@
 """What an answer says as a text: overlap with references, length, and figures of what models computed beforehand.
 
-No model is loaded here. MAUVE is written here and not taken from mauve-text, which brings faiss and the GNU General
-Public License. The tests hold figures that mauve-text computed of the same histograms.
+What language models took for it, in tokens and seconds, is at the end. No model is loaded here. MAUVE is written here
+and not taken from mauve-text, which brings faiss and the GNU General Public License. The tests hold figures that
+mauve-text computed of the same histograms.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from vericite.evaluate.measures.measure import (
     one,
 )
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Integers
-from vericite.records import Answer
+from vericite.records import Answer, Spent
 
 Side = Literal["f1", "precision", "recall"]
 """Which figure of an overlap is meant."""
@@ -467,3 +468,68 @@ def _cells(known: Sequence[Features], buckets: int) -> tuple[Integers, int]:
     )
     found: Integers = clusters.fit_predict(placed[:, :kept])
     return found.astype(np.int64).reshape(-1, 2), count
+
+
+@dataclass(frozen=True, repr=False)
+class Effort(Measure):
+    """The mean over questions of what their calls took.
+
+    Missing where nothing is recorded, and where the answer was remembered, whose calls another run made.
+    """
+
+    family: ClassVar[Family] = "answer"
+    needs: ClassVar[tuple[Need, ...]] = ("answer",)
+    pooled: ClassVar[bool] = False
+    share: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool | None] = None
+
+    def parts(self, item: Item) -> Parts | None:
+        """What it took; also for an answer that says that there is none."""
+        spent = item.answer.spent if item.answer is not None else None
+        return None if spent is None or not spent.calls else one(float(self.of_answer(spent)))
+
+    @abstractmethod
+    def of_answer(self, spent: Spent) -> float:
+        """What is counted."""
+
+
+class PromptTokens(Effort):
+    """Tokens that a language model read for an answer.
+
+    As the service counts them, over all calls for it: prompt, demonstrations and documents.
+    """
+
+    name = "PromptTokens"
+    unit = "tokens"
+
+    def of_answer(self, spent: Spent) -> float:
+        """Tokens of prompts."""
+        return spent.prompt_tokens
+
+
+class ReplyTokens(Effort):
+    """Tokens that a language model wrote for an answer.
+
+    As the service counts them, over all calls for it.
+    """
+
+    name = "ReplyTokens"
+    unit = "tokens"
+
+    def of_answer(self, spent: Spent) -> float:
+        """Tokens of replies."""
+        return spent.completion_tokens
+
+
+class AnswerSeconds(Effort):
+    """Seconds that the calls for an answer took.
+
+    Waits for a service or for other questions included; comparable between runs on one machine alone.
+    """
+
+    name = "AnswerSeconds"
+    unit = "seconds"
+
+    def of_answer(self, spent: Spent) -> float:
+        """Seconds of calls."""
+        return spent.seconds

@@ -13,7 +13,7 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.evaluate import agreement
 from vericite.evaluate.agreement import AgreementMeasure, RankAgreement
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures import answer_exact, answer_text, citation_gold, effort, nuggets, retrieval, verdicts
+from vericite.evaluate.measures import answer_exact, answer_text, citation_gold, nuggets, retrieval, verdicts
 from vericite.evaluate.measures.measure import Family, Measure, Named, Need, expect_parameters
 
 Kind = TypeVar("Kind", bound=Named)
@@ -94,9 +94,7 @@ def _in_families(found: dict[str, type[Measure]]) -> dict[str, type[Measure]]:
     return dict(sorted(found.items(), key=lambda known: order[known[1]]))
 
 
-MEASURES = _in_families(
-    _measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval, effort)
-)
+MEASURES = _in_families(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
 """What a system's answers are measured by."""
 
 AGREEMENT = _measures_in(AgreementMeasure, agreement)

@@ -24,9 +24,9 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.text.citations import parse_answer
-from vericite.text.instructions import instructing
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
+from vericite.text.unfit import instructing
 from vericite.verify.checks import findings
 from vericite.verify.checks.direction import DirectionMention, mentions
 from vericite.verify.checks.numbers import quantities

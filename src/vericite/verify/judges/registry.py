@@ -12,8 +12,8 @@ from vericite.errors import InputError, PluginError, UnknownNameError
 from vericite.llm import Settings
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
-from vericite.verify.judges.bundled import BundledJudge, LexicalJudge, MeanJudge
-from vericite.verify.judges.calibrated import (
+from vericite.verify.judges.bundled import BundledJudge, LexicalJudge, MeanJudge, alignscore, summac
+from vericite.verify.judges.wrapped import (
     CalibratedJudge,
     is_stored,
     named_file,
@@ -85,14 +85,10 @@ def _attrscore_causal(checkpoint: str, _: Settings) -> Judge:
 
 
 def _alignscore(checkpoint: str, _: Settings) -> Judge:
-    from vericite.verify.judges.scorers import alignscore
-
     return alignscore(checkpoint)
 
 
 def _summac(rest: str, _: Settings) -> Judge:
-    from vericite.verify.judges.scorers import summac
-
     return summac(rest)
 
 

@@ -1,19 +1,149 @@
-"""Tables of documents: CSV and TSV, the columns told by their names."""
+"""Documents in rows: objects in JSON and rows of tables, which have fields of the same names; and lists of PMIDs.
+
+JSON is one object a line or one list: our own, an id and a text, the chunks of MedRAG. Tables are CSV and TSV, their
+columns told by their names.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any, cast
 
 from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, opened, undecoded
 from vericite.errors import InputError, RecordError
-from vericite.records import Document
+from vericite.formats.files import fields_of, json_fault
+from vericite.records import Document, SourceText, parse_record
+
+_LONGEST_LIST = 1 << 28
+_SHORT = frozenset(("id", "text", "title"))
+
+
+def _read_json(file: SourceFile) -> Iterator[Numbered]:
+    lines = ((number, raw) for number, raw in file.lines() if raw.strip())
+    head = next(lines, None)
+    if head and head[1].lstrip().startswith("[") and not _is_json(head[1]):
+        yield from _listed(file, head[0], "".join(_bounded(file, chain([head], lines))))
+        return
+    for number, raw in chain([head] if head else [], lines):
+        line = raw.strip()
+        values = _list_in(line)
+        if values is None:
+            yield number, _item(file, number, line)
+        else:
+            yield from ((number, _of_list(file, number, value)) for value in values)
+
+
+def _bounded(file: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[str]:
+    """The lines of a list, which is read as one, empty ones put back; one that fills the memory is refused."""
+    read = last = 0
+    for number, line in lines:
+        read += len(line)
+        if read > _LONGEST_LIST:
+            problem = f"expected a list of at most {_LONGEST_LIST:,} characters; found a longer one. Write one a line"
+            raise RecordError(file.path, number, None, problem)
+        yield "\n" * (number - last if last else 0) + line
+        last = number
+
+
+def _listed(file: SourceFile, number: int, text: str) -> Iterator[Numbered]:
+    """The documents of a list that goes over many lines; the line told of them is the one on which it begins."""
+    values = _list_in(text.strip())
+    if values is None:
+        line, problem = json_fault(text) or (1, "expected one JSON list; found something after its end")
+        raise RecordError(file.path, number + line - 1, None, undecoded(text) or problem)
+    for value in values:
+        yield number, _of_list(file, number, value)
+
+
+def _of_list(file: SourceFile, number: int, value: object) -> Document | RecordError:
+    """A document that stands in a list."""
+    if not isinstance(value, dict):
+        found = json.dumps(value)
+        found = found if len(found) <= 80 else found[:77] + "..."
+        return RecordError(file.path, number, None, f"expected a JSON object in the list; found {found}")
+    # A byte that is no UTF-8 would come out of JSON as an escape, which is told of as another fault.
+    if problem := undecoded(json.dumps(value, ensure_ascii=False)):
+        return RecordError(file.path, number, None, problem)
+    return _item(file, number, json.dumps(value))
+
+
+def _item(file: SourceFile, number: int, line: str) -> Document | RecordError:
+    if problem := undecoded(line):
+        return RecordError(file.path, number, None, problem)
+    try:
+        return _document(line, file.path, number, f"{file.name}:{number}")
+    except RecordError as error:
+        return error
+
+
+def _document(line: str, path: Path, number: int, fallback: str) -> Document:
+    fields = fields_of(line)
+    if fields is None or (_SHORT.issuperset(fields) and "text" in fields):
+        short = parse_record(SourceText, line, path, number)
+        if not short.text.strip():
+            raise RecordError(path, number, "text", "expected a text; found none")
+        return short.document()
+    if not _has_text(fields):
+        return parse_record(Document, line, path, number)
+    document = entry_of(fields).document(fallback)
+    if fields.get("retracted") is True:
+        document = document.model_copy(update={"retracted": True})
+    if not document.text:
+        raise RecordError(path, number, None, "expected a text; found none in any of the fields that hold one")
+    return _with_pmid(document)
+
+
+def _with_pmid(document: Document) -> Document:
+    """MedRAG's own script writes a PMID as the id: ``PMID:123``."""
+    if document.pmid is None and document.id.upper().startswith("PMID:") and document.id[5:].isdecimal():
+        return document.model_copy(update={"pmid": document.id[5:]})
+    return document
+
+
+def _has_text(fields: Mapping[str, Any]) -> bool:
+    return "sections" not in fields and any(field_of(name) == "text" for name in fields)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _list_in(text: str) -> list[object] | None:
+    """The values of a list; None for what is no list."""
+    if not text.startswith("["):
+        return None
+    try:
+        values: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("list[object]", values) if isinstance(values, list) else None
+
+
+def _is_json_file(file: SourceFile) -> bool:
+    opening = file.opening.lstrip()
+    listed = opening.startswith("[") and opening[1:].lstrip().startswith("{")
+    return opening.startswith("{") or listed or file.suffix in {".jsonl", ".ndjson", ".json"}
+
+
+JSON_LINES = SourceForm(
+    'documents in JSON, one a line: {"id": ..., "text": ..., "title": ...}, a document of ours, '
+    '{"pmid", "title", "abstract"} or a chunk of MedRAG {"id", "title", "content"}',
+    _read_json,
+    _is_json_file,
+)
+
 
 _MOST_LINES = 2_000  # of one row; a quote that is never closed would take in all that follows
 _LONGEST_FIELD = 1 << 26
@@ -104,13 +234,13 @@ def _reader(delimiter: str | None) -> SourceForm:
     name = "TSV" if delimiter else "CSV"
 
     def read(file: SourceFile) -> Iterator[Numbered]:
-        return _read(file, delimiter or header_of(file.opening)[0])
+        return _read_table(file, delimiter or header_of(file.opening)[0])
 
     def matches(file: SourceFile) -> bool:
         if file.suffix in ({".tsv", ".tab"} if delimiter else {".csv"}):
             return True
         sign, header = header_of(file.opening)
-        return (sign == "\t") == bool(delimiter) and _known(header) >= 2 and _has_text(header)
+        return (sign == "\t") == bool(delimiter) and _known(header) >= 2 and _names_text(header)
 
     summary = (
         f"a table ({name}) whose first row names its columns: id or PMID, title, abstract or text, journal, year ..."
@@ -118,16 +248,16 @@ def _reader(delimiter: str | None) -> SourceForm:
     return SourceForm(summary, read, matches)
 
 
-def _read(file: SourceFile, delimiter: str) -> Iterator[Numbered]:
+def _read_table(file: SourceFile, delimiter: str) -> Iterator[Numbered]:
     table = rows(file.lines(), delimiter)
     header = next(table, None)
-    if header is None or header.problem or not _has_text(header.cells):
+    if header is None or header.problem or not _names_text(header.cells):
         raise _no_text(file, header.cells if header else ())
     for row in table:
-        yield row.line, _item(file, header.cells, row)
+        yield row.line, _in_row(file, header.cells, row)
 
 
-def _item(file: SourceFile, header: Sequence[str], row: TableRow) -> Document | RecordError:
+def _in_row(file: SourceFile, header: Sequence[str], row: TableRow) -> Document | RecordError:
     if problem := row.problem or _unfit(header, row):
         return RecordError(file.path, row.line, None, problem)
     entry = entry_of(dict(zip_longest(header, row.cells[: len(header)], fillvalue="")))
@@ -148,7 +278,7 @@ def _spare(header: Sequence[str]) -> int:
     return next((index for index, name in enumerate(reversed(header)) if name.strip()), 0)
 
 
-def _has_text(header: Sequence[str]) -> bool:
+def _names_text(header: Sequence[str]) -> bool:
     return any(field_of(name) == "text" for name in header)
 
 
@@ -184,10 +314,10 @@ def pmids_in(path: Path) -> tuple[str, ...] | None:
     with opened(path) as file:
         try:
             if lists_pmids(file):
-                return _of_list(file)
+                return _pmids_listed(file)
             delimiter, header = header_of(file.opening)
             if is_pubmed_export(header):
-                return _of_table(file, delimiter)
+                return _pmids_in_column(file, delimiter)
         except OSError as error:
             raise InputError(f"expected a readable file; found {path}: {error}") from None
     return None
@@ -201,7 +331,7 @@ def lists_pmids(file: SourceFile) -> bool:
     return bool(_LIST.fullmatch(opening))
 
 
-def _of_list(file: SourceFile) -> tuple[str, ...]:
+def _pmids_listed(file: SourceFile) -> tuple[str, ...]:
     names: list[str] = []
     for number, line in enumerate(file.text().split("\n"), start=1):
         for name in filter(None, _APART.split(_NAME.sub(" ", line))):
@@ -211,7 +341,7 @@ def _of_list(file: SourceFile) -> tuple[str, ...]:
     return _once(names)
 
 
-def _of_table(file: SourceFile, delimiter: str) -> tuple[str, ...]:
+def _pmids_in_column(file: SourceFile, delimiter: str) -> tuple[str, ...]:
     table = rows(file.lines(), delimiter)
     header = next(table).cells
     column = next(index for index, name in enumerate(header) if field_of(name) == "pmid")

@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from vericite.errors import InputError
-from vericite.evaluate.calibration import CurvePoint, JudgedPairs, fit_bias, negative_log_likelihood, threshold_for_risk
-from vericite.evaluate.crossfit import FOLDS, OwnLabel, Target, calibrate, fit, judge_labels
+from vericite.evaluate.calibration import (
+    FOLDS,
+    CurvePoint,
+    JudgedPairs,
+    Target,
+    calibrate,
+    fit,
+    fit_bias,
+    negative_log_likelihood,
+    threshold_for_risk,
+)
+from vericite.evaluate.judge_calibration import OwnLabel, judge_labels
 from vericite.models import Pair
 from vericite.verify import Judgement
 from vericite.verify.judging import temperature_scaled
