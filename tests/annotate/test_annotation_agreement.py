@@ -140,10 +140,12 @@ def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, delimiter: str,
 
 def test_a_row_of_another_encoding_costs_itself_and_wrong_columns_are_named(tmp_path: Path):
     path = tmp_path / "ann.csv"
-    path.write_bytes("item;label;note\n1;supported;très\n2;supported;\n".encode("cp1252"))
+    path.write_bytes("item;label;note\n1;supported;très\n".encode("cp1252"))
+    assert [one.note for one in read_annotations([path], SCHEME, None, [])] == ["très"]
+    path.write_bytes(b"item;label;note\n1;supported;tr\x81s\n2;supported;\n")
     problems: list = []
     assert [one.item for one in read_annotations([path], SCHEME, None, problems)] == ["2"]
-    assert "line 2: expected UTF-8; found byte 0xe8. Save the table as UTF-8" in str(problems[0])
+    assert "line 2: expected UTF-8; found byte 0x81. Save the table as UTF-8" in str(problems[0])
     path.write_text("id;verdict\n1;supported\n")
     with pytest.raises(InputError, match="expected a table with the columns item, rater and label; found 'id', 'verd"):
         read_annotations([path], SCHEME, None, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import shutil
@@ -252,6 +253,26 @@ def test_the_systems_of_a_file_of_many_are_scored_each_on_its_own(run_cli, runs)
     assert [one["system"] for one in named] == ["old/M1", "old/M2", "old/M3", "old/M4"]
     mixed = json.loads(run_cli(*given, str(runs[0]), "--json").out)
     assert [one["system"] for one in mixed] == [*(f"bioace/M{number}" for number in range(1, 5)), "better"]
+
+
+def test_the_systems_of_a_file_of_many_are_compared_reported_and_drawn_from_each_on_its_own(run_cli, tmp_path):
+    many = f"medaesqa:{EXAMPLES.parent / 'bioace' / 'answers.json'}"
+    found = json.loads(run_cli("compare", many, "-m", "CitationSupportRate", "--json").out)
+    assert [(one["first"], one["second"]) for one in found[:2]] == [("M1", "M2"), ("M1", "M3")]
+    assert len(found) == 6 and all(one["n"] == 2 and one["p_holm"] >= one["p"] for one in found)
+    shown = run_cli("report", many, "--judge", "lexical", "--csv", "-").out
+    assert {row["system"] for row in csv.DictReader(shown.splitlines())} == {"M1", "M2", "M3", "M4"}
+    drawn = tmp_path / "sample.jsonl"
+    run_cli("annotate", "sample", many, "--judge", "lexical", "--n", "4", "--out", str(drawn))
+    units = [json.loads(line) for line in drawn.read_text().splitlines()]
+    assert {(unit["system"], unit["answer"]) for unit in units} <= {
+        (f"M{number}", question) for number in range(1, 5) for question in ("statins", "iron")
+    }
+
+
+def test_one_system_alone_is_compared_with_nothing(run_cli, runs):
+    printed = run_cli("compare", str(runs[0]))
+    assert printed.code == 2 and "expected two systems to compare; found one" in printed.err
 
 
 def test_names_of_systems_may_be_given(run_cli, runs):

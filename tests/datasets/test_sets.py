@@ -3,7 +3,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import datasets_samples as samples
 import pytest
@@ -220,14 +222,28 @@ def test_claims_are_set_before_the_abstracts_beside_them(tmp_path: Path):
 def test_claims_without_abstracts_beside_them_cost_their_file_alone(tmp_path: Path):
     samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
     samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
-    fold = tmp_path / "cross_validation" / "fold_1"
-    fold.mkdir(parents=True)
+    fold = tmp_path / "elsewhere"
+    fold.mkdir()
     samples.write(fold, "claims_dev_1.jsonl", *samples.SCIFACT)
     problems: list[RecordError] = []
     counts = source("scifact", tmp_path).counts(problems).record
     assert counts["labelled citations"] == 2 and counts["documents"] == 1
     assert len(problems) == 1 and "claims_dev_1.jsonl: expected the abstracts" in str(problems[0])
     assert str(problems[0]).endswith("This file was not read")
+
+
+def test_claims_that_are_no_fault_cost_nothing(tmp_path: Path, run_cli: Callable[..., Any]):
+    samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
+    samples.write(tmp_path, "claims_test.jsonl", {"id": 3, "claim": "Zinc cures colds."}, {"id": 4, "claim": "None."})
+    samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
+    fold = tmp_path / "cross_validation" / "fold_1"
+    fold.mkdir(parents=True)
+    samples.write(fold, "claims_dev_1.jsonl", *samples.SCIFACT)
+    printed = run_cli("datasets", "stats", "scifact", str(tmp_path), "--json")
+    counts = json.loads(printed.out)["counts"]
+    assert printed.code == 0 and counts["labelled citations"] == 2 and counts["claims without labels"] == 2
+    misspelt = samples.write(tmp_path, "claims_test.jsonl", {"id": 3, "claim": "Zinc.", "cited": [7]})
+    assert run_cli("datasets", "stats", "scifact", str(misspelt)).code == 2
 
 
 def test_gzip_and_the_doors_of_other_commands(tmp_path: Path):

@@ -92,12 +92,31 @@ def test_columns_that_are_none_are_refused(tmp_path: Path, columns: str, problem
 
 def test_a_bad_row_costs_itself(tmp_path: Path):
     path = tmp_path / "answers.csv"
-    rows = [b"answer,contexts", b"LDL falls [1].,One.", b"caf\xff [1],One.", b"a,b,c", b"", b"It stays [1].,Two."]
+    rows = [b"answer,contexts", b"LDL falls [1].,One.", b"caf\x81 [1],One.", b"a,b,c", b"", b"It stays [1].,Two."]
     path.write_bytes(b"\r\n".join(rows))
     found = read(path)
     assert [isinstance(item, Answer) for item in found] == [True, False, False, True]
-    assert "line 3: expected UTF-8; found byte 0xff" in errors(found)[0]
+    assert "line 3: expected UTF-8; found byte 0x81" in errors(found)[0]
     assert "line 4: expected 2 cells, as in the first row; found 3" in errors(found)[1]
+
+
+def test_a_spreadsheets_code_page_is_guessed_and_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    path = tmp_path / "answers.csv"
+    rows = "answer;contexts\nCaf\u00e9 \u2013 LDL falls [1].;One.\n\u201cNo\u201d [1].;Two.\n"
+    path.write_bytes(rows.encode("cp1252") + "\u00c3\u00a9 [1].;Three.\n".encode())
+    first, second, third = (item for item in read(path) if isinstance(item, Answer))
+    assert (first.text, second.text) == ("Caf\u00e9 \u2013 LDL falls [1].", "\u201cNo\u201d [1].")
+    assert third.text == "\u00c3\u00a9 [1]."  # Valid UTF-8 is never read otherwise.
+    (told,) = caplog.messages
+    assert told.endswith("line 2: expected UTF-8; found other bytes, read as cp1252: a guess")
+
+
+def test_a_damaged_row_of_a_table_in_utf_8_is_not_guessed_at(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes("answer,contexts\nCaf\u00e9 [1].,One.\n".encode() + b"caf\xe9 [1].,Two.\nIt stays [1].,Three.\n")
+    found = read(path)
+    assert [isinstance(item, Answer) for item in found] == [True, False, True]
+    assert "line 3: expected UTF-8; found byte 0xe9" in errors(found)[0]
 
 
 def test_a_spreadsheets_utf_16_is_read(tmp_path: Path):

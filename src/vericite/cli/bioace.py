@@ -135,7 +135,7 @@ def score(
         raise InputError("expected --completeness llm beside --completeness-prompt; found none. Add it.")
     problems: list[RecordError] = []
     with reported(problems):
-        read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or ())
+        read = read_systems(systems, problems, None, {}, read_library(documents, problems), name or (), whole=True)
         refuse_same(save_mixture, *read.paths, gold, documents, mixture, what="--save-mixture")
         refuse_unwritable(save_mixture, "--save-mixture")
         model = None if llm is None else LLM(llm)
@@ -208,7 +208,7 @@ def train_completeness(
         raise InputError("expected --encoder or --decoder; found both. Leave one out.")
     problems: list[RecordError] = []
     with reported(problems):
-        read = read_systems(systems, problems, None, {}, {}, ())
+        read = read_systems(systems, problems, whole=True)
         refuse_same(out, *read.paths, what="--out")
         examples = labelled_sentences(answered(read.systems, problems))
         if base := encoder or decoder:

@@ -143,7 +143,6 @@ def score(
     )
     from vericite.evaluate.resampling import Bootstrap
     from vericite.evaluate.scoring import score_systems
-    from vericite.evaluate.systems import split_systems
 
     given = {"verdicts": verdicts, "labels": labels, "scores": scores, "outputs": outputs, "features": features}
     beside = {kind: path for kind, path in given.items() if path}
@@ -151,7 +150,7 @@ def score(
     _refuse(systems, beside, out)
     problems: list[RecordError] = []
     with reported(problems):
-        read = split_systems(_read(systems, problems, gold, beside, documents, columns, name), bool(name))
+        read = _read(systems, problems, gold, beside, documents, columns, name)
         refuse_same(out, *read.paths, documents)
         _expect_group(by, read)
         chosen = _chosen(read, measures)
@@ -171,7 +170,9 @@ def score(
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A system, as for `score`.")],
-    second: Annotated[Path, typer.Argument(help="Another, on the same questions.")],
+    second: Annotated[
+        Path | None, typer.Argument(help="Another, on the same questions; not needed beside a file of many systems.")
+    ] = None,
     gold: GoldOption = None,
     measures: ComparedOption = None,
     documents: DocumentsOption = None,
@@ -186,37 +187,40 @@ def compare(
 ) -> None:
     """Say in one sentence a measure whether one system is better than another on the same questions.
 
-    The difference has a paired bootstrap interval, p is of a paired permutation test, and where there are several
-    measures it is corrected by Holm's method. If none is named it is the first of supported citations, coverage,
-    nuggets, exact answers, ROUGE and ranking that the files have what it needs for.
+    The systems of MedAESQA's file are compared each with each. The difference has a paired bootstrap interval, p is
+    of a paired permutation test, and where there are several comparisons it is corrected by Holm's method. If none is
+    named it is the first of supported citations, coverage, nuggets, exact answers, ROUGE and ranking that the files
+    have what it needs for.
     """
     from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons
+    from vericite.errors import InputError
     from vericite.evaluate.resampling import Bootstrap
-    from vericite.evaluate.scoring import compare_systems, comparison_signature, counts_zero, different_judges_warning
+    from vericite.evaluate.scoring import comparison_signature, counts_zero, different_judges_warning, each_compared
 
     refuse_both(as_json, as_csv)
     problems: list[RecordError] = []
     with reported(problems):
-        read = _read([first, second], problems, gold, {}, documents, columns, name)
-        one, other = read.systems
+        places = [first, *([second] if second else [])]
+        read = _read(places, problems, gold, {}, documents, columns, name)
+        if len(read.systems) < 2:
+            raise InputError(f"expected two systems to compare; found one, {first}. Name another behind it.")
         chosen = _chosen(read, measures) if measures else _telling(read)
         drawn = Bootstrap(draws, seed)
-        found = compare_systems(one, other, chosen, drawn, missing.value)
+        compared = each_compared(read.systems, chosen, drawn, missing.value)
         counted = missing is MissingTopics.ZERO
         made_by = [
             comparison_signature(it, one, other, drawn) + ("|missing=0" if counted and counts_zero(it) else "")
-            for it in chosen
+            for one, other, it, _ in compared
         ]
-        warnings = [different_judges_warning(measure, one, other) for measure in chosen]
+        warnings = [different_judges_warning(measure, one, other) for one, other, measure, _ in compared]
+        found = [it for *_, it in compared]
         if as_json or as_csv:
-            rows = zip(map(str, chosen), found, made_by, warnings, strict=True)
+            rows = zip([str(measure) for _, _, measure, _ in compared], found, made_by, warnings, strict=True)
             print_records([comparison_record(*it) for it in rows], as_csv)
         else:
             show_comparisons(found, made_by, warnings, whole=signatures)
-        undefined = [
-            measure for measure, comparison in zip(chosen, found, strict=True) if comparison.difference.value is None
-        ]
-        _hint([(measure, system) for measure in undefined for system in (one, other)])
+        undefined = [(measure, pair) for *pair, measure, it in compared if it.difference.value is None]
+        _hint([(measure, system) for measure, pair in undefined for system in pair])
 
 
 def _hint(undefined: Sequence[tuple[Measure, System]]) -> None:

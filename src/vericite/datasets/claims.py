@@ -29,6 +29,8 @@ def _cited_claims(name: str) -> ReadFile:
             return _sentence_pair(row, name)
         if row.has("doc_id", "abstract"):
             return Entry(documents=(_abstract(row),))
+        if set(row.fields) == {"id", "claim"}:
+            return Entry(unlabelled=1)
         corpus = _corpus(reading.path.parent)
         numbers = (*row.texts("cited_doc_ids"), *row.texts("doc_ids"))
         cited = (_case(row, number, corpus[number], name) for number in numbers if number in corpus)
@@ -41,7 +43,6 @@ def _cited_claims(name: str) -> ReadFile:
         try:
             yield from read(reading)
         except _NoCorpusError as error:
-            # Such as SciFact's cross-validation, which has the same claims again in folders of their own.
             yield RecordError(reading.path, 0, None, f"{error} This file was not read")
 
     return read_with_corpus
@@ -243,6 +244,7 @@ SETS = (
         _cited_claims("scifact"),
         trained_on=(f"{_VERIFIER}: claims_train",),
         usual=("scifact/data/claims_dev.jsonl",),
+        copies=("cross_validation",),
         cite="Wadden et al. 2020, EMNLP",
     ),
     DataSet(

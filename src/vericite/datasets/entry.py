@@ -27,6 +27,8 @@ class Entry:
     labels: Labels | None = None
     citations: tuple[LabelledCitation, ...] = ()
     documents: tuple[Document, ...] = ()
+    unlabelled: int = 0
+    """Claims whose labels the set keeps to itself, as those of a test on a leaderboard."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class DataSet:
         parts: Parts that can be asked for, such as a split.
         trained_on: What of ours was trained on it, and on which part. None was where it is empty.
         usual: Its files or folders in a folder of data sets, for use without naming a file.
+        copies: Folders of it that hold the same records again; they are read where they are named alone.
         cite: The paper.
     """
 
@@ -81,6 +84,7 @@ class DataSet:
     parts: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
     usual: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     cite: str = ""
 
     def entries(self, paths: Iterable[Path], part: str = "") -> Iterator[Entry | RecordError]:
@@ -92,7 +96,7 @@ class DataSet:
         listed = list(paths)
         first: RecordError | None = None
         usable = False
-        for path in (file for it in listed for file in files_in(it)):
+        for path in (file for it in listed for file in files_in(it) if not self._copied(file, it)):
             for entry in self.read(Reading(path, part)):
                 usable = usable or isinstance(entry, Entry)
                 first = first or (entry if isinstance(entry, RecordError) else None)
@@ -101,6 +105,9 @@ class DataSet:
             problem = f" The first problem: {first}" if first else ""
             names = ", ".join(map(str, listed))
             raise InputError(f"expected {self.title} in {names}: {self.shape}; found none.{problem}")
+
+    def _copied(self, file: Path, named: Path) -> bool:
+        return not set(self.copies).isdisjoint(file.relative_to(named).parts)
 
 
 Make = Callable[[Row, Reading], Entry | Iterable[Entry]]
@@ -149,6 +156,7 @@ class DatasetCounts:
     answer_words: int = 0
     citations: Counter[str] = field(default_factory=Counter[str])
     native: Counter[str] = field(default_factory=Counter[str])
+    unlabelled: int = 0
     judgements: Counter[str] = field(default_factory=Counter[str])
     documents: set[str] = field(default_factory=set[str])
 
@@ -170,6 +178,7 @@ class DatasetCounts:
         for citation in entry.citations:
             self.citations[citation.label] += 1
             self.native[citation.native or citation.label] += 1
+        self.unlabelled += entry.unlabelled
         self.documents |= {document.id for document in entry.documents}
 
     def _add_answer(self, answer: Answer) -> None:
@@ -202,6 +211,7 @@ class DatasetCounts:
             "labelled citations": sum(self.citations.values()),
             **{f"labelled citations: {label}": n for label, n in sorted(self.citations.items())},
             **({f"as the data say: {it}": n for it, n in sorted(self.native.items())} if self._renamed else {}),
+            "claims without labels": self.unlabelled,
             "documents": len(self.documents),
         }
         if self.answers:

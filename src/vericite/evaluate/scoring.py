@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -167,6 +168,18 @@ def compare_systems(
 ) -> list[Comparison]:
     """Two systems in every measure; p is corrected by Holm's method where there are several."""
     return corrected([_compared(first, second, measure, bootstrap, missing) for measure in measures])
+
+
+def each_compared(
+    systems: Sequence[System],
+    measures: Sequence[Measure],
+    bootstrap: Bootstrap | None = None,
+    missing: Missing = "out",
+) -> list[tuple[System, System, Measure, Comparison]]:
+    """Each pair of systems in every measure; p is corrected for all of them together."""
+    known = [(*pair, measure) for pair in combinations(systems, 2) for measure in measures]
+    found = corrected([_compared(*each, bootstrap, missing) for each in known])
+    return [(*each, comparison) for each, comparison in zip(known, found, strict=True)]
 
 
 def _compared(

@@ -152,6 +152,10 @@ _FileLine = tuple[Path, int]
 """A file, and the line in it."""
 
 
+OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
+"""The id of an answer in MedAESQA's file, which holds those of many systems: its question's id and its system's."""
+
+
 class SystemOutput(Record):
     """What a system returns of a question beside an answer in words.
 
@@ -242,6 +246,21 @@ class SystemFiles:
                 self.problems.append(RecordError(path, line, "verdicts", problem))
                 del self.verdicts[id]
 
+    def apart(self) -> dict[str, SystemFiles]:
+        """The systems of a file of many by name, where every id names one, by their questions' ids; else none."""
+        parts = [OF_SYSTEM.fullmatch(id) for id in self.ids]
+        if not all(parts):
+            return {}
+        names = sorted({part["system"] for part in parts if part}, key=lambda name: int(name[1:]))
+        return {name: self._of_system(name) for name in names}
+
+    def _of_system(self, name: str) -> SystemFiles:
+        end = f"-{name}"
+        kinds = ("answers", "runs", "verdicts", "labels", "scores", "scored_by", "outputs", "features")
+        held = {kind: getattr(self, kind).items() for kind in kinds}
+        own = {kind: {id.removesuffix(end): it for id, it in of if id.endswith(end)} for kind, of in held.items()}
+        return replace(self, **own)
+
     @property
     def _asked_anything(self) -> bool:
         return bool(self.answers or self.runs or self.verdicts or self.outputs)
@@ -308,33 +327,6 @@ class LoadedSystems:
         return sorted(named | ({"type"} if any(one.type for one in gold) else set()))
 
 
-OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
-"""The id of an answer in MedAESQA's file, which holds those of many systems: its question's id and its system's."""
-
-
-def split_systems(read: LoadedSystems, has_names: bool) -> LoadedSystems:
-    """The systems, each of a file of many on its own where the ids of all its answers name one.
-
-    Args:
-        read: What was read.
-        has_names: Whether the user named the systems; what is in such a file then goes by both names.
-    """
-    found: list[System] = []
-    for whole in read.systems:
-        parts = [(OF_SYSTEM.fullmatch(item.id), item) for item in whole.items]
-        items: dict[str, list[Item]] = {}
-        for part, item in parts:
-            if part is not None:
-                items.setdefault(part["system"], []).append(item)
-        if not items or any(part is None for part, _ in parts):
-            found.append(whole)
-            continue
-        before = f"{whole.name}/" if has_names or len(read.systems) > 1 else ""
-        in_order = sorted(items, key=lambda name: int(name[1:]))
-        found += [System(f"{before}{name}", tuple(items[name])) for name in in_order]
-    return replace(read, systems=tuple(found))
-
-
 def read_systems(
     locations: Sequence[Path],
     problems: list[RecordError],
@@ -343,8 +335,9 @@ def read_systems(
     documents: Iterable[Document] = (),
     names: Sequence[str] = (),
     columns: str | None = None,
+    whole: bool = False,
 ) -> LoadedSystems:
-    """Systems, with their gold.
+    """Systems, with their gold. Those of a file of many, as MedAESQA's, are each one of its own.
 
     Args:
         locations: Each as ``read_system`` takes it.
@@ -354,6 +347,7 @@ def read_systems(
         documents: Documents that answers cite by PMID, DOI or address.
         names: What to call the systems; by default ``system_names`` does.
         columns: Which columns of tables of answers hold what, as for ``answers_in``.
+        whole: Leave a file of many systems together, with the ids that it has.
 
     Raises:
         InputError: A file cannot be read, or the gold is of other questions.
@@ -368,9 +362,12 @@ def read_systems(
     for location, name in zip(locations, names or system_names(locations), strict=True):
         given = read_system(location, dict(beside or {}), library, problems, columns)
         problems += given.strays(known)
+        before = f"{name}/" if names or len(locations) > 1 else ""
+        apart = {} if whole else {f"{before}{part}": files for part, files in given.apart().items()}
+        found = apart or {name: given}
         if known is not None and gold is not None:
-            _expect_shared(given.ids, known, location, gold)
-        systems.append(given.system(name, known))
+            _expect_shared({id for files in found.values() for id in files.ids}, known, location, gold)
+        systems += [files.system(each, known) for each, files in found.items()]
         paths += given.paths
     return LoadedSystems(tuple(systems), tuple(paths))
 

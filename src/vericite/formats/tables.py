@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 import re
 import tokenize
 from ast import literal_eval
@@ -40,6 +41,8 @@ COLUMNS = ("id", "question", "answer", "contexts", "context_ids", "documents")
 _LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
 _WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))
 _ESCAPED = re.compile("[\udc80-\udcff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_LOG = logging.getLogger(__name__)
 _Row = tuple[int, dict[str, Any]]
 Wrong = Callable[[Sequence[str]], str | None]
 """What is wrong with the names of a table's columns; None if nothing is."""
@@ -122,7 +125,8 @@ def table_rows(path: Path, kind: str, wrong: Wrong | None = None) -> Iterator[tu
 
     Args:
         path: The file.
-        kind: One of ``TABLES``. A ``csv`` may have commas, semicolons or tabs, and both may be UTF-16.
+        kind: One of ``TABLES``. A ``csv`` may have commas, semicolons or tabs; both may be UTF-16, or cp1252 as
+            Excel on Windows writes it, which is guessed where no row before is beyond ASCII in UTF-8.
         wrong: What is wrong with the names of the columns; None if nothing is.
 
     Raises:
@@ -168,7 +172,7 @@ def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Seq
     try:
         head = text.readline(LONGEST_LINE)
         delimiter = "\t" if kind == "tsv" else max(",;\t", key=head.count)
-        yield from _delimited(path, chain([head], text), delimiter)
+        yield from _delimited(path, chain([head], text), delimiter, is_known=encoding == "utf-16")
     except UnicodeError as error:
         raise InputError(f"expected UTF-16; found {path}: {error}. Save the table as UTF-8") from None
     finally:
@@ -176,9 +180,13 @@ def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Seq
             text.detach()
 
 
-def _delimited(path: Path, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
+def _delimited(
+    path: Path, lines: Iterable[str], delimiter: str, *, is_known: bool
+) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
+    """The rows; where ``is_known`` is false, what is no UTF-8 may be of another encoding."""
     csv.field_size_limit(LONGEST_LINE)
     reader = csv.reader(lines, delimiter=delimiter)
+    told = False
     while True:
         line = reader.line_num + 1
         try:
@@ -189,11 +197,26 @@ def _delimited(path: Path, lines: Iterable[str], delimiter: str) -> Iterator[tup
             return
         if cells is None:
             return
-        if wrong := next((found for cell in cells if (found := _ESCAPED.search(cell))), None):
+        is_known = is_known or any(not _ESCAPED.sub("", cell).isascii() for cell in cells)
+        wrong = next((found for cell in cells if (found := _ESCAPED.search(cell))), None)
+        if wrong and not is_known and (guessed := _as_windows(cells)):
+            if not told:
+                _LOG.warning("%s, line %s: expected UTF-8; found other bytes, read as cp1252: a guess", path, line)
+            told, wrong, cells = True, None, guessed
+        if wrong:
             problem = f"expected UTF-8; found byte 0x{ord(wrong[0]) & 0xFF:02x}. Save the table as UTF-8"
             yield RecordError(path, line, None, problem)
         elif any(cell.strip() for cell in cells):
             yield line, cells
+
+
+def _as_windows(cells: Sequence[str]) -> list[str] | None:
+    """The cells by the code page of Excel on Windows; None where they are no text in it."""
+    try:
+        found = [cell.encode("utf-8", "surrogateescape").decode("cp1252") for cell in cells]
+    except UnicodeError:
+        return None
+    return None if any(map(_CONTROL.search, found)) else found
 
 
 def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:

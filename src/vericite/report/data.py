@@ -14,7 +14,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
 from vericite.evaluate.rates import CitationRates, Rate
 from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import System, compare_systems
+from vericite.evaluate.scoring import System, each_compared
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many
@@ -311,11 +311,6 @@ def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
 
 def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
     """A sentence for each pair of systems that answered the same questions."""
-    measure, found = SupportRate(), list[str]()
-    for place, first in enumerate(systems):
-        for second in systems[place + 1 :]:
-            shared = {item.id for item in first.items} & {item.id for item in second.items}
-            if shared:
-                (comparison,) = compare_systems(first, second, [measure], bootstrap or Bootstrap())
-                found.append(comparison.sentence)
-    return found
+    asked = {system.name: {item.id for item in system.items} for system in systems}
+    compared = each_compared(systems, [SupportRate()], bootstrap or Bootstrap())
+    return [found.sentence for one, other, _, found in compared if asked[one.name] & asked[other.name]]
