@@ -5,6 +5,7 @@ A message says what was expected, what was found and what to do next.
 VeriCiteError
 ├── InputError              the user's input cannot be used (exit code 2)
 │   ├── RecordError         one record of a file; knows file, line and field
+│   ├── ValuesError         values of Python that no such record can have; knows the field, and is a ValueError
 │   ├── SettingsError       settings of a run that do not go together; knows the plan's fields
 │   └── UnknownNameError    a protocol, judge or corpus that does not exist
 ├── ModelError              a model folder cannot be used
@@ -88,6 +89,25 @@ class RecordError(InputError):
     def __reduce__(self) -> tuple[type[Self], tuple[str, int, str | None, str]]:
         """So that it survives the way to another process."""
         return type(self), (self.path, self.line, self.field, self.problem)
+
+
+class ValuesError(InputError, ValueError):
+    """A record of the Python API cannot be made of these values.
+
+    Attributes:
+        kind: The record's class.
+        field: The field at fault, dotted, or None where they do not go together.
+        problem: What was expected and what was found.
+    """
+
+    def __init__(self, kind: str, field: str | None, problem: str) -> None:
+        self.kind, self.field, self.problem = kind, field, problem
+        where = f"{kind}, field {field}" if field else kind
+        super().__init__(f"{where}: {problem}. help({kind}) shows its fields")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str | None, str]]:
+        """So that it survives the way to another process."""
+        return type(self), (self.kind, self.field, self.problem)
 
 
 class SettingsError(InputError):

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from vericite.datasets.rows import Row, files_in, read_rows
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, RecordError, ValuesError
 from vericite.records import Answer, Document, Gold, LabelledCitation, Labels, Question, first_problem
 
 Gives = Literal["questions", "gold", "answers", "labels", "citations", "documents"]
@@ -134,7 +134,7 @@ def from_row(row: Row, make: Callable[[Row], Entry | Iterable[Entry]]) -> list[E
         return [made] if isinstance(made, Entry) else list(made)
     except RecordError as error:
         return [error]
-    except ValidationError as error:
+    except (ValidationError, ValuesError) as error:
         field_name, problem = first_problem(error)
         return [row.refused(field_name, problem)]
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from vericite.errors import InputError, RecordError
-from vericite.records import Gold, first_problem, number_lines
+from vericite.errors import InputError, RecordError, ValuesError
+from vericite.records import Gold, number_lines
 
 _RUN = 6
 _JUDGED = 4
@@ -73,8 +71,8 @@ def _refused(topic: str, document: str, grade: float) -> str:
     """What gold itself says against a grade."""
     try:
         Gold(id=topic, documents={document: grade})
-    except ValidationError as error:
-        return first_problem(error)[1]
+    except ValuesError as error:
+        return error.problem
     return ""
 
 

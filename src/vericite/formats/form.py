@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import from_json, to_json
 
 from vericite.datasets.rows import Row
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, RecordError, ValuesError
 from vericite.records import Answer, Citation, Claim, Document, Record, Section, Span, first_problem, storable
 from vericite.text.citations import CitableDocuments, Cited, expect_text, mentions_in, parse_answer
 from vericite.text.references import Library
@@ -74,8 +74,10 @@ class RawRecord:
         except ValidationError as error:
             raise self.unfit(error) from None
 
-    def unfit(self, error: ValidationError) -> RecordError:
+    def unfit(self, error: ValidationError | ValuesError) -> RecordError:
         """The error that names this record and the field of it that pydantic complains of first."""
+        if isinstance(error, ValuesError):
+            return self.refused(error.field, error.problem)
         _, problem = first_problem(error)
         # In a field that may have several forms pydantic names the form too: "str", "tuple[_Block, ...]".
         parts = [str(part) for part in error.errors(include_url=False)[0]["loc"]]
@@ -119,7 +121,7 @@ class Format:
 
     Attributes:
         summary: The fields of a record, as an error names them.
-        read: A record as an answer; ``RecordError`` or ``ValidationError`` if it is none.
+        read: A record as an answer; ``RecordError``, ``ValuesError`` or ``ValidationError`` if it is none.
         matches: Whether a record's fields are those of this form.
         needs_documents: Whether its records name documents that they do not bring.
         parts: The answers of a record that holds several, each as a record; None where it is one answer.

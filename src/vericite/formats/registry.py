@@ -11,7 +11,7 @@ from typing import Any, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from vericite.datasets.registry import SETS, DatasetSource, is_named, source_named
-from vericite.errors import InputError, RecordError, UnknownNameError
+from vericite.errors import InputError, RecordError, UnknownNameError, ValuesError
 from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
 from vericite.formats.files import file_records, is_text, markdown_record
 from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
@@ -199,7 +199,7 @@ def _read(raw: RawRecord, name: str, library: Library) -> Answer | RecordError:
     chosen = FORMATS[name]
     try:
         return chosen.read(raw, library)
-    except ValidationError as error:
+    except (ValidationError, ValuesError) as error:
         problem = raw.unfit(error)
     except RecordError as error:
         problem = error

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from vericite.corpus.retractions import Retractions, known_retractions
 from vericite.disk.files import cache_file
-from vericite.errors import InputError, expect_many, expect_type
+from vericite.errors import InputError, ValuesError, expect_many, expect_type
 from vericite.models.contracts import Judge, Judgement, Pair
 from vericite.records import Answer, CheckedAnswer, Document, EvidenceSpan, SourceText, first_problem
 from vericite.text.citations import parse_answer
@@ -185,7 +185,7 @@ def _parsed(text: str, documents: Sequence[Document | Mapping[str, str]], questi
     sources = as_documents(documents)
     try:
         return parse_answer(id, text, sources, question)
-    except ValidationError as error:
+    except (ValidationError, ValuesError) as error:
         raise InputError(f"expected an answer and its documents; found: {first_problem(error)[1]}") from None
 
 
@@ -204,7 +204,7 @@ def _as_document(item: Document | Mapping[str, str], position: int) -> Document:
         return item
     try:
         return SourceText.model_validate(dict(item)).document()
-    except ValidationError as error:
+    except (ValidationError, ValuesError) as error:
         field, problem = first_problem(error)
         where = f"documents.{position}" + (f".{field}" if field else "")
         raise InputError(f"expected a document with id, text and perhaps title; {where}: {problem}") from None

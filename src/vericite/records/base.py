@@ -7,18 +7,20 @@ import re
 import sys
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
-from typing import IO, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
-from vericite.errors import InputError, RecordError
+from vericite.errors import InputError, RecordError, ValuesError
 
 SCHEMA_VERSION = 1
 """Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
@@ -40,9 +42,24 @@ def storable(text: str) -> str:
 
 
 class Record(BaseModel):
-    """A frozen value. Unknown fields and values of another type are refused, not coerced."""
+    """A frozen value. Unknown fields and values of another type are refused, not coerced.
+
+    Raises:
+        ValuesError: A field is unknown, is lacking, or has another type.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    if not TYPE_CHECKING:  # Type checkers make it of the fields.
+
+        def __init__(self, /, **data: Any) -> None:
+            try:
+                self.__pydantic_validator__.validate_python(data, self_instance=self)
+            except ValidationError as error:
+                raise ValuesError(type(self).__name__, *first_problem(error, type(self))) from None
+
+        # As pydantic marks its own: records within records, and those out of JSON, are made without a call of it.
+        __init__.__pydantic_base_init__ = True
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some fields changed; what was derived from the old ones is derived again."""
@@ -108,7 +125,7 @@ def parse_record(kind: type[Model], line: str, path: Path | str, number: int) ->
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
-        raise RecordError(path, number, *first_problem(error)) from None
+        raise RecordError(path, number, *first_problem(error, kind)) from None
 
 
 def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
@@ -279,14 +296,48 @@ def to_json(record: BaseModel) -> str:
     return record.model_dump_json()
 
 
-def first_problem(error: ValidationError) -> tuple[str | None, str]:
-    """The field and the wording of the first of pydantic's complaints, and how many more there are."""
+def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | None = None) -> tuple[str | None, str]:
+    """The field and the wording of the first of pydantic's complaints, and how many more there are.
+
+    A misspelt field comes before the one that it leaves missing.
+
+    Args:
+        error: What pydantic says, or what a record's constructor made of that.
+        kind: What was to be made, whose fields may be meant by an unknown one.
+    """
+    if isinstance(error, ValuesError):
+        return error.field, error.problem
     problems = error.errors(include_url=False)
-    first = problems[0]
+    first, meant = problems[0], ""
+    lacking = [problem["loc"] for problem in problems if problem["type"] == "missing"]
+    for problem in problems if first["type"] in ("missing", "extra_forbidden") else ():
+        *within, name = problem["loc"]
+        if problem["type"] == "extra_forbidden":
+            known = [str(loc[-1]) for loc in lacking if list(loc[:-1]) == within] or _fields_within(kind, within)
+            if close := get_close_matches(str(name), known, n=1):
+                first, meant = problem, f", perhaps for {close[0]!r}"
+                break
     # A part in angle brackets is the name of a union's form, not of a field.
     field = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<")) or None
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return field, _wording(first) + more
+    return field, _wording(first) + meant + more
+
+
+def _fields_within(kind: object, place: Sequence[str | int]) -> list[str]:
+    """The fields of the record at a place within one of this kind; none where it is not told."""
+    for part in place:
+        if isinstance(part, str):
+            field = _model_in(kind).get(part)
+            kind = field.annotation if field else None
+    return list(_model_in(kind))
+
+
+def _model_in(kind: object) -> Mapping[str, FieldInfo]:
+    """The fields of the one record that a type holds, as a list or an option of it."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return kind.model_fields
+    held = [fields for inner in get_args(kind) if (fields := _model_in(inner))]
+    return held[0] if len(held) == 1 else {}
 
 
 def _wording(problem: Any) -> str:

@@ -181,6 +181,6 @@ def parsed(kind: type[_Body], raw: bytes | str, what: str = "a body") -> _Body:
     except ValidationError as error:
         if (broken := error.errors()[0])["type"] == "json_invalid":
             raise InputError(f"expected a body in JSON; found none ({broken['msg'][:100]})") from None
-        field, problem = first_problem(error)
+        field, problem = first_problem(error, kind)
         where = f"field {field}: " if field else ""
         raise InputError(f"expected {what} as /openapi.json has it; {where}{problem}") from None

@@ -9,9 +9,8 @@ import pytest
 from figures import figure, kinds_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from vericite.errors import InputError
+from vericite.errors import InputError, ValuesError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.citation_gold import (
     AgainstGold,
@@ -433,7 +432,7 @@ def test_a_dangling_citation_is_a_document_that_is_not_relevant():
 
 
 def test_a_citation_has_one_label():
-    with pytest.raises(ValidationError, match="expected one label a citation; found two of 'd1' in sentence 0"):
+    with pytest.raises(ValuesError, match="expected one label a citation; found two of 'd1' in sentence 0"):
         labelled((0, "d1", "s"), (0, "d1", "i"))
 
 

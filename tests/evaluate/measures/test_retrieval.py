@@ -4,9 +4,8 @@ import ir_measures
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from vericite.errors import InputError
+from vericite.errors import InputError, ValuesError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import NOTHING
 from vericite.evaluate.measures.registry import parse_measure
@@ -128,5 +127,5 @@ def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
 
 @pytest.mark.parametrize("grade", [0.5, 101.0, -200.0, 1e300])
 def test_a_grade_that_ndcg_cannot_be_computed_with_is_refused_with_its_line(grade):
-    with pytest.raises(ValidationError, match="expected grades of documents to be whole numbers up to 100"):
+    with pytest.raises(ValuesError, match="expected grades of documents to be whole numbers up to 100"):
         Gold(id="q", documents={"a": grade})
