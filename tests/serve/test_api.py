@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from typing import Any
@@ -128,9 +129,33 @@ def test_ids_that_are_none_are_refused(server):
 def test_health_figures_and_the_form_of_bodies(server):
     assert server.get("/healthz").json()["status"] == "ok"
     assert "vericite_pairs_judged_total" in server.get("/metrics").text
-    paths = server.get("/openapi.json").json()["paths"]
+    document = server.get("/openapi.json").json()
+    references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(document)))
+    assert references
+    for reference in references:
+        place = document
+        for part in reference.removeprefix("#/").split("/"):
+            place = place[part]
+        assert place["type"] == "object"
+    paths = document["paths"]
     assert paths["/v1/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"]["required"] == ["question"]
     assert server.get("/docs").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("ask", {"quesion": "Does zinc help?"}, "field quesion: expected only .* perhaps for 'question'"),
+        ("ask", {"question": "Does zinc help?", "modell": "x"}, "field modell: .* perhaps for 'model'"),
+        ("check", {**BODY, "documents": [{"id": "d", "txt": "x"}]}, "field documents.0.txt: .* perhaps for 'text'"),
+        ("check", {**BODY, "plan": {"chek": {}}}, "field plan.chek: .* perhaps for 'check'"),
+        ("check", {**BODY, "plan": {"check": {"protcol": "fast"}}}, "plan.check .*'protcol'"),
+        ("search", {"query": "zinc", "colour": 3}, "field colour: .* an unknown one$"),
+    ],
+)
+def test_a_misspelt_field_is_named_with_the_one_that_was_meant(server, path: str, body: dict[str, Any], told: str):
+    reply = server.post(f"/v1/{path}", body)
+    assert reply.status_code == 422 and re.search(told, reply.json()["error"]["message"])
 
 
 def raw(server, text: bytes, wait: float = 5) -> bytes:

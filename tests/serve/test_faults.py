@@ -199,12 +199,16 @@ def test_a_stream_is_read_again_from_where_it_was_and_can_be_ended(server):
     path = f"/v1/streams/{id}"
     first, second = server.get(path).text, server.get(path).text
     assert first == second and "event: done" in first
+    over = httpx2.delete(f"{server.address}{path}").json()
+    assert (over["cancelled"], over["finished"]) == (False, True)
     later = server.get(path, **{"last-event-id": "2"}).text
     assert "id: 3\n" in later and "id: 2\n" not in later
     id = server.post("/v1/check", LONG, prefer="respond-async").json()["stream"]
-    assert httpx2.delete(f"{server.address}/v1/streams/{id}").status_code == 202
+    ended = httpx2.delete(f"{server.address}/v1/streams/{id}")
+    assert ended.status_code == 202 and ended.json()["cancelled"] is True
     events = server.get(f"/v1/streams/{id}").text
     assert "event: error" in events and "cancelled" in events
+    assert httpx2.delete(f"{server.address}/v1/streams/{id}").json()["cancelled"] is True
     assert server.get(f"/v1/streams/{'0' * 32}").status_code == 404
 
 

@@ -94,7 +94,7 @@ def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
 @pytest.mark.parametrize(
     ("kind", "item", "field"),
     [
-        ("check", {"answr": "It helps."}, "items.1.answer"),
+        ("check", {"answr": "It helps."}, "items.1.answr"),
         ("check", {"question": "Does it help?"}, "items.1.answer"),
         ("check", {"answer": 7}, "items.1.answer"),
         ("ask", {"answer": "It helps."}, "items.1.question"),

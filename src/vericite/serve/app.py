@@ -72,6 +72,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     _add_runs(app, service, asking)
     _add_jobs(app, jobs)
     _add_health(app, service, turns, metrics)
+    _add_openapi(app)
     if tools is not None:
         from vericite.serve.mcp import routes_of
 
@@ -118,8 +119,27 @@ def _add_errors(app: FastAPI) -> None:
 
 def _schema(kind: Any) -> dict[str, Any]:
     """What is said of a body that is of a kind of record, or of one of several."""
-    schema = TypeAdapter(kind).json_schema()
+    schema = TypeAdapter(kind).json_schema(ref_template=f"#/{'/'.join(_SHARED)}/{{model}}")
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+_SHARED = ("components", "schemas")
+"""Where the document has what several bodies are made of."""
+
+
+def _add_openapi(app: FastAPI) -> None:
+    """The form of all bodies, in which what they are made of stands where it is referred to."""
+    made = app.openapi
+
+    def whole() -> dict[str, Any]:
+        document = made()
+        shared = document.setdefault(_SHARED[0], {}).setdefault(_SHARED[1], {})
+        for operation in (it for path in document["paths"].values() for it in path.values()):
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                shared.update(content["schema"].pop("$defs", {}))
+        return document
+
+    app.openapi = whole
 
 
 @dataclass(frozen=True)
@@ -248,9 +268,10 @@ def _add_streams(app: FastAPI, streams: Streams) -> None:
 
     @app.delete("/v1/streams/{id}", status_code=202)
     async def leave(id: str) -> Response:
-        """Do no more of a request."""
-        streams.find(id).work.stop("cancelled")
-        return JSONResponse({"stream": id, "cancelled": True}, 202)
+        """Do no more of a request. Of one that was finished already ``cancelled`` is false."""
+        stream = streams.find(id)
+        stream.cancel()
+        return JSONResponse({"stream": id, "cancelled": stream.cancelled, "finished": stream.ended is not None}, 202)
 
 
 def _add_runs(app: FastAPI, service: Service, asking: _Asking) -> None:

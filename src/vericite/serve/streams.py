@@ -27,6 +27,7 @@ _T = TypeVar("_T")
 PATIENCE = 60
 """Seconds that work goes on for a client that comes back, after it went away."""
 _KEPT_SECONDS, _MOST_KEPT = 300, 200
+_CANCELLED = "cancelled"
 _OVER = 5
 """Seconds beyond its time that work is waited for, before its client is told that it failed."""
 
@@ -135,6 +136,16 @@ class Stream:
         """There are no more events."""
         self.ended = self.ended or time.monotonic()
         self.wake()
+
+    def cancel(self) -> None:
+        """Do no more, unless all is done."""
+        if self.ended is None:
+            self.work.stop(_CANCELLED)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether its work was ended by ``cancel``."""
+        return self.work.reason == _CANCELLED
 
     def wake(self) -> None:
         """Let everybody look who waits for events."""
