@@ -384,6 +384,16 @@ def test_a_sentence_that_points_elsewhere_cannot_be_read_alone(sentence: str, al
     assert stands_alone(sentence) is alone
 
 
+def test_a_source_of_nothing_but_short_sentences_can_be_quoted():
+    short, long = "Zelotrine reduces migraine.", "It was bought in a shop in the same town by all."
+    found = candidates_of(evidence(document("a", short), document("b", "Few came.", OTHER)))
+    assert [candidate.text for candidate in found] == [short, OTHER]
+    made = ExtractiveGenerator(Embedder.shared()).generate(
+        Question(id="q", text="Does zelotrine reduce migraine?"), evidence(document("a", short), document("b", long))
+    )
+    assert made.text == "Zelotrine reduces migraine [1]."
+
+
 def test_a_method_that_has_what_is_asked_for_counts_whole():
     dose, none = "Patients were given zelotrine 20 mg once daily.", "Patients were allocated at random."
     assert role_factor("method", "What is the dose of zelotrine?", dose) == 1

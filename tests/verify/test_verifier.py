@@ -96,13 +96,19 @@ def test_an_answer_without_documents_has_dangling_citations_only():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n"])
 @pytest.mark.parametrize("premise", [Windows(), Windows(3), WholeDocument(), Joint()], ids=lambda p: p.signature)
-def test_an_empty_document_supports_nothing_and_the_reason_says_so(text: str, premise):
+def test_a_citation_of_a_document_without_text_is_abstained_from_and_the_reason_says_so(text: str, premise):
     judge = Counting()
     found = check(f"{ASPIRIN} [1]", source("d", text), judge=judge, premise=premise)
     (one,) = found.verdicts
-    assert (one.label, one.abstained, one.probabilities, one.evidence) == ("irrelevant", False, {}, ())
+    assert (one.label, one.abstained, one.probabilities, one.evidence) == ("irrelevant", True, {}, ())
     assert one.reasons == ("d has no text",)
-    assert (judge.asked, found.summary.judged) == ([], 1)
+    assert (judge.asked, found.summary.judged, found.summary.abstained) == ([], 0, 1)
+
+
+def test_a_document_without_text_beside_one_with_a_text_is_told_and_the_other_is_judged():
+    found = check(f"{ASPIRIN} [1, 2]", source("d", ASPIRIN), source("e", " "), premise=Joint())
+    (one,) = found.verdicts
+    assert (one.label, one.abstained) == ("supported", False) and "e has no text" in one.reasons
 
 
 def test_a_citation_beside_no_text_is_abstained_from():

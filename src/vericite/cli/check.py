@@ -307,7 +307,8 @@ class _Table:
         left = count - sum(times for _, times in most)
         more = f" and {left} more" if left else ""
         markers = f"{count} marker{'s' if count > 1 else ''} not read: {shown}{more}"
-        self._console.print(f"{markers}. They point at no document that is known.", style="yellow")
+        they = "They point" if count > 1 else "It points"
+        self._console.print(f"{markers}. {they} at no document that is known.", style="yellow")
 
 
 _UNREAD_SHOWN = 3

@@ -39,6 +39,8 @@ _POINTS_ELSEWHERE = re.compile(
 )
 _FEWEST, _MOST = 5, 60
 """Words of a sentence that can be read alone."""
+_FEWEST_OF_SHORT = 3
+"""The fewest where a source has no sentence that long."""
 
 
 @dataclass
@@ -89,9 +91,10 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
         # Who gives orders to whoever answers may also have made up what stands before the order.
         if document.retracted or instructing(document, sentences):
             continue
-        for sentence, role in zip(sentences, document_roles(document, sentences), strict=True):
-            _, text = unlabelled(re.sub(r"\s+", " ", sentence.text_in(document)))
-            if not _can_be_quoted(text):
+        texts = [unlabelled(re.sub(r"\s+", " ", sentence.text_in(document)))[1] for sentence in sentences]
+        fewest = _FEWEST if any(len(text.split()) >= _FEWEST for text in texts) else _FEWEST_OF_SHORT
+        for sentence, role, text in zip(sentences, document_roles(document, sentences), texts, strict=True):
+            if not _can_be_quoted(text, fewest):
                 continue
             candidate = Candidate(text, marker, sentence.index, len(sentences), role, year=document.year)
             same = found.setdefault(text.rstrip(" .!"), candidate)
@@ -100,16 +103,16 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
     return list(found.values())
 
 
-def _can_be_quoted(text: str) -> bool:
+def _can_be_quoted(text: str, fewest: int) -> bool:
     # A number in brackets or a PubMed id of the source's own would be read as a citation of ours.
     own = not parse_markers(text) and not parse_pmids(text)
-    return own and stands_alone(text)
+    return own and stands_alone(text, fewest)
 
 
-def stands_alone(text: str) -> bool:
+def stands_alone(text: str, fewest: int = _FEWEST) -> bool:
     """Whether a sentence can be read without its neighbours and states something."""
     points_elsewhere = _POINTS_ELSEWHERE.search(text) is not None or looks_dependent(text)
-    return _FEWEST <= len(text.split()) <= _MOST and not text.endswith("?") and not points_elsewhere
+    return fewest <= len(text.split()) <= _MOST and not text.endswith("?") and not points_elsewhere
 
 
 @dataclass(frozen=True)

@@ -315,7 +315,8 @@ class Verifier:
     def _result(self, pending: PendingCase) -> Verdict | VerificationFailure:
         if pending.abstain is not None:
             nothing = Outcome("irrelevant", "abstained", {}, ())
-            return self._verdict(pending, nothing, (pending.abstain, *pending.about), abstained=True)
+            reasons = tuple(dict.fromkeys((pending.abstain, *pending.about)))
+            return self._verdict(pending, nothing, reasons, abstained=True)
         if pending.quotes is not None:
             return self._verdict(pending, quotation(pending.quotes), pending.about)
         judgements = pending.judgements
@@ -476,19 +477,26 @@ def _source_reason(case: Case, known: dict[str, str | None]) -> str | None:
     for document in case.documents:
         if document.id not in known:
             known[document.id] = foreign_reason(document.text[:LANGUAGE_SAMPLE])
+    empty = list(_without_text(case))
     foreign = [document.id for document in case.documents if known[document.id]]
     # Where one of several sources can be read, it is worth reading.
-    if foreign and len(foreign) == len(case.documents):
+    if len(empty) + len(foreign) < len(case.documents):
+        return None
+    if foreign:
         return f"{foreign[0]} is not in English: {known[foreign[0]]}"
-    return None
+    # A protocol may read a title.
+    return next(iter(empty), None) if not case.premises else None
+
+
+def _without_text(case: Case) -> Iterator[str]:
+    return (f"{document.id} has no text" for document in case.documents if not document.text.strip())
 
 
 def _source_notes(case: Case, sources: Sources) -> tuple[str, ...]:
     retracted = [f"{document.id} is retracted" for document in case.documents if document.retracted]
-    empty = [f"{document.id} has no text" for document in case.documents if not document.text.strip()]
     orders = [
         f"{document.id} holds instructions to its reader, which are no evidence"
         for document in case.documents
         if sources.instruct(document)
     ]
-    return (*retracted, *empty, *orders)
+    return (*retracted, *_without_text(case), *orders)
