@@ -21,6 +21,7 @@ from vericite.generate.extractive import (
 from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
+    about_the_asked,
     absent,
     asked_for,
     candidates_of,
@@ -244,7 +245,7 @@ def test_a_source_that_gives_orders_is_not_answered_from(order: str):
 def test_the_signature_names_the_models_and_what_is_changed():
     embedder = Embedder.shared()
     made = ExtractiveGenerator(embedder, ExtractiveSettings(longest=3), Prefers("x"), ByNot())
-    assert made.signature == f"extractive.v6({embedder.signature}, prefers, by-not, longest=3)"
+    assert made.signature == f"extractive.v7({embedder.signature}, prefers, by-not, longest=3)"
 
 
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
@@ -382,6 +383,30 @@ def test_of_a_term_and_its_abbreviation_in_a_question_either_is_enough():
 )
 def test_a_sentence_that_points_elsewhere_cannot_be_read_alone(sentence: str, alone: bool):
     assert stands_alone(sentence) is alone
+
+
+def test_a_sentence_on_another_outcome_speaks_neither_for_nor_against():
+    shorter = "Zelotrine did not shorten the stay in hospital of adults with sepsis."
+    fewer = "Deaths were not fewer with zelotrine in adults with sepsis."
+    question = Question(id="q", text="Does zelotrine lower mortality in adults with sepsis?")
+    made = ExtractiveGenerator(Embedder.shared(), ALWAYS, judge=ByNot()).generate(
+        question, evidence(document("stay", shorter), document("deaths", fewer))
+    )
+    assert made.stance is not None and made.stance.no == ("deaths",)
+    titled = evidence(document("stay", shorter, title="Zelotrine and survival in sepsis"))
+    made = ExtractiveGenerator(Embedder.shared(), ALWAYS, judge=ByNot()).generate(question, titled)
+    assert made.stance is not None and made.stance.no == ("stay",)
+
+
+def test_a_sentence_on_another_subject_speaks_neither_for_nor_against():
+    other = "Infection with cytomegalovirus was not followed by more multiple sclerosis (MS)."
+    own = "Among adults infection with Epstein-Barr virus (EBV) was followed by more MS."
+    short = "The risk of MS rose 32-fold after infection with EBV."
+    asked = "Is infection with Epstein-Barr virus followed by multiple sclerosis?"
+    sources = evidence(document("a", other, own, short))
+    found = candidates_of(sources)
+    assert about_the_asked(asked, found, sources) == [False, True, True]
+    assert about_the_asked("Does zinc help?", found, sources) == [True, True, True]
 
 
 def test_a_source_of_nothing_but_short_sentences_can_be_quoted():

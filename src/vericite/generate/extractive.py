@@ -19,6 +19,7 @@ from vericite.generate.generator import INSUFFICIENT
 from vericite.generate.selection import (
     Candidate,
     Weighed,
+    about_the_asked,
     absent,
     candidates_of,
     document_relevance,
@@ -173,7 +174,9 @@ class Stance:
         return replace(self, yes=enough * self.yes + (1 - enough) * weights_of("stance")["usually yes"])
 
 
-def stance_of(question: str, candidates: Sequence[Candidate], judge: Judge | None) -> Stance:
+def stance_of(
+    question: str, candidates: Sequence[Candidate], judge: Judge | None, evidence: Sequence[Evidence]
+) -> Stance:
     """What the sentences that answer best say; the likelier one answers, the more it counts."""
     order = sorted(range(len(candidates)), key=lambda index: -candidates[index].answers)[:VOTERS]
     asked = [candidates[index] for index in order]
@@ -187,6 +190,8 @@ def stance_of(question: str, candidates: Sequence[Candidate], judge: Judge | Non
     if judge is not None:
         read = [e - c for e, c in zip(entailed, contradicted, strict=True)]
         leanings = [lean if lean * word > 0 else 0.0 for lean, word in zip(read, words, strict=True)]
+    spoken = about_the_asked(question, asked, evidence)
+    leanings = [lean if about else 0.0 for lean, about in zip(leanings, spoken, strict=True)]
     return Stance(yes, dict(zip(order, leanings, strict=True)))
 
 
@@ -380,7 +385,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that are not the usual."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v6({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v7({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """An answer of a few cited sentences, or one that says that the sources do not answer."""
@@ -401,7 +406,9 @@ class ExtractiveGenerator:
         enough = sufficiency(odds, documents, least)
         if enough < self.settings.answer_at:
             return self._refused(question, evidence, enough)
-        stance = stance_of(question.text, candidates, self._judge).given(enough) if is_closed(question) else None
+        stance = None
+        if is_closed(question):
+            stance = stance_of(question.text, candidates, self._judge, evidence).given(enough)
         return self._answered(question, evidence, candidates, weighed, stance, enough)
 
     def _answered(

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import Embeds, Reranks
 from vericite.records import Document, Evidence, Section
-from vericite.text.acronyms import acronym_pairs
+from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.references import parse_markers, parse_pmids
 from vericite.text.roles import Role, document_roles, unlabelled
 from vericite.text.sentences import document_sentences
@@ -259,6 +260,38 @@ def absent(question: str, text: str) -> list[str]:
         if long and not unmentioned(sorted(long), text):
             told |= short
     return [word for word in lacking if word not in told]
+
+
+def outcomes_of(question: str) -> list[str]:
+    """An outcome that is no subject of a question, as any may have it: mortality, survival."""
+    subjects = subjects_of(question)
+    every = dict.fromkeys(_WORD.findall(question))
+    return [word for word in every if word not in subjects and _spelt(word).startswith(tuple(chain(*_same())))]
+
+
+def about_the_asked(question: str, asked: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[bool]:
+    """Whether each sentence is about what is asked, so that it may speak for yes or for no.
+
+    It is not where an outcome that is asked for is neither in it nor in its source's title, or where another sentence
+    of its source has twice as much of what is asked: "cytomegalovirus was not followed by multiple sclerosis" says
+    nothing of Epstein-Barr virus. Abbreviations that the source explains count as what they stand for.
+    """
+    outcomes, wanted = outcomes_of(question), subjects_of(question)
+    explained = {hit: acronym_pairs(evidence[hit - 1].document.titled_text) for hit in {it.marker for it in asked}}
+    texts = [" ".join([it.text, *_long_forms(it.text, explained[it.marker])]) for it in asked]
+    had = [
+        len(wanted) + len(outcomes) - len(absent(question, text)) - len(unmentioned(outcomes, text)) for text in texts
+    ]
+    most = {it.marker: max(n for other, n in zip(asked, had, strict=True) if other.marker == it.marker) for it in asked}
+    return [
+        (not most[it.marker] or 2 * n > most[it.marker])
+        and not unmentioned(outcomes, f"{evidence[it.marker - 1].document.title} {text}")
+        for it, text, n in zip(asked, texts, had, strict=True)
+    ]
+
+
+def _long_forms(text: str, explained: Iterable[Acronym]) -> Iterator[str]:
+    return (it.long for it in explained if re.search(rf"(?<!\w){re.escape(it.singular)}s?(?!\w)", text))
 
 
 _LONG_WORD = 8
