@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -262,8 +263,11 @@ def test_the_systems_of_a_file_of_many_are_compared_reported_and_drawn_from_each
     assert len(found) == 6 and all(one["n"] == 2 and one["p_holm"] >= one["p"] for one in found)
     shown = run_cli("report", many, "--judge", "lexical", "--csv", "-").out
     assert {row["system"] for row in csv.DictReader(shown.splitlines())} == {"M1", "M2", "M3", "M4"}
-    drawn = tmp_path / "sample.jsonl"
-    run_cli("annotate", "sample", many, "--judge", "lexical", "--n", "4", "--out", str(drawn))
+    drawn, texts = tmp_path / "sample.jsonl", tmp_path / "texts.jsonl"
+    cited = sorted(set(re.findall(r'"cited_pmid": "?(\d+)', (EXAMPLES.parent / "bioace" / "answers.json").read_text())))
+    texts.write_text("".join(json.dumps({"id": id, "text": "Statins lower cholesterol."}) + "\n" for id in cited))
+    given = ("--documents", str(texts), "--judge", "lexical", "--n", "4", "--out", str(drawn))
+    assert run_cli("annotate", "sample", many, *given).code == 0
     units = [json.loads(line) for line in drawn.read_text().splitlines()]
     assert {(unit["system"], unit["answer"]) for unit in units} <= {
         (f"M{number}", question) for number in range(1, 5) for question in ("statins", "iron")
