@@ -117,7 +117,7 @@ def test_bad_lines_and_repeated_ids_are_told_by_line_and_the_rest_is_read(tmp_pa
         (2, None),
         (3, "id"),
         (4, "id"),
-        (5, "sections.0.text"),
+        (5, "sections.0.txt"),
         (6, "year"),
     ]
     assert "'a' came before" in problems[2].problem
