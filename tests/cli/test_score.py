@@ -256,6 +256,21 @@ def test_the_systems_of_a_file_of_many_are_scored_each_on_its_own(run_cli, runs)
     assert [one["system"] for one in mixed] == [*(f"bioace/M{number}" for number in range(1, 5)), "better"]
 
 
+def test_two_that_are_named_are_compared_whatever_their_questions_are_called(run_cli, tmp_path):
+    ids = ("asthma-M1", "asthma-M2", "copd-M1", "copd-M2")
+    for name, words in (("one", "Rest helps."), ("two", "Rest does not help.")):
+        rows = [{"id": id, "answer": words, "documents": []} for id in ids]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("\n".join(json.dumps({"id": id, "ideal": ["Rest helps."]}) for id in ids))
+    files = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
+    (found,) = json.loads(run_cli("compare", *files, "--gold", str(gold), "-m", "RougeL", "--json").out)
+    assert (found["first"], found["second"], found["n"]) == ("one", "two", 4)
+    # Gold with the ids of the file is of the file as it is.
+    (scored,) = json.loads(run_cli("score", files[0], "--gold", str(gold), "-m", "RougeL", "--json").out)
+    assert (scored["system"], scored["value"], scored["n"]) == ("one", 1.0, 4)
+
+
 def test_the_systems_of_a_file_of_many_are_compared_reported_and_drawn_from_each_on_its_own(run_cli, tmp_path):
     many = f"medaesqa:{EXAMPLES.parent / 'bioace' / 'answers.json'}"
     found = json.loads(run_cli("compare", many, "-m", "CitationSupportRate", "--json").out)

@@ -409,6 +409,23 @@ def test_a_sentence_on_another_subject_speaks_neither_for_nor_against():
     assert about_the_asked("Does zinc help?", found, sources) == [True, True, True]
 
 
+def test_a_source_on_another_drug_speaks_neither_for_nor_against():
+    own = "Zelotrine lowered mortality in adults with sepsis."
+    other = "Marlocine did not lower mortality in adults with sepsis."
+    asked = "Does zelotrine lower mortality in adults with sepsis?"
+    sources = evidence(document("a", own), document("b", other))
+    assert about_the_asked(asked, candidates_of(sources), sources) == [True, False]
+    # Where no source has the drug by its name, it may go by another.
+    sources = evidence(document("b", other))
+    assert about_the_asked(asked, candidates_of(sources), sources) == [True]
+
+
+def test_lives_saved_are_deaths_that_were_not():
+    sources = evidence(document("a", "Zelotrine saved lives of adults with sepsis."))
+    asked = "Does zelotrine lower mortality in adults with sepsis?"
+    assert about_the_asked(asked, candidates_of(sources), sources) == [True]
+
+
 def test_a_source_of_nothing_but_short_sentences_can_be_quoted():
     short, long = "Zelotrine reduces migraine.", "It was bought in a shop in the same town by all."
     found = candidates_of(evidence(document("a", short), document("b", "Few came.", OTHER)))

@@ -235,6 +235,8 @@ def _rows(told: argparse.Namespace) -> list[Decided]:
             raise InputError(f"expected --sentences to be one or more; found {size}")
     paths = [path for name, path in found.items() if not told.only or name in told.only]
     protocols = told.protocol or PROTOCOLS
+    if told.others and not told.sentences:
+        raise InputError("expected --sentences beside --others; found none. Say how long documents are to be.")
     others = _documents(told.others) if told.others else None
     rows: list[Decided] = []
     for path in paths:

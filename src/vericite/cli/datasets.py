@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from vericite.cli.answers import read_answers
-from vericite.cli.io import clean, output, remark_leakage, say, say_json
+from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report
 
@@ -83,8 +83,12 @@ def show(
     kind: Gives | None = next((it for it in source.set.gives if it == what), None)
     if kind is None:
         raise UnknownNameError(f"kind of record in {source.set.name}", what, source.set.gives)
+    found = False
     for record in source.records(kind, problems):
+        found = True
         say_json(to_json(record))
+    if not found and not problems:
+        remark(f"no {kind} are in it; `vericite datasets stats {source.set.name}` counts what is")
     report(problems)
 
 

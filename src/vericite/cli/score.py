@@ -201,7 +201,8 @@ def compare(
     problems: list[RecordError] = []
     with reported(problems):
         places = [first, *([second] if second else [])]
-        read = _read(places, problems, gold, {}, documents, columns, name)
+        # Of two that are named each is a system, whatever its questions are called.
+        read = _read(places, problems, gold, {}, documents, columns, name, whole=second is not None)
         if len(read.systems) < 2:
             raise InputError(f"expected two systems to compare; found one, {first}. Name another behind it.")
         chosen = _chosen(read, measures) if measures else _telling(read)
@@ -251,6 +252,7 @@ def _read(
     documents: Path | None,
     columns: str | None,
     names: Sequence[str] | None,
+    whole: bool = False,
 ) -> LoadedSystems:
     from vericite.cli.answers import read_library
     from vericite.cli.io import remark_leakage
@@ -258,7 +260,8 @@ def _read(
 
     remark_leakage(gold, *places)
 
-    return read_systems(places, problems, gold, beside, read_library(documents, problems), names or (), columns)
+    library = read_library(documents, problems)
+    return read_systems(places, problems, gold, beside, library, names or (), columns, whole)
 
 
 def _expect_group(by: str | None, read: LoadedSystems) -> None:

@@ -339,6 +339,8 @@ def read_systems(
 ) -> LoadedSystems:
     """Systems, with their gold. Those of a file of many, as MedAESQA's, are each one of its own.
 
+    They are not where the gold has the ids of the file, each of which names a question and a system.
+
     Args:
         locations: Each as ``read_system`` takes it.
         problems: Lines that cannot be used are added here, also where an error follows.
@@ -363,7 +365,9 @@ def read_systems(
         given = read_system(location, dict(beside or {}), library, problems, columns)
         problems += given.strays(known)
         before = f"{name}/" if names or len(locations) > 1 else ""
-        apart = {} if whole else {f"{before}{part}": files for part, files in given.apart().items()}
+        # Gold with the ids that the file has is of the file as it is.
+        whole_here = whole or not given.ids.isdisjoint(known or ())
+        apart = {} if whole_here else {f"{before}{part}": files for part, files in given.apart().items()}
         found = apart or {name: given}
         if known is not None and gold is not None:
             _expect_shared({id for files in found.values() for id in files.ids}, known, location, gold)

@@ -272,20 +272,25 @@ def outcomes_of(question: str) -> list[str]:
 def about_the_asked(question: str, asked: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[bool]:
     """Whether each sentence is about what is asked, so that it may speak for yes or for no.
 
-    It is not where an outcome that is asked for is neither in it nor in its source's title, or where another sentence
-    of its source has twice as much of what is asked: "cytomegalovirus was not followed by multiple sclerosis" says
-    nothing of Epstein-Barr virus. Abbreviations that the source explains count as what they stand for.
+    It is not where an outcome that is asked for is neither in it nor in its source's title; where another sentence of
+    its source has twice as much of what is asked ("cytomegalovirus was not followed by multiple sclerosis" says nothing
+    of Epstein-Barr virus); or where its source has nothing of what is named first, as a drug, and another source does.
+    Abbreviations that the source explains count as what they stand for.
     """
     outcomes, wanted = outcomes_of(question), subjects_of(question)
-    explained = {hit: acronym_pairs(evidence[hit - 1].document.titled_text) for hit in {it.marker for it in asked}}
+    sources = {it.marker: evidence[it.marker - 1].document for it in asked}
+    explained = {marker: acronym_pairs(source.titled_text) for marker, source in sources.items()}
     texts = [" ".join([it.text, *_long_forms(it.text, explained[it.marker])]) for it in asked]
     had = [
         len(wanted) + len(outcomes) - len(absent(question, text)) - len(unmentioned(outcomes, text)) for text in texts
     ]
     most = {it.marker: max(n for other, n in zip(asked, had, strict=True) if other.marker == it.marker) for it in asked}
+    lacking = {marker for marker, source in sources.items() if {*wanted[:1]} & {*absent(question, source.titled_text)}}
+    others = lacking if lacking != sources.keys() else set[int]()
     return [
-        (not most[it.marker] or 2 * n > most[it.marker])
-        and not unmentioned(outcomes, f"{evidence[it.marker - 1].document.title} {text}")
+        it.marker not in others
+        and (not most[it.marker] or 2 * n > most[it.marker])
+        and not unmentioned(outcomes, f"{sources[it.marker].title} {text}")
         for it, text, n in zip(asked, texts, had, strict=True)
     ]
 

@@ -350,6 +350,8 @@ def _wording(problem: Any) -> str:
         return "expected a value; found none"
     if problem["type"] == "value_error":
         return message
+    if problem["type"] == "tuple_type" and isinstance(problem["input"], list):
+        return "expected a tuple; found a list"
     found = json.dumps(problem["input"], ensure_ascii=False, default=str)
     return f"{_expectation(message)}; found {found if len(found) <= 80 else found[:77] + '...'}"
 

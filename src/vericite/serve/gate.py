@@ -128,6 +128,9 @@ class FrontGate:
         Raises:
             Refused: It is not let in.
         """
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Who stands between may take what follows for part of this request, or for another one.
+            raise Refused(400, "expected the length of the body told one way; found two", {"connection": "close"})
         host = headers.get("host", "")
         if self._door.hosts and _bare(host) not in self._door.hosts:
             raise Refused(421, f"expected the host header to be one of this service's names; found {host[:100]!r}")
