@@ -248,6 +248,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_computation_killed_at_any_moment_goes_on(
     run_cli, tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch
 ):

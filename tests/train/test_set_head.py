@@ -166,6 +166,7 @@ def test_trained_head_finds_sources(tmp_path: Path, run_cli: Callable[..., objec
     assert found.by.startswith("learned.v1(set-head@")
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(run_cli, tmp_path: Path):
     """What the models said of the examples read before the kill is not asked again, and the head is the same."""
     data = written(tmp_path / "data.jsonl", examples(56, 0, "t"))
