@@ -242,3 +242,11 @@ def test_on_a_terminal_with_colours_and_links_too(evil: str):
     assert ":smile:" in printed
     if evil == HOSTILE["link"]:
         assert printed.count(evil) >= 4
+
+
+def test_what_the_package_logs_is_a_remark_and_steers_no_terminal(run_cli, tmp_path: Path):
+    path = tmp_path / "a\x1b[31m.csv"
+    path.write_bytes("id,answer\n1,Café au lait [1].\n".encode("cp1252"))
+    printed = run_cli("check", str(path))
+    (said,) = [line for line in printed.err.split("\n") if "cp1252" in line]
+    assert said.startswith("vericite: ") and "\x1b" not in printed.err

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import os
 import signal
 import sys
 import threading
 import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from io import TextIOWrapper
 
-from vericite.cli.io import remark
+from vericite.cli.io import remark, say
 from vericite.errors import InputError, SettingsError, VeriCiteError
 
 _READER_GONE, _TERMINATED = 141, 143
@@ -26,7 +29,7 @@ def main() -> None:
     _print_anything()
     _end_as_by_ctrl_c()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _logged():
             warnings.showwarning = _warn
             program()()
     except InputError as error:
@@ -76,6 +79,27 @@ def _numbered(error: UnicodeError) -> tuple[str, int]:
 
 def _warn(message: Warning | str, *_: object) -> None:
     remark(message)
+
+
+class _Remarks(logging.Handler):
+    """What the package logs, as remarks: an id in it may hold what would steer a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it; behind an exception's message stands where it was raised."""
+        first, *more = self.format(record).split("\n")
+        remark(first)
+        if more:
+            say("\n".join(more), err=True)
+
+
+@contextmanager
+def _logged() -> Generator[None]:
+    logger, remarks = logging.getLogger("vericite"), _Remarks(logging.WARNING)
+    logger.addHandler(remarks)
+    try:
+        yield
+    finally:
+        logger.removeHandler(remarks)
 
 
 def _stop(error: VeriCiteError, code: int) -> None:
