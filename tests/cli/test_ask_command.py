@@ -50,7 +50,7 @@ def test_a_question_that_failed_is_told_and_is_no_success(run_cli, tmp_path: Pat
     batch.write_text("".join(json.dumps({"id": id, "question": text}) + "\n" for id, text in texts.items()))
     asked = ("ask", "--batch", str(batch), "--llm", "http://127.0.0.1:9/v1#none", "--save", str(tmp_path / "run"))
     printed = run_cli(*asked, *FAST)
-    assert printed.code == 1
+    assert printed.code == 3
     assert "2 of 2 questions failed: " in " ".join(printed.err.split())
     assert "0 of 2 questions answered" in printed.out
     assert json.loads((tmp_path / "run" / MANIFEST).read_text())["failed"] == 2

@@ -81,10 +81,12 @@ def test_bad_lines_are_named_and_cost_only_themselves(run_cli, tmp_path):
         ("Statins lower LDL [1].", "1.0", 0),
         ("Statins lower LDL [1]. Statins lower LDL [2].", "0.5", 0),
         ("Statins lower LDL [1]. Statins lower LDL [2].", "0.6", 1),
-        ("Statins lower LDL.", "0.0", 1),
+        ("Statins lower LDL.", "0.01", 1),
+        ("Statins lower LDL [1]. Aspirin is cheap. Iron is sold. Zinc is a metal.", "1", 1),
+        ("Statins lower LDL [1]. Aspirin is cheap. Iron is sold. Zinc is a metal.", "supported=0.25", 0),
     ],
 )
-def test_the_gate_counts_dangling_citations_and_fails_without_any(run_cli, tmp_path, answer, bar, code):
+def test_the_gate_counts_dangling_citations_and_uncited_sentences(run_cli, tmp_path, answer, bar, code):
     path = write(tmp_path / "in.jsonl", {**GOOD, "answer": answer})
     assert run_cli("check", path, "--fail-under", bar).code == code
 
@@ -272,3 +274,48 @@ def test_citations_of_documents_known_as_retracted_are_counted_and_shown(run_cli
 def test_where_nothing_is_retracted_nothing_is_said_of_it(run_cli, tmp_path):
     learn([RetractionReport("pubmed", {"12345678": ()})])
     assert "etracted" not in run_cli("check", write(tmp_path / "in.jsonl", GOOD)).out.lower()
+
+
+def test_gates_apart_each_say_what_they_found(run_cli, tmp_path):
+    path = write(
+        tmp_path / "in.jsonl", {**GOOD, "answer": "Statins lower LDL [1]. Statins lower LDL [7]. Iron is sold."}
+    )
+    printed = run_cli("check", path, "--fail-over", "contradicted=0,uncited=0.4", "--fail-over", "dangling=0")
+    assert printed.code == 1
+    assert "gate passed: contradicted 0 of 1 judged cases (0.000); --fail-over contradicted=0" in printed.out
+    assert "gate passed: uncited 1 of 3 sentences (0.333)" in printed.out
+    assert "gate failed: dangling 1 of 2 citations (0.500)" in printed.out
+
+
+def test_a_gate_does_not_go_by_a_guessed_format_in_which_nothing_is_uncited(run_cli, tmp_path):
+    record = {"question": "What lowers LDL?", "answer": "Statins lower LDL.", "contexts": ["Statins lower LDL."]}
+    path = write(tmp_path / "in.jsonl", record)
+    refused = run_cli("check", path, "--fail-under", "1")
+    assert refused.code == 2 and "expected --format" in refused.err and "--format ragas" in refused.err
+    assert run_cli("check", path, "--fail-under", "1", "--format", "ragas").code == 0
+
+
+def test_a_gate_that_unjudged_cases_may_decide_is_undecided_and_not_failed(run_cli, tmp_path, monkeypatch):
+    from vericite.models.contracts import Judgement
+    from vericite.verify.judges.bundled import LexicalJudge
+
+    judge = LexicalJudge.judge
+
+    def half(self, pairs):
+        for pair, found in zip(kept := list(pairs), judge(self, kept), strict=True):
+            yield Judgement.failed("the server went away") if "Zinc" in pair.claim else found
+
+    monkeypatch.setattr(LexicalJudge, "judge", half)
+    answer = {**GOOD, "answer": "Statins lower LDL [1]. Zinc lowers LDL [1]."}
+    path = write(tmp_path / "in.jsonl", answer)
+    printed = run_cli("check", path, "--judge", "lexical", "--fail-under", "0.9")
+    assert (printed.code, "gate undecided" in printed.out) == (3, True)
+
+
+def test_an_error_that_no_one_foresaw_is_not_taken_for_a_failed_gate(run_cli, monkeypatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("vericite.evaluate.gates.parse_gates", broken)
+    printed = run_cli("check", str(EXAMPLES))
+    assert printed.code == 3 and "RuntimeError: a fault" in printed.err

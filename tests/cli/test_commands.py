@@ -111,7 +111,7 @@ def test_doctor_says_when_a_model_is_damaged(run_cli, monkeypatch, tmp_path):
         file.write(b"x")
     monkeypatch.setattr(folder, "WEIGHTS", tmp_path)
     printed = run_cli("doctor")
-    assert printed.code == 1
+    assert printed.code == 3
     assert "BROKEN" in printed.out
 
 
@@ -181,7 +181,7 @@ def test_a_step_of_training_without_the_extra_says_how_to_install_it(run_cli, mo
         monkeypatch.setitem(sys.modules, name, None)
     for line in ("fit --data a --base b --out c", "pack a b c d e", "unpack --model a --out b"):
         printed = run_cli("train", *line.split())
-        assert printed.code == 1
+        assert printed.code == 3
         assert "pip install 'vericite[train]'" in printed.err
 
 

@@ -73,7 +73,7 @@ def test_a_later_file_adds_replaces_and_deletes(store, tmp_path, run_cli):
     (tmp_path / "update.xml").write_text(XML.replace('<PMID Version="1">2<', '<PMID Version="1">77<'))
     run_cli("corpus", "build", str(tmp_path / "update.xml"), "--to", store)
     missing = run_cli("corpus", "get", store, "77", "9")
-    assert (missing.code, "not in" in missing.err, '"id":"9"' in missing.out) == (1, True, True)
+    assert (missing.code, "not in" in missing.err, '"id":"9"' in missing.out) == (2, True, True)
 
 
 def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):

@@ -89,7 +89,7 @@ def test_documents_come_from_a_file_and_what_is_missing_is_told(tmp_path, run):
     ]
     questions.write_text("\n".join(map(json.dumps, lines)))
     done = run("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents)
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "1 demonstrations made" in done.stdout and "1 failed" in done.stdout
     assert "vericite: b: expected gold documents" in done.stderr
     assert json.loads((tmp_path / "pool.jsonl").read_text())["answer"] == "Zinc shortened colds by 2 days [1]."

@@ -79,10 +79,10 @@ def test_the_gate_is_in_the_json(run_cli):
     printed = run_cli("check", ANSWERS, *LEXICAL, "--json", "--fail-under", "0.99")
     found = json.loads(printed.out)
     assert printed.code == 1
-    assert found["gate"]["passed"] is False
-    assert found["gate"]["citations"] == found["counts"]["supported"] + sum(
-        found["counts"][name] for name in ("contradicted", "irrelevant", "abstained", "failed", "dangling")
-    )
+    assert found["gate"]["outcome"] == "failed"
+    (gate,) = found["gate"]["gates"]
+    names = ("supported", "contradicted", "irrelevant", "abstained", "dangling", "uncited")
+    assert gate["of"] == sum(found["counts"][name] for name in names)
 
 
 def test_no_cell_is_a_formula(capsys):

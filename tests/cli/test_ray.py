@@ -34,7 +34,7 @@ def test_without_ray_the_line_that_installs_it_is_told(run_cli, tmp_path, comman
     monkeypatch.setitem(sys.modules, "ray", None)
     out = tmp_path / "out.jsonl"
     printed = run_cli(command, str(EXAMPLES), "--ray", "local", "--out", str(out))
-    assert printed.code == 1
+    assert printed.code == 3
     assert "pip install 'vericite[ray]'" in printed.err
     assert not out.exists()
 
@@ -46,7 +46,7 @@ def test_a_ray_that_does_not_start_is_told_in_a_sentence(run_cli, tmp_path, monk
     for name in ("ray", "ray.exceptions"):
         monkeypatch.setitem(sys.modules, name, SimpleNamespace(init=init))
     printed = run_cli("check", str(EXAMPLES), "--ray", "local", "--out", str(tmp_path / "out.jsonl"))
-    assert printed.code == 1
+    assert printed.code == 3
     assert "expected Ray to start on this machine; found: The current node timed out" in printed.err
     assert "Traceback" not in printed.err
 

@@ -33,7 +33,7 @@ def test_repaired_answers_are_written_as_check_reads_them(run_cli, tmp_path):
     line = json.loads(out.read_text())
     assert line["answer"] == "Statins lower LDL [1]. Zinc shortens colds [2]."
     assert line["question"] == "What lowers LDL?"
-    assert "gate passed: 2 of 2" in run_cli("check", str(out), "--fail-under", "1").out
+    assert "gate passed: supported 2 of 2" in run_cli("check", str(out), "--fail-under", "1").out
     assert not list(tmp_path.glob("*.partial"))
 
 

@@ -226,7 +226,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, server: Scr
 
     server.default = behave
     printed = make(data, "--concurrency", "1", "--no-cache")
-    assert printed.code == 1
+    assert printed.code == 3
     assert "q0" in printed.err
     asked = len(server.arrivals)
     server.default = long_answer

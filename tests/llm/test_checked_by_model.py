@@ -97,7 +97,7 @@ def test_a_wrong_key_ends_the_run_with_a_word_on_it(server: ScriptedServer, run_
     monkeypatch.setenv("VERICITE_LLM_KEY", KEY)
     server.default = status(401, f"Incorrect API key provided: {KEY}")
     printed = run_cli("check", answers(tmp_path, 30), "--judge", f"llm:{server.spec}", "--no-cache")
-    assert printed.code == 1
+    assert printed.code == 3
     assert "VERICITE_LLM_KEY" in printed.err
     assert KEY not in printed.out + printed.err
 
@@ -108,7 +108,7 @@ def test_a_run_in_which_nothing_could_be_judged_does_not_look_like_a_good_one(
 ):
     server.default = status(code, "not today")
     printed = run_cli("check", answers(tmp_path, 2), "--judge", f"llm:{server.spec}", "--no-cache")
-    assert printed.code == 1
+    assert printed.code == 3
     assert "none of 2 cases could be judged" in printed.err
     assert "2/2" in printed.out
 
@@ -124,14 +124,14 @@ def test_a_stopped_run_says_where_its_verdicts_are_and_the_next_does_not_destroy
     partial = tmp_path / "verdicts.jsonl.partial"
     command = ("check", answers(tmp_path, 300), "--judge", f"llm:{server.spec}", "--no-cache", "--out", str(out))
     stopped = run_cli(*command)
-    assert stopped.code == 1
+    assert stopped.code == 3
     told = " ".join(stopped.err.split())
     assert "the verdicts on 128 answers are in" in told and "verdicts.jsonl.partial" in told.replace(" ", "")
     assert "language model: " in told
     assert len(partial.read_text().splitlines()) == 128
     assert not out.exists()
     server.default = status(401, "no such key")
-    assert run_cli(*command).code == 1
+    assert run_cli(*command).code == 3
     assert len(partial.read_text().splitlines()) == 128
 
 
@@ -158,7 +158,7 @@ def test_offline_sends_nothing(run_cli, tmp_path, monkeypatch):
 
 def test_a_judge_without_its_key_says_which_variable_it_wants(run_cli, tmp_path):
     printed = run_cli("check", answers(tmp_path, 1), "--judge", "llm:openai:gpt-4o-mini")
-    assert printed.code == 1
+    assert printed.code == 3
     assert "OPENAI_API_KEY" in printed.err
 
 

@@ -231,7 +231,7 @@ def test_what_cannot_be_a_base_is_said(asked: Callable[..., list[str]], tmp_path
     assert printed.code == 2 and "expected a decoder in" in printed.err
     words[words.index("--base") + 1] = str(tmp_path / "nowhere")
     printed = run_cli(*words)
-    assert printed.code == 1 and "expected a checkpoint's folder" in printed.err
+    assert printed.code == 3 and "expected a checkpoint's folder" in printed.err
     (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "targets": ["nothing"]}), encoding="utf-8")
     printed = run_cli(*asked("inline", "another"))
     assert printed.code == 2 and "all-linear" in printed.err

@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from io import TextIOWrapper
 
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import remark, say
 from vericite.errors import InputError, SettingsError, VeriCiteError
 
@@ -21,7 +23,7 @@ _READER_GONE, _TERMINATED = 141, 143
 
 
 def main() -> None:
-    """Run the command line; exits 2 on input that cannot be used, 1 on failure."""
+    """Run the command line; it exits with a code of ``ExitCode``."""
     from vericite.cli.app import program
 
     # Arguments that are not UTF-8 come as halves of surrogate pairs, which no record and no file can hold.
@@ -33,9 +35,9 @@ def main() -> None:
             warnings.showwarning = _warn
             program()()
     except InputError as error:
-        _stop(error, 2)
+        _stop(error, ExitCode.BAD_INPUT)
     except VeriCiteError as error:
-        _stop(error, 1)
+        _stop(error, ExitCode.NOT_RUN)
     except SystemExit as ended:
         # Those who print for us make 1 of it when the reader of a pipe goes away (`vericite ... | head`), which is what
         # a failure gives.
@@ -45,9 +47,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(_READER_GONE)
     except OSError as error:
-        _stop(VeriCiteError(f"expected to be able to write the output; found: {error.strerror or error}"), 1)
+        found = f"expected to be able to write the output; found: {error.strerror or error}"
+        _stop(VeriCiteError(found), ExitCode.NOT_RUN)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception:
+        # A fault of ours. Python would exit with 1, which a pipeline reads as a gate that failed.
+        traceback.print_exc()
+        sys.exit(ExitCode.NOT_RUN)
 
 
 def _end_as_by_ctrl_c() -> None:
@@ -102,7 +109,7 @@ def _logged() -> Generator[None]:
         logger.removeHandler(remarks)
 
 
-def _stop(error: VeriCiteError, code: int) -> None:
+def _stop(error: VeriCiteError, code: ExitCode) -> None:
     if isinstance(error, SettingsError):
         from vericite.cli.plans import option_of
 

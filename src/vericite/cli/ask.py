@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, is_quiet, note, output, remark, remark_leakage, say, say_json, show_embedding
 from vericite.cli.options import (
     BATCH,
@@ -177,9 +178,7 @@ def ask(
         # Also of a run that was stopped: it was paid for.
         show_ledger(made.ledger)
     outcomes.show(len(questions))
-    report([*problems, *refused])
-    if outcomes.failed:
-        raise typer.Exit(1)
+    report([*problems, *refused], ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
 
 
 def _expect_some(k: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, count_lines, note, remark, say, say_json
 from vericite.cli.options import (
     AbstainOption,
@@ -50,8 +51,9 @@ if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
+    from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
-    from vericite.evaluate.rates import CitationRates, Gate
+    from vericite.evaluate.rates import CitationRates
     from vericite.pipeline.plan import Plan
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
@@ -85,11 +87,17 @@ def check(
     ] = None,
     protocol: ProtocolOption = "default",
     fail_under: Annotated[
-        float | None,
+        list[str] | None,
         typer.Option(
-            min=0,
-            max=1,
-            help="Exit with 1 when fewer of all cases, dangling citations included, are supported.",
+            help="Exit with 1 if a share is lower, as in supported=0.9. A number alone is the supported share of all "
+            "cases, dangling citations and uncited sentences.",
+            metavar="SHARES",
+        ),
+    ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with 1 if a share is higher, as in contradicted=0,uncited=0.1,dangling=0.", metavar="SHARES"
         ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
@@ -115,15 +123,17 @@ def check(
 ) -> None:
     """Check every citation of a file of answers, and print the rates with their 95% intervals.
 
-    A record that cannot be used is reported and costs itself alone; the exit code is then 2. It
-    is 2 for a file without answers, too.
+    A record that cannot be used is reported and costs only itself. Exit codes: 0 all gates passed, 1 a gate failed,
+    2 wrong input or usage, also a record that cannot be used or a file without answers, 3 it could not run, or a gate
+    could not be decided because cases could not be judged.
     """
     from vericite.cli.answers import read_answers
     from vericite.cli.show import ledger_of, show_ledger
-    from vericite.evaluate.rates import Gate
+    from vericite.evaluate.gates import parse_gates
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
     refuse_both(as_json, as_csv)
+    gates = parse_gates(fail_under or (), fail_over or ())
     refuse_same(out, file, documents)
     refuse_unwritable(out, is_shared=ray is not None)
     refuse_same(page, file, documents, what="--report")
@@ -132,7 +142,7 @@ def check(
     refuse_unwritable(page, "--report")
     file = local_copy(ctx, file)
     problems: list[RecordError] = []
-    answers = read_answers(file, format, documents, problems, _show_format, columns)
+    answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)), columns)
     chosen = plan_of(ctx, "check", plan, plan_out)
     judged_by = judge_of(chosen.check, settings_of(chosen.llm))
     before = ledger_of(judged_by)
@@ -149,21 +159,17 @@ def check(
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(judged_by, before))
-    gate = None if fail_under is None else Gate.of(rates, fail_under)
+    results = [gate.result(rates.summary) for gate in gates]
     if as_json or as_csv:
-        _print_figures(rates, gate, as_json)
+        _print_figures(rates, results, as_json)
     else:
         table.end(rates)
-        if gate is not None:
-            say(_in_words(gate))
+    # In JSON the gates are among the figures.
+    for result in () if as_json else results:
+        say(result.sentence, err=as_csv)
     if page is not None and items is not None:
         _write_page(items, file, page)
-    passed = (gate is None or gate.passed) and _any_judged(rates)
-    report(problems)
-    if not rates.answers:
-        raise typer.Exit(2)  # what was expected has been said
-    if not passed:
-        raise typer.Exit(1)
+    report(problems, _code(rates, results))
 
 
 def _refuse_one_file(out: Path | None, page: Path | None) -> None:
@@ -314,14 +320,16 @@ class _Table:
 _UNREAD_SHOWN = 3
 
 
-def _print_figures(rates: CitationRates, gate: Gate | None, as_json: bool) -> None:
+def _print_figures(rates: CitationRates, results: Sequence[GateResult], as_json: bool) -> None:
     from vericite.cli.figures import print_csv
+    from vericite.evaluate.gates import overall
 
     if not as_json:
         print_csv(rates.records)
         return
     figures = {"answers": rates.answers, "counts": rates.summary.model_dump(mode="json"), "rates": rates.records}
-    say_json(json.dumps({**figures, "gate": None if gate is None else gate.record}, indent=2, ensure_ascii=False))
+    gate = {"outcome": overall(results), "gates": [result.record for result in results]} if results else None
+    say_json(json.dumps({**figures, "gate": gate}, indent=2, ensure_ascii=False))
 
 
 _RATES_WIDTH = 80
@@ -367,14 +375,35 @@ def _table_width(rows: Sequence[Row]) -> int:
     return sum(shown) + min(max(word, _LEAST_CLAIM), _MOST_CLAIM)
 
 
-def _show_format(name: str) -> None:
-    note(f"read as {name}; --format NAME reads it otherwise")
+def _format_shown(is_gated: bool) -> Callable[[str], None]:
+    """Say which format was recognised; for a gate, refuse one that gives citations to sentences without any."""
+
+    def show(name: str) -> None:
+        from vericite.errors import InputError
+        from vericite.formats.registry import FORMATS
+
+        if is_gated and FORMATS[name].infers_citations:
+            raise InputError(
+                f"expected --format with a gate for a file that looks like {name}; found none. There a sentence "
+                "without a marker cites every context, so it is never uncited. Add --format "
+                f"{name} if that is meant, else another format (docs/formats.md)."
+            )
+        note(f"read as {name}; --format NAME reads it otherwise")
+
+    return show
 
 
-def _in_words(gate: Gate) -> str:
-    found = f"{gate.supported} of {gate.citations} cases supported, dangling citations included ({gate.share:.3f})"
-    end = f"{found if gate.citations else 'no citations'}, --fail-under {gate.fail_under:g}"
-    return f"gate {'passed' if gate.passed else 'failed'}: {end}"
+def _code(rates: CitationRates, results: Sequence[GateResult]) -> ExitCode:
+    """What the check came to, bad records aside."""
+    from vericite.evaluate.gates import overall
+
+    if not rates.answers:
+        return ExitCode.BAD_INPUT  # the reader has said what was expected
+    if not _any_judged(rates):
+        return ExitCode.NOT_RUN
+    outcome = overall(results)
+    codes = {"passed": ExitCode.OK, "failed": ExitCode.GATE_FAILED, "undecided": ExitCode.NOT_RUN}
+    return codes[outcome]
 
 
 def _any_judged(rates: CitationRates) -> bool:

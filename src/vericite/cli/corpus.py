@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import clean, note, remark, say, say_json
 from vericite.cli.options import (
     FromYear,
@@ -252,7 +253,7 @@ def get(
     store: StoreArgument,
     ids: Annotated[list[str], typer.Argument(help="Ids of documents, such as PMIDs.")],
 ) -> None:
-    """Print documents as JSON, a line each. Exits with 1 if one is not there."""
+    """Print documents as JSON, a line each. The exit code is 2 if one is not there."""
     from vericite.corpus.store import open_store
     from vericite.records import to_json
 
@@ -261,7 +262,7 @@ def get(
         say_json(to_json(document))
     if found.missing:
         remark(f"not in {store}: {', '.join(found.missing)}")
-        raise typer.Exit(1)
+        end(ExitCode.BAD_INPUT)
 
 
 @corpus.command()
@@ -295,7 +296,7 @@ def export(
 
 @corpus.command()
 def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
-    """Read every document and index of a store; exits with 1 if something is wrong."""
+    """Read every document and index of a store; the exit code is 1 if something is wrong."""
     from vericite.corpus.store import open_store
 
     problems = open_store(store).verify()
@@ -306,8 +307,7 @@ def verify(store: StoreArgument, as_json: JsonOption = False) -> None:
             say(clean(problem))
     else:
         say("nothing is wrong")
-    if problems:
-        raise typer.Exit(1)
+    end(ExitCode.GATE_FAILED if problems else ExitCode.OK)
 
 
 @contextmanager

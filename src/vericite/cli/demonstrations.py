@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, say, say_json
 from vericite.cli.options import (
     CacheOption,
@@ -142,9 +143,7 @@ def build(
         _print_built(built, to, writer)
     else:
         _show_built(built, to, writer)
-    report([*problems, *more])
-    if built.failed:
-        raise typer.Exit(1)
+    report([*problems, *more], ExitCode.NOT_RUN if built.failed else ExitCode.OK)
 
 
 def _refuse_idle(

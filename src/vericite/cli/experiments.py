@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import note, remark, remark_leakage, say, show_embedding
 from vericite.cli.options import DrawSeedOption, DrawsOption
 from vericite.cli.refusals import refuse_unwritable, report
@@ -66,12 +67,9 @@ def run(
     outcomes = _run(grid)
     failed = sum(outcome.failed for outcome in outcomes)
     say(f"{grid.folder}: {len(outcomes)} cells; vericite table {grid.folder}")
-    report(problems)
     if failed:
-        remark(
-            f"questions that failed: {failed}. Mend what is said above, and type the command again to ask them again"
-        )
-        raise typer.Exit(1)
+        remark(f"questions that failed: {failed}. Fix what is said above, and run the command again to ask them again")
+    report(problems, ExitCode.NOT_RUN if failed else ExitCode.OK)
 
 
 def _values(given: list[str] | None) -> dict[str, str]:
@@ -308,5 +306,4 @@ def _show_computed(done: Computed, what: Computable) -> None:
     if done.failed:
         remark(f"the model failed on {done.failed} answers; type the command again to ask it again")
     note(f"now: vericite score {done.files[0].parent} -m {_MEASURES[what]}")
-    if done.failed:
-        raise typer.Exit(1)
+    end(ExitCode.NOT_RUN if done.failed else ExitCode.OK)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import EXTRAS, Extra, clean, install_line, missing, say, say_json, unfit
 from vericite.cli.options import JsonOption, JudgeOption
 from vericite.version import __version__
@@ -155,15 +156,14 @@ def doctor(
 ) -> None:
     """Show what is installed, which models are there and intact, and how to install what is missing.
 
-    Exits with 1 if a bundled model is missing or damaged, or the language model does not answer.
+    The exit code is 3 if a bundled model is missing or damaged, or the language model does not answer.
     """
     if llm is not None:
         _try(llm)
         return
     found = examine()
     _print(found, as_json, _shown(found))
-    if not all(model["ok"] for model in found["models"]):
-        raise typer.Exit(1)
+    end(ExitCode.OK if all(model["ok"] for model in found["models"]) else ExitCode.NOT_RUN)
 
 
 def _try(model: str) -> None:

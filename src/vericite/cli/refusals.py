@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import remark
 from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError, RecordError, VeriCiteError
@@ -98,14 +99,21 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
         raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
 
 
-def report(problems: Sequence[RecordError]) -> None:
-    """Name the lines that could not be used, and exit with 2 if there are any."""
+def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> None:
+    """Name the records that could not be used, and exit with ``BAD_INPUT`` if there are any.
+
+    Args:
+        problems: What is wrong with each.
+        code: What the rest came to; the higher of the two codes is given.
+
+    Raises:
+        typer.Exit: There are such records, or ``code`` is not ``OK``.
+    """
     for problem in problems[:20]:
         remark(problem)
     if len(problems) > 20:
         remark(f"and {len(problems) - 20} more lines that could not be used")
-    if problems:
-        raise typer.Exit(2)
+    end(code, ExitCode.BAD_INPUT if problems else ExitCode.OK)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
 
 import typer
 
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, remark_leakage, say
 from vericite.cli.options import (
     CacheOption,
@@ -321,7 +322,7 @@ def write_examples(asked: Asked, out: Path, settings: Settings) -> tuple[MadeCou
 
 
 def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | None) -> None:
-    """Print what a run came to; exit with 1 where the model failed on some record."""
+    """Print what a run came to; exit with 3 if the model failed on a record."""
     say(f"{counts.items:,} records, {counts.before:,} done before: {counts.examples:,} examples")
     for reason, count in sorted(counts.rejected.items(), key=lambda pair: -pair[1]):
         say(f"  left out: {count:,}: {reason}")
@@ -329,9 +330,7 @@ def show_counts(counts: MadeCounts, problems: Sequence[RecordError], llm: LLM | 
         remark(f"{clean(id)}: {clean(reason)}")
     if llm is not None:
         say(f"  {llm.ledger}")
-    report(problems)
-    if counts.failed:
-        raise typer.Exit(1)
+    report(problems, ExitCode.NOT_RUN if counts.failed else ExitCode.OK)
 
 
 @contextmanager

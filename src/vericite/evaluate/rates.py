@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from math import sqrt
-from typing import Any, Self
 
 from vericite.records import Summary
 
@@ -180,32 +179,3 @@ class CitationRates:
         """Each rate as JSON has it, with what it is a share of."""
         rates = ((name, self[name]) for name in self.names)
         return [{"rate": name, **asdict(rate), "of": SHARES[name].denominator} for name, rate in rates]
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Whether enough of all citations are supported."""
-
-    supported: int
-    citations: int
-    fail_under: float
-
-    @classmethod
-    def of(cls, rates: CitationRates, fail_under: float) -> Self:
-        """What a run came to, against the share that is wanted."""
-        return cls(rates.summary.supported, rates.summary.cases + rates.summary.dangling, fail_under)
-
-    @property
-    def share(self) -> float:
-        """Supported ones of all citations, those to documents that are not there too."""
-        return self.supported / self.citations if self.citations else 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether there are citations, and enough of them are supported."""
-        return bool(self.citations) and self.share >= self.fail_under
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """It as JSON has it."""
-        return {**asdict(self), "share": self.share, "passed": self.passed}

@@ -149,6 +149,7 @@ RAGAS = Format(
     '{"user_input"?, "response": "text", "retrieved_contexts": ["text"]} or {"question"?, "answer", "contexts"}',
     _read,
     _is_ragas,
+    infers_citations=True,
 )
 
 
@@ -165,12 +166,14 @@ LANGCHAIN = Format(
     '{"query"?, "result", "source_documents"} or {"messages", "context"?}',
     _read,
     _is_langchain,
+    infers_citations=True,
 )
 
 LLAMAINDEX = Format(
     '{"response": "text", "source_nodes": [{"node": {"id_", "text", "metadata"}, "score"}]}',
     _read,
     lambda fields: isinstance(fields.get("source_nodes"), list) and "response" in fields,
+    infers_citations=True,
 )
 
 
@@ -202,6 +205,7 @@ HAYSTACK = Format(
     _read,
     _is_haystack,
     parts=_haystack_parts,
+    infers_citations=True,
 )
 
 ALCE = Format(

@@ -125,6 +125,7 @@ class Format:
         matches: Whether a record's fields are those of this form.
         needs_documents: Whether its records name documents that they do not bring.
         parts: The answers of a record that holds several, each as a record; None where it is one answer.
+        infers_citations: Whether a sentence without a marker is taken to cite every context.
     """
 
     summary: str
@@ -132,6 +133,7 @@ class Format:
     matches: Callable[[Fields], bool]
     needs_documents: bool = False
     parts: Callable[[RawRecord], Iterator[RawRecord]] | None = None
+    infers_citations: bool = False
 
 
 class Foreign(Record):

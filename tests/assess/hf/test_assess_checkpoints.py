@@ -165,7 +165,7 @@ def test_correctness_is_trained_on_labelled_pairs_at_the_command_line(bert: Path
     judged = run_cli("judge", "Aspirin lowers fever .", TEXTS[0], "--judge", f"hf:{out}", "--json")
     assert judged.code == 0, judged.err
     missing = run_cli(*train[:3], "--out", str(tmp_path / "new"), "--encoder", str(tmp_path / "nowhere"))
-    assert missing.code == 1 and "checkpoint" in missing.err
+    assert missing.code == 3 and "checkpoint" in missing.err
 
 
 def test_the_whole_of_a_group_is_held_out():

@@ -1,0 +1,183 @@
+"""Gates: shares of a check that must be reached, or must not be exceeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vericite.errors import InputError, UnknownNameError
+from vericite.records import Summary
+
+Outcome = Literal["passed", "failed", "undecided"]
+
+
+@dataclass(frozen=True)
+class GateShare:
+    """What a gate counts.
+
+    Attributes:
+        count: The cases, citations or sentences of the kind.
+        of: Those that the share is of, without the ones that could not be judged.
+        unknown: Cases that could not be judged: each may be of the kind or not.
+        denominator: What the share is of, in words.
+    """
+
+    count: Callable[[Summary], int]
+    of: Callable[[Summary], int]
+    unknown: Callable[[Summary], int]
+    denominator: str
+
+
+def _failed(summary: Summary) -> int:
+    return summary.failed
+
+
+def _none(_: Summary) -> int:
+    return 0
+
+
+GATE_SHARES: dict[str, GateShare] = {
+    "supported": GateShare(
+        lambda counts: counts.supported,
+        lambda counts: counts.judged + counts.abstained + counts.dangling + counts.uncited,
+        _failed,
+        "cases, dangling citations and uncited sentences",
+    ),
+    "contradicted": GateShare(
+        lambda counts: counts.contradicted, lambda counts: counts.judged, _failed, "judged cases"
+    ),
+    "irrelevant": GateShare(lambda counts: counts.irrelevant, lambda counts: counts.judged, _failed, "judged cases"),
+    "abstained": GateShare(
+        lambda counts: counts.abstained, lambda counts: counts.judged + counts.abstained, _failed, "cases"
+    ),
+    "failed": GateShare(_failed, lambda counts: counts.cases, _none, "cases"),
+    "dangling": GateShare(lambda counts: counts.dangling, lambda counts: counts.citations, _none, "citations"),
+    "uncited": GateShare(lambda counts: counts.uncited, lambda counts: counts.claims, _none, "sentences"),
+}
+"""The shares by name. All but ``supported`` are those that ``check`` prints."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A share that must be at least, or at most, ``limit``."""
+
+    name: str
+    limit: float
+    is_minimum: bool
+
+    @property
+    def option(self) -> str:
+        """The option that asks for it."""
+        return f"--fail-{'under' if self.is_minimum else 'over'} {self.name}={self.limit:g}"
+
+    def result(self, counts: Summary) -> GateResult:
+        """Whether these counts pass."""
+        share = GATE_SHARES[self.name]
+        return GateResult(self, share.count(counts), share.of(counts), share.unknown(counts))
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate was decided by.
+
+    Attributes:
+        count: What was counted, out of ``of``.
+        unknown: Cases that could not be judged, which would add to ``of`` and perhaps to ``count``.
+    """
+
+    gate: Gate
+    count: int
+    of: int
+    unknown: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of what was judged; None where there was nothing."""
+        return self.count / self.of if self.of else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """``undecided`` where the cases that could not be judged may make the difference.
+
+        A share of nothing is below any minimum, and above no maximum.
+        """
+        total = self.of + self.unknown
+        if not total:
+            return "failed" if self.gate.is_minimum else "passed"
+        lowest, highest = self.count / total, (self.count + self.unknown) / total
+        limit = self.gate.limit
+        passes = (lowest >= limit, highest >= limit) if self.gate.is_minimum else (highest <= limit, lowest <= limit)
+        return "passed" if passes[0] else "undecided" if passes[1] else "failed"
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line."""
+        denominator = GATE_SHARES[self.gate.name].denominator
+        share = "" if self.share is None else f" ({self.share:.3f})"
+        unknown = f"; {self.unknown} more could not be judged" if self.unknown else ""
+        found = f"{self.gate.name} {self.count} of {self.of} {denominator}{share}{unknown}"
+        return f"gate {self.outcome}: {found}; {self.gate.option}"
+
+    @property
+    def record(self) -> dict[str, object]:
+        """The result as JSON."""
+        return {
+            "share": self.gate.name,
+            "at_least" if self.gate.is_minimum else "at_most": self.gate.limit,
+            "count": self.count,
+            "of": self.of,
+            "unknown": self.unknown,
+            "value": self.share,
+            "outcome": self.outcome,
+        }
+
+
+def parse_gates(under: Iterable[str], over: Iterable[str]) -> list[Gate]:
+    """The gates of ``--fail-under`` and ``--fail-over``.
+
+    Each text is ``NAME=SHARE``, several with commas between them. A number alone is ``supported`` for
+    ``--fail-under``.
+
+    Raises:
+        InputError: One cannot be read, or the same gate is given twice.
+    """
+    texts = [(text, True) for text in under] + [(text, False) for text in over]
+    gates = [_parsed(part, minimum) for text, minimum in texts for part in text.split(",")]
+    seen: set[tuple[str, bool]] = set()
+    for gate in gates:
+        key = gate.name, gate.is_minimum
+        if key in seen:
+            raise InputError(f"expected each gate once; found {gate.option} as a second one. Leave one out.")
+        seen.add(key)
+    return gates
+
+
+def _parsed(text: str, is_minimum: bool) -> Gate:
+    option = "--fail-under" if is_minimum else "--fail-over"
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if not equals:
+        name, number = ("supported" if is_minimum else ""), name
+    if not name:
+        raise InputError(
+            f"expected {option} to be NAME=SHARE, such as contradicted=0; found {text!r}. "
+            f"The names are {', '.join(GATE_SHARES)}."
+        )
+    if name not in GATE_SHARES:
+        raise UnknownNameError(f"share for {option}", name, GATE_SHARES)
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit <= 1:
+        raise InputError(
+            f"expected {option} {name} to be a share from 0 to 1, such as {name}=0.9; found {number!r}. "
+            "Write 90 % as 0.9."
+        )
+    return Gate(name, limit, is_minimum)
+
+
+def overall(results: Sequence[GateResult]) -> Outcome:
+    """``failed`` if any gate failed, else ``undecided`` if any is, else ``passed``."""
+    outcomes = {result.outcome for result in results}
+    return "failed" if "failed" in outcomes else "undecided" if "undecided" in outcomes else "passed"
