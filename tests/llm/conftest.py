@@ -9,7 +9,15 @@ from server import FAST, ScriptedServer
 
 from vericite.llm import LLM
 
-VARIABLES = ["VERICITE_LLM_KEY", "OPENAI_API_KEY", "VERICITE_OFFLINE", "VERICITE_CACHE", "HTTP_PROXY", "http_proxy"]
+VARIABLES = [
+    "VERICITE_KEY_127_0_0_1",
+    "VERICITE_LLM_KEY",
+    "OPENAI_API_KEY",
+    "VERICITE_OFFLINE",
+    "VERICITE_CACHE",
+    "HTTP_PROXY",
+    "http_proxy",
+]
 
 
 @pytest.fixture(autouse=True)

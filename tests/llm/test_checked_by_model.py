@@ -64,7 +64,7 @@ def by_claim(answering: Answering, arrival: Arrival) -> None:
 def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
     server: ScriptedServer, run_cli, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("VERICITE_LLM_KEY", KEY)
+    monkeypatch.setenv("VERICITE_KEY_127_0_0_1", KEY)
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
     server.default = by_claim
     path, out = answers(tmp_path, 100), tmp_path / "verdicts.jsonl"
@@ -94,11 +94,11 @@ def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
 
 
 def test_a_wrong_key_ends_the_run_with_a_word_on_it(server: ScriptedServer, run_cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("VERICITE_LLM_KEY", KEY)
+    monkeypatch.setenv("VERICITE_KEY_127_0_0_1", KEY)
     server.default = status(401, f"Incorrect API key provided: {KEY}")
     printed = run_cli("check", answers(tmp_path, 30), "--judge", f"llm:{server.spec}", "--no-cache")
     assert printed.code == 3
-    assert "VERICITE_LLM_KEY" in printed.err
+    assert "VERICITE_KEY_127_0_0_1" in printed.err
     assert KEY not in printed.out + printed.err
 
 

@@ -24,7 +24,7 @@ MakeLLM = Callable[..., LLM]
 
 @pytest.fixture(autouse=True)
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VERICITE_LLM_KEY", PLANTED)
+    monkeypatch.setenv("VERICITE_KEY_127_0_0_1", PLANTED)
 
 
 def echo_in_pieces(answering: served.Answering, arrival: served.Arrival) -> None:
@@ -155,7 +155,7 @@ def test_the_key_is_sent_and_is_seen_nowhere(
     name: str,
     key: str,
 ):
-    monkeypatch.setenv("VERICITE_LLM_KEY", key)
+    monkeypatch.setenv("VERICITE_KEY_127_0_0_1", key)
     caplog.set_level(logging.DEBUG)
     server.default = ECHOES[name]
     llm = ask(cache=tmp_path, attempts=2, timeout=0.2 if name == "silent" else 5.0)
@@ -185,3 +185,48 @@ def test_an_escaped_key_is_struck_out_of_pieces_too(form: str, size: int):
     scrubber = PieceScrubber(Key("KEY", ODD))
     pieces = [scrubber.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert "".join([*pieces, scrubber.finish()]) == Key("KEY", ODD).scrub(text)
+
+
+OTHERS = {
+    "VERICITE_KEY_LOCALHOST": "sk-of-localhost-0123456789",
+    "VERICITE_LLM_KEY": "sk-of-any-host-0123456789",
+    "OPENAI_API_KEY": "sk-of-openai-0123456789",
+    "OPENROUTER_API_KEY": "sk-of-openrouter-0123456789",
+}
+
+
+def test_a_host_gets_its_own_key_and_no_other(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch):
+    for variable, value in OTHERS.items():
+        monkeypatch.setenv(variable, value)
+    asyncio.run(both_ways(LLM(server.spec, replace(served.FAST))))
+    asyncio.run(both_ways(LLM(server.spec.replace("127.0.0.1", "localhost"), replace(served.FAST))))
+    sent = [arrival.headers.get("authorization") for arrival in server.arrivals]
+    assert sent == [f"Bearer {PLANTED}"] * 2 + [f"Bearer {OTHERS['VERICITE_KEY_LOCALHOST']}"] * 2
+    monkeypatch.delenv("VERICITE_KEY_127_0_0_1")
+    server.arrivals.clear()
+    asyncio.run(both_ways(LLM(server.spec, replace(served.FAST))))
+    assert [arrival.headers.get("authorization") for arrival in server.arrivals] == [None] * 2
+
+
+def test_no_file_of_a_check_holds_the_key(server: ScriptedServer, run_cli, tmp_path: Path, monkeypatch):
+    """Verdicts, the report, the cache, the plan and what is printed, where the server repeats the key in its reply."""
+    monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
+    server.default = echo_said("plain")
+    documents = [{"id": "a", "text": "Statins lower LDL."}]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": "a", "answer": "Statins lower blood LDL [1].", "documents": documents}) + "\n")
+    files = (
+        "--out",
+        str(tmp_path / "v.jsonl"),
+        "--report",
+        str(tmp_path / "r.html"),
+        "--plan-out",
+        str(tmp_path / "p.toml"),
+    )
+    printed = run_cli("check", str(answers), "--judge", f"llm:{server.spec}", *files)
+    assert server.arrivals[0].headers["authorization"] == f"Bearer {PLANTED}"
+    assert "[VERICITE_KEY_127_0_0_1]" in (tmp_path / "v.jsonl").read_text()
+    kept = [file.read_bytes().decode("latin-1") for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(kept) >= 5
+    for text in [*kept, printed.out, printed.err]:
+        assert not [form for form in forms_of(PLANTED) if form in text]

@@ -133,11 +133,11 @@ def test_what_will_not_pass_is_recorded_at_once(server: ScriptedServer, ask: Mak
 
 
 FATAL: dict[str, tuple[Behaviour, str]] = {
-    "401": (served.status(401), "VERICITE_LLM_KEY, which is not set. Set it"),
+    "401": (served.status(401), "VERICITE_KEY_127_0_0_1, which is not set. Set it"),
     "402": (served.status(402), "no credit left"),
     "404": (served.status(404, "no such model"), "no such model. Check that there is a model 'small'"),
     "quota": (served.status(429, {"code": "insufficient_quota", "message": "pay"}), "no credit left"),
-    "inside": (served.body('{"error": {"code": 401, "message": "who?"}}'), "VERICITE_LLM_KEY"),
+    "inside": (served.body('{"error": {"code": 401, "message": "who?"}}'), "VERICITE_KEY_127_0_0_1"),
     "redirect": (served.status(307, location="http://127.0.0.1:9/v1"), "is not followed"),
 }
 
@@ -211,7 +211,7 @@ def test_offline_nothing_beyond_this_machine_is_asked_nor_looked_up(
 ):
     looked_up: list[object] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: looked_up.append(args))
-    monkeypatch.setenv("VERICITE_LLM_KEY", "some-long-key")
+    monkeypatch.setenv("VERICITE_KEY_127_0_0_1", "some-long-key")
     for spec in ("https://models.example.org/v1#m", "openai:gpt-4o", "http://8.8.8.8/v1#m"):
         with pytest.raises(InputError, match="expected a model on this machine"):
             LLM(spec, replace(FAST, offline=True))

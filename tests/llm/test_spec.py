@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import vericite.llm
 from vericite.disk.files import default_cache_folder
-from vericite.errors import InputError, MissingExtraError, UnknownNameError
+from vericite.errors import InputError, LLMAccessError, MissingExtraError, UnknownNameError
 from vericite.llm import LLM, ChatRequest, FrozenSchema, Message, ModelSpec, Settings
-from vericite.llm.spec import PROVIDERS
+from vericite.llm.spec import PROVIDERS, key_of, key_variable_of
 
 MODELS = st.text(string.ascii_letters + string.digits + "-_./:@", min_size=1)
 HOSTS = st.sampled_from(["localhost", "127.0.0.1", "[::1]", "models.example.org", "10.0.0.7"])
@@ -54,12 +54,41 @@ def test_any_text_is_a_spec_or_is_refused(text: str):
         ("deepinfra:a/b", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
         ("ollama:llama3.2", "http://localhost:11434/v1", None),
         ("vllm:a/b", "http://localhost:8000/v1", None),
-        ("https://host.example/v1#m", "https://host.example/v1", "VERICITE_LLM_KEY"),
+        ("https://host.example/v1#m", "https://host.example/v1", "VERICITE_KEY_HOST_EXAMPLE"),
+        ("https://LLM-2.host.example./v1#m", "https://llm-2.host.example./v1", "VERICITE_KEY_LLM__2_HOST_EXAMPLE"),
+        ("http://localhost:8000/v1#m", "http://localhost:8000/v1", "VERICITE_KEY_LOCALHOST"),
+        ("http://[2001:db8::7]/v1#m", "http://[2001:db8::7]/v1", "VERICITE_KEY_2001_DB8__7_"),
+        ("https://api.openai.com/v1#m", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        ("http://api.openai.com/v1#m", "http://api.openai.com/v1", "VERICITE_KEY_API_OPENAI_COM"),
+        (
+            "https://api.openai.com.evil.example/v1#m",
+            "https://api.openai.com.evil.example/v1",
+            "VERICITE_KEY_API_OPENAI_COM_EVIL_EXAMPLE",
+        ),
+        ("http://h\u00f6st/v1#m", "http://h\u00f6st/v1", None),
     ],
 )
 def test_a_spec_says_where_the_model_is_and_which_key_it_takes(text: str, base_url: str, variable: str | None):
     spec = ModelSpec.parse(text)
     assert (spec.base_url, spec.key_variable, spec.path) == (base_url, variable, None)
+
+
+LABELS = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,6}[a-z0-9])?", fullmatch=True)
+NAMES = st.lists(LABELS, min_size=1, max_size=4).map(".".join)
+
+
+@given(NAMES | st.ip_addresses().map(str), NAMES | st.ip_addresses().map(str))
+def test_no_two_hosts_share_a_variable(one: str, other: str):
+    variables = [key_variable_of("https", host, None) for host in (one, other)]
+    assert one == other or None in variables or variables[0] != variables[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("a-b.c", "a.b.c"), ("a_b", "a.b"), ("a--b", "a-b"), ("::1", "1"), ("a_-b", "a-_b")]
+)
+def test_hosts_that_differ_in_a_sign_do_not_share_a_variable(one: str, other: str):
+    variables = [key_variable_of("https", host, None) for host in (one, other)]
+    assert None in variables or variables[0] != variables[1]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +223,14 @@ def test_a_request_of_nothing_is_refused():
         ChatRequest(())
     with pytest.raises(InputError, match="max_tokens"):
         ChatRequest((Message("user", "hi"),), max_tokens=0)
+
+
+def test_a_key_for_all_hosts_is_sent_to_none(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VERICITE_LLM_KEY", "some-long-key")
+    with pytest.raises(LLMAccessError, match=r"VERICITE_KEY_MODELS_EXAMPLE; found VERICITE_LLM_KEY, which is not sent"):
+        key_of(ModelSpec.parse("https://models.example/v1#m"))
+    assert not key_of(ModelSpec.parse("http://localhost:8000/v1#m"))
+    monkeypatch.setenv("VERICITE_KEY_MODELS_EXAMPLE", "its-own-key")
+    assert key_of(ModelSpec.parse("https://models.example/v1#m")).bearer() == "Bearer its-own-key"
+    monkeypatch.delenv("VERICITE_LLM_KEY")
+    assert not key_of(ModelSpec.parse("https://other.example/v1#m"))

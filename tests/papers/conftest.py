@@ -14,7 +14,7 @@ from server import ScriptedServer
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    for name in ("VERICITE_LLM_KEY", "OPENAI_API_KEY", "VERICITE_OFFLINE", "HTTP_PROXY", "http_proxy"):
+    for name in ("VERICITE_KEY_127_0_0_1", "OPENAI_API_KEY", "VERICITE_OFFLINE", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
     with ScriptedServer() as running:
         yield running

@@ -54,7 +54,7 @@ Make = Callable[..., LanguageModelRewriter]
 
 @pytest.fixture
 def rewriter(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Make:
-    for name in ("VERICITE_LLM_KEY", "OPENAI_API_KEY", "VERICITE_OFFLINE", "HTTP_PROXY", "http_proxy"):
+    for name in ("VERICITE_KEY_127_0_0_1", "OPENAI_API_KEY", "VERICITE_OFFLINE", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
 
     def make(documents: int = 5, characters: int = 1_000, **settings: object) -> LanguageModelRewriter:

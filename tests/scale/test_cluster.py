@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from test_stream import answers
 
+from vericite.environment import THREADS
 from vericite.errors import ClusterError, InputError, ModelError
-from vericite.models.engine import THREADS
 from vericite.pipeline.plan import CheckPlan, ModelPlan
 from vericite.scale import CheckWork, Parts, Workers, in_parts
 from vericite.scale.cluster import WorkerPool, _Worker

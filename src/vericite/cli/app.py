@@ -24,6 +24,7 @@ from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.serve import mcp, serve
 from vericite.cli.train import calibrate, train
+from vericite.environment import OFFLINE
 from vericite.version import __version__
 
 app = typer.Typer(
@@ -54,7 +55,7 @@ def root(
     """
     if offline:
         # The one place that all parts look at, also those in other packages.
-        os.environ["VERICITE_OFFLINE"] = "1"
+        os.environ[OFFLINE] = "1"
 
 
 for command in (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vericite import environment
 from vericite.cli.io import remark, say
 from vericite.cli.options import PlanFileOption
 from vericite.cli.plans import plan_of
@@ -15,8 +15,6 @@ from vericite.cli.plans import plan_of
 if TYPE_CHECKING:
     from vericite.pipeline.plan import Plan
     from vericite.serve.service import Offer
-
-_TOKEN = "VERICITE_TOKEN"
 
 
 def serve(
@@ -53,7 +51,7 @@ def serve(
     from vericite.serve.run import Address, run
 
     # A token out of a file ends in a newline, which no header could bring.
-    token = os.environ.get(_TOKEN, "").strip() or None
+    token = environment.text(environment.TOKEN)
     offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan), rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:

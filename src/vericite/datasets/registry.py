@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from vericite import environment
 from vericite.datasets import attributed, claims, questions
 from vericite.datasets.entry import DataSet, DatasetCounts, Entry, Gives
+from vericite.environment import DATA
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
 
 SETS: dict[str, DataSet] = {it.name: it for it in (*questions.SETS, *attributed.SETS, *claims.SETS)}
 """Every data set by its name."""
-
-DATA_FOLDER = "VERICITE_DATA"
-"""The environment variable that names a folder of data sets, where no file is named."""
 
 
 Found = TypeVar("Found")
@@ -190,14 +188,13 @@ def missing(known: DataSet) -> list[str]:
 
 
 def _folder() -> Path | None:
-    named = os.environ.get(DATA_FOLDER)
-    return Path(named).expanduser() if named else None
+    return environment.existing(DATA, "folder")
 
 
 def _usual(known: DataSet) -> Iterable[Path]:
     if _folder() is None:
         raise InputError(
-            f"expected a file, as in {known.name}:FILE, or a folder of data sets in {DATA_FOLDER}; found neither. "
+            f"expected a file, as in {known.name}:FILE, or a folder of data sets in {DATA}; found neither. "
             f"Get {known.title} at {known.where}"
         )
     if found := at_hand(known):

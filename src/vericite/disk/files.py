@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal
 
+from vericite.environment import CACHE, text
 from vericite.errors import InputError
 
 PARTIAL = ".partial"
@@ -248,14 +249,14 @@ def expanded(path: str | Path) -> Path | None:
 
 def own_folder(ours: str, shared: str, usual: str) -> Path | None:
     """``$ours``, else ``vericite`` in ``$shared``, else in ``usual``; None where that is in a home that is none."""
-    if own := os.environ.get(ours):
+    if own := text(ours):
         return expanded(own)
     return expanded(Path(os.environ.get(shared) or usual) / "vericite")
 
 
 def default_cache_folder() -> Path | None:
     """``$VERICITE_CACHE``, else ``$XDG_CACHE_HOME/vericite``, else ``~/.cache/vericite``; None without a home."""
-    return own_folder("VERICITE_CACHE", "XDG_CACHE_HOME", "~/.cache")
+    return own_folder(CACHE, "XDG_CACHE_HOME", "~/.cache")
 
 
 def cache_file(cache: Path | Literal["default"], name: str) -> Path | None:

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from threading import Event, Lock
 from typing import Any
 
+from vericite.environment import THREADS, whole_number
 from vericite.errors import LLMAccessError, MissingExtraError
 from vericite.llm.chat import Alternative, ChatRequest, Usage
 from vericite.llm.replies import as_object, first_alternatives, first_choice, usage_of
@@ -180,9 +180,8 @@ def _package() -> Any:
 
 
 def _threads() -> int:
-    """Cores to use, as bundled models take it from the same variable; 0 leaves it to llama.cpp."""
-    asked = os.environ.get("VERICITE_THREADS", "")
-    return int(asked) if asked.isdecimal() else 0
+    """Cores to use, from the variable that bundled models go by; 0 leaves it to llama.cpp."""
+    return whole_number(THREADS) or 0
 
 
 def _started(spec: ModelSpec) -> Any:

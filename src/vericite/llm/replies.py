@@ -150,6 +150,8 @@ class ReplyReader:
 
     def _key_advice(self) -> str:
         variable = self._spec.key_variable
+        if variable is None and self._spec.provider == "url":
+            return f"No key is sent to {self._spec.base_url}: its host's name has characters that no variable can have."
         if variable is None:
             return f"No key is ever sent to {self._spec.signature}. Give its address instead: http://host:port/v1#model"
         found = "was refused" if self._key else "is not set"

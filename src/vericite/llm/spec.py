@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from vericite import environment
+from vericite.environment import KEY_PREFIX
 from vericite.errors import InputError, LLMAccessError, UnknownNameError
 from vericite.network.access import Key, is_loopback
 
-OPEN_KEY = "VERICITE_LLM_KEY"
-"""The variable with the key for a service given by its address; most such services need none."""
+_KEY_OF_ANY_HOST = "VERICITE_LLM_KEY"
+"""What held the key for every host once. It is sent to none, since another host would get it too."""
 
 _EXAMPLES = "openai:gpt-4o-mini, ollama:llama3.2, http://localhost:8000/v1#model or gguf:/models/file.gguf"
 _BLOCKS, _BLOCK = 64, 65536
@@ -41,6 +42,27 @@ PROVIDERS = {
     "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "vllm": Provider("http://localhost:8000/v1", None),
 }
+
+
+_HOST = re.compile(r"[a-z0-9]+(?:(?:\.|-+|_)[a-z0-9]+)*")
+_IN_VARIABLE = str.maketrans({".": "_", "-": "__", "_": "___"})
+
+
+def key_variable_of(scheme: str, host: str, port: int | None) -> str | None:
+    """The environment variable with the key for a host: no other host's key is ever read from it.
+
+    It is ``VERICITE_KEY_`` and the host in capitals, with ``_`` for a dot and ``__`` for a hyphen; for the address of a
+    known provider it is the provider's own. None if the host has other characters, so that two could share a variable.
+    """
+    host = host.rstrip(".")
+    if scheme == "https" and port in (None, 443):
+        for known in PROVIDERS.values():
+            if host == urlsplit(known.base_url).hostname:
+                return known.key_variable
+    if ":" in host:
+        # No host's name ends in a sign, so this is no other host's variable.
+        return f"{KEY_PREFIX}{re.sub('[^0-9a-f]', '_', host).upper()}_"
+    return f"{KEY_PREFIX}{host.translate(_IN_VARIABLE).upper()}" if _HOST.fullmatch(host) else None
 
 
 @dataclass(frozen=True)
@@ -118,7 +140,8 @@ def _of_address(text: str) -> ModelSpec:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     port = "" if parts.port is None else f":{parts.port}"
     base_url = f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
-    return ModelSpec("url", model, base_url, None, OPEN_KEY)
+    variable = key_variable_of(parts.scheme, parts.hostname or "", parts.port)
+    return ModelSpec("url", model, base_url, None, variable)
 
 
 def _split(text: str) -> SplitResult:
@@ -131,18 +154,24 @@ def _split(text: str) -> SplitResult:
     if "@" in parts.netloc:
         raise InputError(
             "expected an address without user name and password; found one with them. "
-            f"Take them out, and put the key into the environment variable {OPEN_KEY}."
+            f"Take them out, and put the key into the environment variable {_variable_named(parts)}."
         )
     if parts.query:
         raise InputError(
             "expected an address without a query ('?...'); found one with it. "
-            f"Take it out; a key belongs into the environment variable {OPEN_KEY}."
+            f"Take it out; a key belongs into the environment variable {_variable_named(parts)}."
         )
     if not host or _unprintable(parts.netloc + parts.path):
         raise InputError(f"expected an address such as http://localhost:8000/v1#model; found {text!r}. Correct it.")
     if not parts.fragment.strip():
         raise InputError(f"expected '#' and the model's name at the end of the address; found {text!r}. Add them.")
     return parts
+
+
+def _variable_named(parts: SplitResult) -> str:
+    """The variable for a host, as a message names it."""
+    found = key_variable_of(parts.scheme, parts.hostname or "", parts.port)
+    return found or f"{KEY_PREFIX}HOST, with the host's name for HOST"
 
 
 def _of_file(name: str) -> ModelSpec:
@@ -193,7 +222,13 @@ def key_of(spec: ModelSpec) -> Key:
     if spec.key_variable is None:
         return Key(None, "")
     # Without a local name for the value: a traceback that prints locals would print it.
-    key = Key(spec.key_variable, os.environ.get(spec.key_variable, "").strip())
+    key = Key(spec.key_variable, environment.text(spec.key_variable) or "")
+    if not key and spec.provider == "url" and not spec.local and environment.text(_KEY_OF_ANY_HOST):
+        raise LLMAccessError(
+            f"expected the key for {spec.base_url} in the environment variable {spec.key_variable}; found "
+            f"{_KEY_OF_ANY_HOST}, which is not sent because every host would get it. Set {spec.key_variable}, or unset "
+            f"{_KEY_OF_ANY_HOST} if this host needs no key."
+        )
     if not key and spec.needs_key:
         raise LLMAccessError(
             f"expected the key for {spec.signature} in the environment variable {spec.key_variable}; "

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.environment import THREADS, whole_number
 from vericite.errors import ModelCardError
 from vericite.models.contracts import Pair
 from vericite.models.folder import MEND, WEIGHTS, ModelFolder
@@ -248,15 +249,14 @@ def bytes_overflow() -> bool:
     return bool(np.any(np.asarray(found) != 64 * 255 * 127))
 
 
-THREADS = "VERICITE_THREADS"
-"""The variable that says how many cores to use, where a process shares the machine with others of its kind."""
-
-
 def available_cores() -> int:
-    """Cores this process may use: ``$VERICITE_THREADS``, but no more than a container has of the machine's."""
+    """Cores this process may use: ``$VERICITE_THREADS``, but at most those that a container has of the machine.
+
+    Raises:
+        InputError: The variable is no whole number from 1 on.
+    """
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = os.environ.get(THREADS, "")
-    return min(there, int(asked)) if asked.isdecimal() and int(asked) else there
+    return min(there, whole_number(THREADS) or there)
 
 
 def _batches(order: list[int], encodings: list[EncodedInput], threads: int) -> list[list[int]]:

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
+from vericite.environment import OFFLINE
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelError, ModelMissingError
 from vericite.records import storable
-
-OFFLINE = "VERICITE_OFFLINE"
-"""The environment variable that keeps everything on this machine."""
 
 UNSAID = 512
 """Tokens read by a checkpoint that states no limit: what nearly all of them were trained on."""

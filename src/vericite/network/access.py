@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import zlib
 from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Never
 from urllib.parse import quote
+
+from vericite.environment import OFFLINE, is_on
 
 if TYPE_CHECKING:
     import ssl
@@ -25,7 +26,7 @@ _SHORTEST_SECRET = 8
 
 def offline_by_environment() -> bool:
     """Whether ``VERICITE_OFFLINE`` forbids the network: any value but 0, no, false, off and nothing does."""
-    return os.environ.get("VERICITE_OFFLINE", "").strip().lower() not in ("", "0", "no", "false", "off")
+    return is_on(OFFLINE)
 
 
 def is_loopback(host: str) -> bool:

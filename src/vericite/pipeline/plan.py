@@ -8,7 +8,6 @@ relative to the working folder.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -17,6 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from vericite.corpus.store.contract import Filters
 from vericite.disk.files import write_whole
+from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
 from vericite.pipeline.search import ALL_GOLD, Keep, RerankBy
 from vericite.records import Record, first_problem
@@ -397,9 +397,8 @@ def project_file() -> Path | None:
 
     No folder above is looked at: settings may name a model elsewhere, and what leaves the machine is to be seen.
     """
-    named = os.environ.get("VERICITE_CONFIG")
-    if named is not None:
-        return Path(named) if named else None
+    if given(CONFIG) is not None:
+        return existing(CONFIG, "file")
     path = Path(PROJECT_FILE)
     return path if path.is_file() else None
 

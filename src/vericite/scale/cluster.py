@@ -14,8 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vericite.environment import THREADS
 from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
-from vericite.models.engine import THREADS, available_cores
+from vericite.models.engine import available_cores
 from vericite.network.access import offline_by_environment
 from vericite.scale.work import AnswerWork, Do, lines_of, work_of
 from vericite.version import __version__

@@ -11,7 +11,7 @@ import pytest
 from made_documents import WORDS, answers, content, document, source
 
 from vericite.corpus.store import build_store, open_store
-from vericite.corpus.store.copying import VARIABLE
+from vericite.environment import STORE_COPY
 from vericite.errors import InputError
 
 PLACE = "s3://made-bucket/corpora/one"
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("bucket")
 @pytest.fixture
 def copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The folder that is asked for; every look at the store is a new one."""
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "copies"))
+    monkeypatch.setenv(STORE_COPY, str(tmp_path / "copies"))
     monkeypatch.setattr("vericite.corpus.store.lance.FRESH", 0.0)
     return tmp_path / "copies"
 
@@ -42,7 +42,7 @@ def test_a_copy_has_what_the_bucket_has_and_gives_its_answers(copy, monkeypatch)
     build_store(PLACE, [source("a", map(document, range(120)))])
     copied = content(PLACE), answers(PLACE)
     assert list(copy.rglob("*.lance"))
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(STORE_COPY)
     assert copied == (content(PLACE), answers(PLACE))
 
 
@@ -102,6 +102,6 @@ def test_readers_of_one_copy_see_whole_states_while_another_writes(copy):
 def test_a_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
     build_store(PLACE, [source("a", [document(1)])])
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "file"))
+    monkeypatch.setenv(STORE_COPY, str(tmp_path / "file"))
     with pytest.raises(InputError, match="expected"):
         open_store(PLACE)

@@ -26,8 +26,8 @@ import numpy as np
 from vericite.corpus.pubmed.record import Deletion, Retraction
 from vericite.corpus.sources.registry import documents_in
 from vericite.corpus.store.contract import Item, PreparedRow, Source, SourceState, StoreSourceFile
+from vericite.environment import THREADS
 from vericite.errors import InputError, RecordError
-from vericite.models.engine import THREADS
 from vericite.records import Document
 
 if TYPE_CHECKING:

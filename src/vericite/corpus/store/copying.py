@@ -8,7 +8,6 @@ once and never changed, so a copy needs what is new alone, and one request tells
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +20,8 @@ from vericite.corpus.store import tables
 from vericite.corpus.store.place import Place
 from vericite.disk.bucket import Objects
 from vericite.disk.files import PARTIAL, expanded
+from vericite.environment import STORE_COPY, text
 from vericite.errors import InputError
-
-VARIABLE = "VERICITE_STORE_COPY"
-"""Names a folder in which stores of buckets are kept whole by whoever reads them."""
 
 _TABLE = f"{tables.DOCUMENTS}.lance"
 _VERSIONS = f"{_TABLE}/_versions"
@@ -50,7 +47,7 @@ class Copy:
     @classmethod
     def of(cls, place: Place) -> Copy | None:
         """As the environment asks for; None of a folder, or where it does not."""
-        folder = expanded(named) if (named := os.environ.get(VARIABLE)) else None
+        folder = expanded(named) if (named := text(STORE_COPY)) else None
         return None if folder is None or place.folder is not None else cls(place, folder)
 
     def table(self) -> Any:

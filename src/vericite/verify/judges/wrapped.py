@@ -29,6 +29,7 @@ from pydantic import ConfigDict, Field
 
 from vericite.disk.files import expanded, own_folder
 from vericite.disk.fitted import read_fitted
+from vericite.environment import HOME
 from vericite.errors import InputError
 from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
 from vericite.records import Record
@@ -108,7 +109,7 @@ class StoredCalibration(Record):
 
 def home() -> Path | None:
     """``$VERICITE_HOME``, else ``$XDG_CONFIG_HOME/vericite``, else ``~/.config/vericite``; None without a home."""
-    return own_folder("VERICITE_HOME", "XDG_CONFIG_HOME", "~/.config")
+    return own_folder(HOME, "XDG_CONFIG_HOME", "~/.config")
 
 
 def stored_path(name: str) -> Path:
