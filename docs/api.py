@@ -38,7 +38,7 @@ def page() -> str:
 
 def _entry(name: str) -> str:
     thing = getattr(vericite, name)
-    lines = [f"### `{name}`\n\n", f"```python\n{name}{_signature(thing)}\n```\n\n", _text(inspect.getdoc(thing) or "")]
+    lines = [f"### `{name}`\n\n", f"```py\n{name}{_signature(thing)}\n```\n\n", _text(inspect.getdoc(thing) or "")]
     if inspect.isclass(thing):
         lines += [f"- **`{own}{_signature(method)}`**: {_first(method)}\n" for own, method in _methods(thing)]
     return "".join(lines).rstrip() + "\n\n"
