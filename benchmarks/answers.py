@@ -26,7 +26,7 @@ from vericite.generate.prompt import load_prompt
 from vericite.generate.rationale import RationaleGenerator
 from vericite.llm import LLM, Settings
 from vericite.models import Embedder
-from vericite.pipeline import Pipeline
+from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.build import open_search
 from vericite.pipeline.plan import SearchPlan
 from vericite.pipeline.rationale import RationaleChecker

@@ -42,10 +42,9 @@ from vericite.attribute import Attribution, Attributor, load_attributor
 from vericite.disk.files import cache_file, write_whole
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
-from vericite.evaluate.rates import RateTally
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, compare_systems, score_systems
-from vericite.records import Answer, Claim, Document, Gold, GoldSentence, Span, read_jsonl, to_json
+from vericite.records import Answer, Claim, Document, Gold, GoldSentence, RateTally, Span, read_jsonl, to_json
 from vericite.text.citations import parse_answer
 from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge

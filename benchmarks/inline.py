@@ -34,13 +34,12 @@ from vericite.errors import RecordError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.citation_gold import GoldClaim, aligned
 from vericite.evaluate.measures.registry import measures_named
-from vericite.evaluate.rates import RateTally
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import System, score_systems
 from vericite.formats import AnswerToCheck, answers_in
 from vericite.models.contracts import Judge
-from vericite.pipeline import check_many
-from vericite.records import Answer, Claim, Gold, Span, read_jsonl
+from vericite.pipeline.check import check_many
+from vericite.records import Answer, Claim, Gold, RateTally, Span, read_jsonl
 from vericite.text.citations import parse_answer
 from vericite.train.examples import AttributionExample, read_examples
 from vericite.verify.judges.bundled import BundledJudge

@@ -76,8 +76,8 @@ class Ready:
 def driver_seconds(parts: int = 20) -> tuple[float, float]:
     """Processor seconds of the driver for an answer, and citations of one."""
     from vericite.formats import answers_in
-    from vericite.pipeline import check_many
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
+    from vericite.pipeline.check import check_many
     from vericite.pipeline.plan import CheckPlan, ModelPlan
     from vericite.records import Answer, CheckedAnswer, to_json
     from vericite.scale import CheckWork, Parts, in_parts

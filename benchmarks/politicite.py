@@ -50,14 +50,13 @@ from vericite.disk.jobs import Lines
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.citation_gold import GoldClaim, aligned
 from vericite.evaluate.measures.registry import measures_named
-from vericite.evaluate.rates import RateTally
 from vericite.evaluate.resampling import Estimate
 from vericite.evaluate.scoring import System, compare_systems, score_systems
 from vericite.formats import AnswerToCheck
 from vericite.generate import ExtractiveGenerator
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
-from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, Record, read_jsonl
+from vericite.records import Answer, Claim, Document, Evidence, Gold, Question, RateTally, Record, read_jsonl
 from vericite.retrieve.local import BM25
 from vericite.train.examples import one_claim, read_examples
 from vericite.verify.judges.bundled import BundledJudge

@@ -33,13 +33,13 @@ from rich.table import Table
 from vericite.attribute import load_attributor
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.errors import RecordError
-from vericite.evaluate.rates import Rate, RateTally
 from vericite.formats import AnswerToCheck, answers_in
 from vericite.llm import LLM, Settings
 from vericite.models import Embedder
-from vericite.pipeline import Pipeline, check_many
+from vericite.pipeline.ask import Pipeline
+from vericite.pipeline.check import check_many
 from vericite.pipeline.repair import Repairer, SentenceRewriter
-from vericite.records import Answer, Document, Question, Repaired, write_jsonl
+from vericite.records import Answer, Document, Question, Rate, RateTally, Repaired, write_jsonl
 from vericite.records.results import support
 from vericite.retrieve.local import MemoryRetriever
 from vericite.text.citations import parse_answer

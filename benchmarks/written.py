@@ -18,11 +18,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vericite.evaluate import Rate, clustered_wilson
 from vericite.models import Pair
 from vericite.models.contracts import ENTAILS
-from vericite.pipeline import check
-from vericite.records import CheckedAnswer
+from vericite.pipeline.check import check
+from vericite.records import CheckedAnswer, Rate, clustered_wilson
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.checks import findings
 

@@ -11,10 +11,25 @@ from pathlib import Path
 import vericite
 
 PAGE = Path(__file__).parent / "api.md"
+PROGRAMS = PAGE.parents[1] / "examples/python"
 HEAD = """# Python API
 
-The public names of `vericite`, made from their docstrings by `docs/api.py`. They load when first used, so
-`import vericite` takes a fraction of a second.
+Everything that a command does has a name in `vericite`. Names load when they are first used, so `import vericite` takes
+a fraction of a second.
+
+Documents are given as texts, as mappings with `text` and perhaps `id` and `title`, as `Document`, or as another
+library's objects: LangChain documents, LlamaIndex nodes, Haystack documents. Answers are given as texts with markers
+such as `[1]`, as `Answer`, or as what a library returns: a LangChain result, a LlamaIndex or Haystack response, a ragas
+sample. No library is imported for it.
+
+This page is made by `docs/api.py`: the programs from `examples/python`, the rest from docstrings.
+
+## What is public
+
+The names on this page, their arguments, the fields of records, the columns and JSON that commands write, and exit
+codes. A name that starts with an underscore and a module that this page does not name may change at any time. From
+version 1.0 on, a public name is first deprecated: it works for at least one minor version and warns. Files carry a
+`schema_version`; a newer VeriCite reads older files, and an older one says that a file was written by a newer one.
 
 """
 
@@ -26,6 +41,8 @@ def page() -> str:
     classes = [name for name in names if inspect.isclass(getattr(vericite, name))]
     others = [name for name in names if name not in {*functions, *classes}]
     parts = [
+        "## Programs\n\n",
+        *(_program(path) for path in sorted(PROGRAMS.glob("*.py"))),
         "## Functions\n\n",
         *(_entry(name) for name in functions),
         "## Classes\n\n",
@@ -34,6 +51,12 @@ def page() -> str:
     if others:
         parts += ["## Other names\n\n", ", ".join(f"`{name}`" for name in others), "\n"]
     return HEAD + "".join(parts)
+
+
+def _program(path: Path) -> str:
+    """A program under its first sentence."""
+    told, _, code = path.read_text(encoding="utf-8").removeprefix('"""').partition('"""\n')
+    return f"### {told.strip().rstrip('.')}\n\n```python\n{code.strip()}\n```\n\n"
 
 
 def _entry(name: str) -> str:

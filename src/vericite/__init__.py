@@ -1,9 +1,9 @@
 """VeriCite answers biomedical questions with a citation on every sentence, and checks every citation.
 
-    import vericite
+    import vericite as vc
 
-    checked = vericite.check("Aspirin prevents strokes [1].", [{"id": "a", "text": "Aspirin prevents strokes."}])
-    checked.verdicts[0].label  # "supported"
+    checked = vc.check("Aspirin prevents strokes [1].", ["Aspirin prevents strokes."])
+    checked.support_rate.value  # 1.0
 
 Names load when they are first used, so that importing the package costs next to nothing.
 """
@@ -16,67 +16,164 @@ from typing import TYPE_CHECKING, Any
 
 from vericite.version import __version__
 
-# ONNX Runtime, when it is imported, else gives this machine a number and notes what is run, to tell its maker.
+# Otherwise ONNX Runtime gives this machine a number and notes what is run, to tell its maker.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
-    from vericite.errors import InputError, VeriCiteError
-    from vericite.pipeline import Pipeline, ask, check, check_async, check_many, judge
+    from vericite.api import (
+        agree,
+        ask,
+        attribute,
+        build,
+        build_corpus,
+        compare,
+        read_answers,
+        repair,
+        report,
+        score,
+        search,
+    )
+    from vericite.attribute.attributor import Attribution
+    from vericite.corpus.store import Filters, Store, open_store
+    from vericite.errors import InputError, MissingExtraError, VeriCiteError
+    from vericite.evaluate.scoring import Figure
+    from vericite.evaluate.significance import Comparison
+    from vericite.models.contracts import Judge, Judgement, Pair
+    from vericite.pipeline.ask import Pipeline
+    from vericite.pipeline.check import acheck, check, check_many, judge
     from vericite.pipeline.plan import Plan
+    from vericite.pipeline.search import FoundEvidence
+    from vericite.pipeline.stream import CheckStream
     from vericite.records import (
         Answer,
         CheckedAnswer,
         Document,
         Evidence,
         Question,
+        Rate,
+        Repaired,
         Run,
         Verdict,
         VerificationFailure,
     )
+    from vericite.retrieve.retriever import Retriever
     from vericite.text import parse_answer, split_sentences, split_statements
     from vericite.verify import Protocol, get_protocol
 
 _HOMES = {
-    "vericite.errors": ("InputError", "VeriCiteError"),
+    "vericite.api": (
+        "agree",
+        "ask",
+        "attribute",
+        "build",
+        "build_corpus",
+        "compare",
+        "read_answers",
+        "repair",
+        "report",
+        "score",
+        "search",
+    ),
+    "vericite.attribute.attributor": ("Attribution",),
+    "vericite.corpus.store": (
+        "Filters",
+        "Store",
+        "open_store",
+    ),
+    "vericite.errors": (
+        "InputError",
+        "MissingExtraError",
+        "VeriCiteError",
+    ),
+    "vericite.evaluate.scoring": ("Figure",),
+    "vericite.evaluate.significance": ("Comparison",),
+    "vericite.models.contracts": (
+        "Judge",
+        "Judgement",
+        "Pair",
+    ),
+    "vericite.pipeline.ask": ("Pipeline",),
+    "vericite.pipeline.check": (
+        "acheck",
+        "check",
+        "check_many",
+        "judge",
+    ),
     "vericite.pipeline.plan": ("Plan",),
-    "vericite.pipeline": ("Pipeline", "ask", "check", "check_async", "check_many", "judge"),
+    "vericite.pipeline.search": ("FoundEvidence",),
+    "vericite.pipeline.stream": ("CheckStream",),
     "vericite.records": (
         "Answer",
         "CheckedAnswer",
         "Document",
         "Evidence",
         "Question",
+        "Rate",
+        "Repaired",
         "Run",
         "Verdict",
         "VerificationFailure",
     ),
-    "vericite.text": ("parse_answer", "split_sentences", "split_statements"),
-    "vericite.verify": ("Protocol", "get_protocol"),
+    "vericite.retrieve.retriever": ("Retriever",),
+    "vericite.text": (
+        "parse_answer",
+        "split_sentences",
+        "split_statements",
+    ),
+    "vericite.verify": (
+        "Protocol",
+        "get_protocol",
+    ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Answer",
+    "Attribution",
+    "CheckStream",
     "CheckedAnswer",
+    "Comparison",
     "Document",
     "Evidence",
+    "Figure",
+    "Filters",
+    "FoundEvidence",
     "InputError",
+    "Judge",
+    "Judgement",
+    "MissingExtraError",
+    "Pair",
     "Pipeline",
     "Plan",
     "Protocol",
     "Question",
+    "Rate",
+    "Repaired",
+    "Retriever",
     "Run",
+    "Store",
     "Verdict",
     "VeriCiteError",
     "VerificationFailure",
     "__version__",
+    "acheck",
+    "agree",
     "ask",
+    "attribute",
+    "build",
+    "build_corpus",
     "check",
-    "check_async",
     "check_many",
+    "compare",
     "get_protocol",
     "judge",
+    "open_store",
     "parse_answer",
+    "read_answers",
+    "repair",
+    "report",
+    "score",
+    "search",
     "split_sentences",
     "split_statements",
 ]

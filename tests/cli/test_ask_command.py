@@ -97,7 +97,7 @@ def test_no_documents_are_none_to_answer_from(run_cli):
 def test_a_failed_run_shows_why(capsys: pytest.CaptureFixture[str]):
     from rich.console import Console
 
-    from vericite.pipeline import ask
+    from vericite.api import ask
 
     run = ask(QUESTION, judge="lexical")
     answer = run.answer.model_copy(update={"failed": "the reply was empty", "exact": None})

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from vericite.cli.show import show_rows, verdict_rows
 from vericite.cli.terminal import Terminal
-from vericite.pipeline import check
+from vericite.pipeline.check import check
 
 HOSTILE = {
     "closing": "[/red]",

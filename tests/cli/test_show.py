@@ -7,7 +7,8 @@ from rich.console import Console
 
 from vericite.cli.show import show_run
 from vericite.corpus import demo_questions
-from vericite.pipeline import Pipeline, check
+from vericite.pipeline.ask import Pipeline
+from vericite.pipeline.check import check
 from vericite.records import Run
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.evaluate import CitationRates, RateTally, clustered_wilson
-from vericite.records import Summary
+from vericite.evaluate import CitationRates
+from vericite.records import RateTally, Summary, clustered_wilson
 
 counts = st.integers(0, 6)
 summaries = st.builds(

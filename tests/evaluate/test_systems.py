@@ -14,7 +14,7 @@ from vericite.errors import InputError
 from vericite.evaluate.scoring import system_names
 from vericite.evaluate.systems import other_answer, read_gold, read_system, read_systems
 from vericite.formats import answers_in
-from vericite.pipeline import check_many
+from vericite.pipeline.check import check_many
 from vericite.records import Answer, CheckedAnswer, Document
 from vericite.text import parse_answer
 from vericite.verify import get_protocol

@@ -5,10 +5,11 @@ from collections import Counter
 
 import pytest
 
+from vericite.api import ask
 from vericite.corpus import demo_documents, demo_questions
 from vericite.errors import InputError
 from vericite.models.folder import EMBEDDER, VERIFIER
-from vericite.pipeline import Pipeline, ask
+from vericite.pipeline.ask import Pipeline
 from vericite.records import Document, Question, Run, parse_record, to_json
 from vericite.verify import Protocol
 

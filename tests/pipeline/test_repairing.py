@@ -18,7 +18,7 @@ from repair_scripts import (
 )
 
 from vericite.errors import InputError
-from vericite.pipeline import check
+from vericite.pipeline.check import check
 from vericite.pipeline.repair import Repairer
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Document, Evidence, Question

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vericite.disk.jobs import MANIFEST
 from vericite.errors import EntrezAccessError, InputError
 from vericite.llm import Ledger
-from vericite.pipeline import Pipeline
+from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.runs import FAILED, RUNS, RunFolder
 from vericite.records import Answer, Document, Evidence, Question, Run, Spent
 from vericite.text.citations import parse_answer

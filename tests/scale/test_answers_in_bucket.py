@@ -14,7 +14,7 @@ from test_stream import WORK, Here, answers, as_the_command, made
 
 from vericite.disk.bucket import Objects, bucket_address, split_address
 from vericite.errors import ClusterError, InputError
-from vericite.pipeline import check_many
+from vericite.pipeline.check import check_many
 from vericite.pipeline.plan import CheckPlan
 from vericite.scale import CheckWork, Parts, in_parts
 
@@ -98,7 +98,7 @@ def test_parts_that_another_run_took_away_are_done_again(bucket):
         found = list(in_parts(given, WORK, parts, here, 3))  # pyright: ignore[reportArgumentType]
     assert len(here.done) > 10
     assert [one.answer.id for one in found] == [answer.id for answer in given]
-    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command(), quote=True)]
+    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command())]
     assert [one.line.decode() for one in found] == alone
     assert found[-1].ready == 30 and all(one.ready <= 30 for one in found)
 

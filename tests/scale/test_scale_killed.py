@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from vericite.formats import answers_in
-from vericite.pipeline import check_many
+from vericite.pipeline.check import check_many
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 pytestmark = pytest.mark.slow
@@ -106,5 +106,5 @@ def test_workers_and_driver_are_killed_and_nothing_is_lost_or_doubled(tmp_path: 
     again = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=2 * PATIENCE)
     assert again.returncode == 0, again.stderr
     assert int(again.stdout) == ANSWERS - 2 * kept
-    expected = [checked.model_dump_json() for checked in check_many(answers_in(source), quote=True)]
+    expected = [checked.model_dump_json() for checked in check_many(answers_in(source))]
     assert out.read_text().splitlines() == expected

@@ -13,8 +13,8 @@ from vericite.attribute.registry import load_attributor
 from vericite.disk.bucket import Objects
 from vericite.errors import ClusterError, InputError
 from vericite.formats import answers_in
-from vericite.pipeline import check_many
 from vericite.pipeline.build import judge_of, protocol_of, settings_of
+from vericite.pipeline.check import check_many
 from vericite.pipeline.plan import CheckPlan, ModelPlan
 from vericite.records import Answer
 from vericite.scale import AnswerWork, AttributeWork, CheckWork, MadeAnswer, Parts, in_parts
@@ -82,7 +82,7 @@ def made(
 def test_lines_come_in_the_order_of_the_answers_as_one_process_makes_them(tmp_path: Path, count: int):
     given, here = answers(count), Here()
     found = made(tmp_path / "parts", given, here)
-    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command(), quote=True)]
+    alone = [checked.model_dump_json() for checked in check_many(given, as_the_command())]
     assert [one.line.decode() for one in found] == alone
     assert [one.answer.id for one in found] == [answer.id for answer in given]
     assert here.done != sorted(here.done) or count <= 3

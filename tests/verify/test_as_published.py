@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from vericite.errors import InputError, UnknownNameError
-from vericite.pipeline import check
 from vericite.pipeline.build import protocol_of
+from vericite.pipeline.check import check
 from vericite.pipeline.plan import CheckPlan
 from vericite.verify.protocol import PRESETS, get_protocol
 

@@ -19,7 +19,7 @@ from vericite.disk.files import cache_file, default_cache_folder
 from vericite.errors import PluginError
 from vericite.models import Pair
 from vericite.models.contracts import Inquiring, Limited, Slow
-from vericite.pipeline import check, check_many
+from vericite.pipeline.check import check, check_many
 from vericite.text.citations import parse_answer
 from vericite.verify import BundledJudge, Judgement, LexicalJudge
 from vericite.verify.judges.wrapped import CachedJudge, CalibratedJudge, StoredCalibration

@@ -111,14 +111,13 @@ def test_a_document_in_no_list(documents: Any):
 
 def test_answers_that_are_none_where_retractions_are_known(monkeypatch: pytest.MonkeyPatch):
     known = Retractions(frozenset({"1"}))
-    # The module, whose name the function hides in the package.
     monkeypatch.setattr(import_module("vericite.pipeline.check"), "known_retractions", lambda: known)
     stream: Any = [TEXT]
     with pytest.raises(InputError, match="expected answers; found"):
         list(vericite.check_many(stream, judge=LexicalJudge()))
 
 
-@pytest.mark.parametrize("k", ["3", 2.5, None])
+@pytest.mark.parametrize("k", ["3", 2.5])
 def test_a_number_of_documents_that_is_none(k: Any):
     with pytest.raises(InputError, match=r"expected k, .* as a whole number; found .*\. Give an int"):
         vericite.ask(ASKED, DOCUMENTS, k=k)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.evaluate.rates import Rate, RateTally
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Integers, members
 from vericite.models.contracts import COLUMNS, ENTAILS
+from vericite.records import Rate, RateTally
 
 PairMeasure = Callable[[Integers, Floats], float]
 """From gold columns and probabilities [pairs, columns]."""

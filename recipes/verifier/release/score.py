@@ -34,9 +34,9 @@ from release.classification import (
 from release.documents import SUFFIX, document_probabilities, read_documents
 from release.teach import Scorer, open_scorer
 from vericite.errors import InputError, VeriCiteError
-from vericite.evaluate.rates import Rate, RateTally
 from vericite.evaluate.resampling import Bootstrap, members
 from vericite.models.contracts import ENTAILS
+from vericite.records import Rate, RateTally
 from vericite.train.data import Floats, Integers, LabelledPair, read_pairs
 
 DRAWN = Bootstrap(method="percentile", widened=False)

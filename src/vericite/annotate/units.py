@@ -15,9 +15,8 @@ from pydantic import Field
 from vericite.annotate.schemes import Of
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.items import Item
-from vericite.evaluate.rates import Z95
 from vericite.evaluate.scoring import System
-from vericite.records import FloatMap, Names, Record, SourceText, StatementVerdict, Verdict, number_jsonl
+from vericite.records import Z95, FloatMap, Names, Record, SourceText, StatementVerdict, Verdict, number_jsonl
 from vericite.records.base import FrozenDict
 
 STRATIFIED_BY = ("verdict", "system", "type")

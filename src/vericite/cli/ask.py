@@ -73,7 +73,7 @@ from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs,
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
-    from vericite.pipeline import Pipeline
+    from vericite.pipeline.ask import Pipeline
     from vericite.pipeline.plan import Plan
     from vericite.pipeline.search import FoundEvidence, OnStage, Search
     from vericite.records import Question, Run

@@ -192,7 +192,7 @@ class _Ahead:
 def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, cache: bool) -> Generator[_Ahead]:
     """The answers as they are checked, and kept with the source sentences where a file is asked for."""
     from vericite.cli.io import output
-    from vericite.pipeline import check_many
+    from vericite.pipeline.check import check_many
 
     read = 0
     waiting: deque[Answer] = deque()
@@ -205,7 +205,7 @@ def _checked(answers: Iterator[Answer], protocol: Protocol, out: Path | None, ca
             yield answer
 
     with output(out, "stopped; the verdicts on {} answers are in") as written:
-        for checked in check_many(counted(), protocol, cache=cache, quote=written is not None):
+        for checked in check_many(counted(), protocol, cache=cache):
             if written is not None:
                 written.add([checked])
             yield _Ahead(waiting.popleft(), checked, read)

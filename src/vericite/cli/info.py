@@ -285,12 +285,12 @@ def judge(
     """Say whether a premise entails a claim, contradicts it, or does neither."""
     import json
 
-    from vericite import pipeline
     from vericite.errors import JudgementError
     from vericite.models.contracts import COLUMNS
+    from vericite.pipeline.check import judge as judged
     from vericite.verify.judges.registry import usual_bar
 
-    judgement = pipeline.judge(claim, premise, judge or "bundled")
+    judgement = judged(claim, premise, judge or "bundled")
     if judgement.failure is not None:
         raise JudgementError(judgement.failure, judgement.raw)
     label = COLUMNS[int(judgement.probabilities.argmax())]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from vericite.cli.io import clean, is_quiet
 from vericite.cli.terminal import Terminal
-from vericite.evaluate.rates import SHARES, CitationRates, Rate
+from vericite.evaluate.rates import SHARES, CitationRates
 from vericite.llm import Ledger
 from vericite.records import (
     Change,
@@ -19,6 +19,7 @@ from vericite.records import (
     Document,
     Evidence,
     EvidenceSpan,
+    Rate,
     Rewriting,
     Run,
     Summary,

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.evaluate.calibration import CalibrationResult, Target
     from vericite.evaluate.judge_calibration import JudgeCalibration, OwnLabel
-    from vericite.evaluate.rates import Rate
     from vericite.llm import LLM, Settings
-    from vericite.records import Record
+    from vericite.records import Rate, Record
     from vericite.train.made_by_models import Form, MadeCounts
 
 

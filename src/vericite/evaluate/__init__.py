@@ -1,5 +1,5 @@
 """Figures over many answers, each with its count and interval."""
 
-from vericite.evaluate.rates import CitationRates, Rate, RateTally, clustered_wilson
+from vericite.evaluate.rates import CitationRates
 
-__all__ = ["CitationRates", "Rate", "RateTally", "clustered_wilson"]
+__all__ = ["CitationRates"]

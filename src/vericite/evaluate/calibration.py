@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError
-from vericite.evaluate.rates import Rate, RateTally
 from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL
+from vericite.records import Rate, RateTally
 from vericite.verify.judging import Floats, log_probabilities, softmax, temperature_scaled
 
 Booleans = NDArray[np.bool_]

@@ -18,8 +18,8 @@ from math import ceil, sqrt
 import numpy as np
 
 from vericite.errors import InputError
-from vericite.evaluate.rates import RateTally
 from vericite.evaluate.resampling import Floats, Integers, student
+from vericite.records import RateTally
 
 FEWEST = 10
 """Labels from which a rate is corrected: with fewer an interval would promise what it cannot hold."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError
-from vericite.evaluate.rates import Z95
+from vericite.records import Z95
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -242,6 +242,13 @@ def _recognised(
     )
 
 
+def read_record(raw: RawRecord, library: Library) -> Answer | RecordError:
+    """One record, in the format that its fields show; of a record with several answers the first."""
+    name = _format_of(raw.fields or {}) or "vericite"
+    part = next(iter(_parts(raw, FORMATS[name])), raw)
+    return _read(part, name, library)
+
+
 def _is_readable(raw: RawRecord, name: str, library: Library) -> bool:
     """Whether a record can be read, as far as that takes no documents."""
     format = FORMATS[name]

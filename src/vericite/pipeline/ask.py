@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import typing
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, runtime_checkable
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_many, expect_type
+from vericite.formats.objects import as_documents
 from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import GeneratesMany, Generator, followed
 from vericite.models.contracts import Judge
 from vericite.models.embedder import Embedder, Reranker
-from vericite.pipeline.check import as_documents, verifier_for
+from vericite.pipeline.check import verifier_for
 from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
 from vericite.records import (
     Answer,
@@ -302,25 +303,3 @@ def _failed_before(waiting: deque[tuple[Question, FoundEvidence | Run]]) -> Iter
     while waiting and isinstance(failed := waiting[0][1], Run):
         waiting.popleft()
         yield failed
-
-
-def ask(
-    question: str,
-    documents: Sequence[Document | Mapping[str, str]] | None = None,
-    *,
-    k: int = DEFAULT_K,
-    protocol: Protocol | str = DEFAULT,
-    judge: Judge | str | None = None,
-) -> Run:
-    """Answer one question from ``documents``, or the demonstration corpus, and check every citation.
-
-    Documents may be mappings with ``id``, ``text`` and perhaps ``title``.
-
-    Raises:
-        InputError: The question is empty, a document is none, or ``k`` is less than 1.
-    """
-    expect_type(question, str, "a question as a text", "Give its words as a str")
-    if not question.strip():
-        raise InputError("expected a question; found no text")
-    own = None if documents is None else as_documents(documents)
-    return Pipeline.over(own, protocol, judge).run(Question(id="question", text=question), k)

@@ -31,6 +31,7 @@ from vericite.records.gold import (
     PairLabel,
     SentenceLabel,
 )
+from vericite.records.rates import Z95, Rate, RateTally, clustered_wilson
 from vericite.records.results import (
     Change,
     CheckedAnswer,
@@ -73,6 +74,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "STANDARD_INPUT",
     "STDIN",
+    "Z95",
     "Answer",
     "Change",
     "CheckedAnswer",
@@ -98,6 +100,8 @@ __all__ = [
     "Provenance",
     "Question",
     "QuestionType",
+    "Rate",
+    "RateTally",
     "Rationale",
     "RationaleStep",
     "Record",
@@ -119,6 +123,7 @@ __all__ = [
     "UncitedClaim",
     "Verdict",
     "VerificationFailure",
+    "clustered_wilson",
     "first_problem",
     "number_jsonl",
     "number_lines",

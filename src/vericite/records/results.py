@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from html import escape
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from vericite.errors import VeriCiteError
 from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record
+from vericite.records.rates import Rate, clustered_wilson
 from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
 
 Label = Literal["supported", "contradicted", "irrelevant", "dangling"]
@@ -77,6 +80,11 @@ class VerificationFailure(Record):
     statements: tuple[StatementVerdict, ...] = ()
     protocol: str
 
+    @property
+    def label(self) -> Literal["failed"]:
+        """In the place of a verdict's label."""
+        return "failed"
+
 
 RepairAction = Literal["dropped citation", "re-cited", "rewritten", "dropped"]
 """What is done with a sentence: some of its citations go; others take their place; other words do; it goes."""
@@ -119,6 +127,11 @@ class UncitedClaim(Record):
     claim: str
     start: int = Field(ge=0)
     end: int = Field(ge=0)
+
+    @property
+    def label(self) -> Literal["uncited"]:
+        """In the place of a verdict's label."""
+        return "uncited"
 
 
 class Summary(Record):
@@ -216,6 +229,95 @@ class CheckedAnswer(Record):
     unread: tuple[str, ...] = ()
     summary: Summary
     provenance: Provenance
+
+    @property
+    def support_rate(self) -> Rate:
+        """The share of citations that are supported, with its 95 % interval; ``value`` is None without citations.
+
+        Citations of documents that do not exist, verdicts abstained from and failures count as not supported.
+        """
+        return clustered_wilson(*support(self.summary))
+
+    @property
+    def supported(self) -> bool:
+        """Whether every sentence cites something and every citation is supported."""
+        count, of = support(self.summary)
+        return bool(of) and count == of and not self.uncited
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as ``check --out`` writes them."""
+        return self.model_dump(mode="json")
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each verdict, failure and sentence without a citation, in the order of the text."""
+        found = [_row(item) for item in (*self.verdicts, *self.failures, *self.uncited)]
+        return sorted(found, key=lambda row: (row["start"], row["markers"]))
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas ``DataFrame``.
+
+        Raises:
+            VeriCiteError: pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame  # pyright: ignore
+        except ImportError:
+            raise VeriCiteError("to_pandas() needs pandas. Install it: pip install pandas") from None
+        return DataFrame(self.rows, columns=list(_COLUMNS))  # pyright: ignore
+
+    def __repr__(self) -> str:
+        """In a line: the answer's name and what its citations came to."""
+        return f"<CheckedAnswer {self.id!r}: {_in_words(self.summary)}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        head = "".join(f"<th>{name}</th>" for name in ("verdict", "cites", "p", "claim", "evidence"))
+        body = "".join(_html_row(row) for row in self.rows)
+        return (
+            f"<p>{escape(_in_words(self.summary))}</p>"
+            f'<table class="vericite"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+
+
+_COLUMNS = ("claim", "start", "end", "markers", "documents", "label", "probability", "evidence", "reason")
+_COLOURS = {"supported": "#1a7f37", "contradicted": "#b42318", "irrelevant": "#9a6700", "dangling": "#b42318"}
+
+
+def _row(item: Verdict | VerificationFailure | UncitedClaim) -> dict[str, Any]:
+    row: dict[str, Any] = {"claim": item.claim, "start": item.start, "end": item.end, "markers": (), "documents": ()}
+    row |= {"label": item.label, "probability": None, "evidence": "", "reason": ""}
+    if isinstance(item, UncitedClaim):
+        return row
+    row |= {"markers": item.markers, "documents": item.documents}
+    if isinstance(item, VerificationFailure):
+        return {**row, "reason": item.reason}
+    return {
+        **row,
+        "label": "abstained" if item.abstained else item.label,
+        "probability": item.probabilities.get(item.label),
+        "evidence": " ... ".join(span.text for span in item.evidence if span.text),
+        "reason": "; ".join(item.reasons),
+    }
+
+
+def _html_row(row: dict[str, Any]) -> str:
+    cites = "".join(f"[{marker}]" for marker in row["markers"])
+    probability = "" if row["probability"] is None else f"{row['probability']:.2f}"
+    cells = (cites, probability, row["claim"], row["evidence"])
+    label = f'<td style="color:{_COLOURS.get(row["label"], "#57606a")}">{escape(row["label"])}</td>'
+    style = "text-align:left;max-width:30em;white-space:normal"
+    return f"<tr>{label}" + "".join(f'<td style="{style}">{escape(cell)}</td>' for cell in cells) + "</tr>"
+
+
+def _in_words(summary: Summary) -> str:
+    count, of = support(summary)
+    told = [f"{count} of {of} citations supported" if of else "no citations"]
+    kinds = ("contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
+    told += [f"{getattr(summary, kind)} {kind}" for kind in kinds if getattr(summary, kind)]
+    return ", ".join(told)
 
 
 class CheckedRationale(Record):

@@ -16,8 +16,8 @@ class EvidenceSpan(Record):
     """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
 
     ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the whole text. ``text`` is
-    the passage itself, where the document does not lie beside: ``check --out`` writes it. ``page`` is the one on which
-    it begins, of a document that has pages.
+    the passage itself; files written before 2026-12 may lack it. ``page`` is the page on which it begins, in a document
+    that has pages.
     """
 
     document: str

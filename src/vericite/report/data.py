@@ -12,13 +12,13 @@ from typing import Any
 from vericite.evaluate.correction import SystemByPeople
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
-from vericite.evaluate.rates import CitationRates, Rate
+from vericite.evaluate.rates import CitationRates
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, each_compared
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many
-from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Verdict, VerificationFailure
+from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")

@@ -21,7 +21,7 @@ from typing import Any
 
 from vericite.disk.files import Replacing
 from vericite.errors import InputError
-from vericite.evaluate.rates import RateTally
+from vericite.records import RateTally
 from vericite.report.data import Report
 
 MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"

@@ -48,20 +48,18 @@ class CheckWork(AnswerWork):
     Attributes:
         check: How citations are judged.
         llm: Whether judgements are kept on the worker's machine.
-        quote: Give evidence its text.
     """
 
     do: Literal["check"] = "check"
     check: CheckPlan = CheckPlan()
     llm: ModelPlan = ModelPlan()
-    quote: bool = True
 
     def open(self) -> Do:
         """A verifier for all parts that the worker gets."""
         protocol = self._protocol()
 
         def checked(answers: Sequence[Answer]) -> Iterator[BaseModel]:
-            return check_many(answers, protocol, cache=self.llm.cache, quote=self.quote)
+            return check_many(answers, protocol, cache=self.llm.cache)
 
         return checked
 
@@ -70,10 +68,10 @@ class CheckWork(AnswerWork):
         return known_retractions().flagged_answer
 
     def settings(self) -> dict[str, Any]:
-        """The provenance that every verdict has, and whether evidence has its text."""
+        """The provenance that every verdict has."""
         verifier = verifier_for(self._protocol())
         _refuse_waiting(verifier.judge)
-        return {"do": self.do, "by": verifier.provenance.model_dump(mode="json"), "quote": self.quote}
+        return {"do": self.do, "by": verifier.provenance.model_dump(mode="json")}
 
     def _protocol(self) -> Protocol:
         return protocol_of(self.check, judge_of(self.check, settings_of(self.llm)))

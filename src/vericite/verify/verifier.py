@@ -247,6 +247,12 @@ class Verifier:
                 on_result(results[-1])
         return self._checked(answer, results)
 
+    def combined(self, answer: Answer, parts: Iterable[CheckedAnswer]) -> CheckedAnswer:
+        """The answer as ``verify`` gives it, from its claims checked one by one."""
+        dangling = frozenset(self._dangling(answer))
+        results = [item for part in parts for item in (*part.verdicts, *part.failures) if item not in dangling]
+        return self._checked(answer, results)
+
     def judge_claims(self, batches: Iterable[ClaimsToJudge]) -> Iterator[list[list[Verdict | VerificationFailure]]]:
         """Judge any claims against any documents, whoever cites them.
 
@@ -362,7 +368,7 @@ class Verifier:
             label=outcome.label or "irrelevant",
             native=outcome.native,
             probabilities=outcome.probabilities,
-            evidence=tuple(passages),
+            evidence=tuple(_with_text(span, pending.case.documents) for span in passages),
             statements=_statements(pending, outcome),
             taken_apart=outcome.taken_apart,
             unneeded=None if unneeded is None else tuple(pending.case.documents[source].id for source in unneeded),
@@ -422,6 +428,12 @@ def expect_judge(judge: object) -> None:
 def expect_answer(answer: object) -> None:
     """Refuse what is no answer."""
     expect_type(answer, Answer, "answers", "vericite.parse_answer makes one of a text")
+
+
+def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpan:
+    """The passage with its words, so that a verdict can be read without the documents."""
+    found = next(document for document in documents if document.id == span.document)
+    return span.model_copy(update={"text": found.text[span.start : span.end]})
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from vericite.errors import InputError, MissingExtraError
 from vericite.evaluate.items import Item
-from vericite.evaluate.rates import RateTally, clustered_wilson
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, ratio
 from vericite.evaluate.significance import EMPTY, DifferencePhrase, Score
-from vericite.records import Answer
+from vericite.records import Answer, RateTally, clustered_wilson
 
 
 def expect_parameters(measure: str, kind: type[Any], given: Mapping[str, object]) -> None:

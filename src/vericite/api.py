@@ -1,0 +1,477 @@
+"""What the commands do, as functions: one name for each command that works on answers, documents or figures.
+
+Each function takes plain values (texts, mappings, paths, another library's objects) and returns a record or a list of
+records. The commands call the same code. ``vericite`` itself gives every name here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from vericite.errors import InputError, RecordError, expect_type
+from vericite.formats.objects import as_answer, as_documents
+from vericite.pipeline.check import check, parsed
+from vericite.pipeline.plan import Plan
+from vericite.pipeline.search import FoundEvidence
+from vericite.records import Answer, CheckedAnswer, Document, Question, Run
+from vericite.retrieve.function import FunctionRetriever, RetrieverFunction, is_retriever
+from vericite.retrieve.retriever import Retriever
+from vericite.verify.judges.function import AnyJudge, as_judge
+from vericite.verify.protocol import DEFAULT, Protocol
+
+if TYPE_CHECKING:
+    from vericite.attribute.attributor import Attribution
+    from vericite.corpus.store import BuildReport
+    from vericite.evaluate.ratings import Agreed, Rating
+    from vericite.evaluate.scoring import Figure, System
+    from vericite.evaluate.significance import Comparison
+    from vericite.evaluate.systems import SystemFiles
+    from vericite.pipeline.ask import Pipeline
+    from vericite.records import Repaired
+
+Corpus = str | Path | Sequence[object] | Retriever | RetrieverFunction
+"""Where documents are found: ``demo``, ``pubmed``, a store or a file, documents in memory, a retriever, or a function
+of question and k that returns documents."""
+Systems = str | Path | Mapping[str, object] | Iterable[object]
+"""What is scored: a file or folder, answers in memory, or several of either by their systems' names."""
+
+
+def ask(
+    question: str,
+    documents: Iterable[object] | None = None,
+    *,
+    corpus: Corpus | None = None,
+    llm: str | None = None,
+    k: int | None = None,
+    plan: Plan | None = None,
+    protocol: Protocol | str | None = None,
+    judge: AnyJudge | None = None,
+) -> Run:
+    """Answer a question with a citation on every sentence, and check every citation.
+
+    Args:
+        question: The question.
+        documents: What may be cited; without them and without a corpus the demonstration corpus is searched.
+        corpus: Where documents are found, in place of ``documents``.
+        llm: A language model that answers, such as ``openai:gpt-4o-mini``; by default the answer is made of the
+            sources' own sentences.
+        k: How many documents to answer from. Default: 5.
+        plan: Every other setting; the arguments above override it.
+        protocol: A protocol or its name.
+        judge: A judge or its name.
+
+    Raises:
+        InputError: The question is empty, a document cannot be read, or settings do not go together.
+    """
+    expect_type(question, str, "a question as a text", "Give its words as a str")
+    if not question.strip():
+        raise InputError("expected a question; found no text")
+    if documents is not None and corpus is not None:
+        raise InputError("expected documents or a corpus; found both. Leave one out")
+    if k is not None:
+        expect_type(k, int, "k, the number of documents, as a whole number", "Give an int")
+    if k is not None and k < 1:
+        raise InputError(f"expected k, the number of documents to answer from, to be 1 or more; found {k}")
+    searched = corpus if documents is None else as_documents(documents)
+    chosen = _with(plan, answer={"llm": llm}, search={"k": k})
+    pipeline = build(chosen, searched, protocol=protocol, judge=judge)
+    return pipeline.run(Question(id="question", text=question), chosen.search.depth())
+
+
+def build(
+    plan: Plan | None = None,
+    corpus: Corpus | None = None,
+    *,
+    protocol: Protocol | str | None = None,
+    judge: AnyJudge | None = None,
+) -> Pipeline:
+    """A pipeline that answers many questions: what is searched, who answers and who judges.
+
+    Args:
+        plan: The settings. Default: those of ``vericite ask``.
+        corpus: Where documents are found, in place of what the plan names.
+        protocol: A protocol or its name, in place of the plan's.
+        judge: A judge or its name, in place of the plan's.
+
+    Raises:
+        InputError: A part that the plan names cannot be had, or parts do not go together.
+        MissingExtraError: A part needs an extra that is not installed.
+    """
+    from vericite.pipeline.ask import Pipeline
+    from vericite.pipeline.build import build as built
+    from vericite.pipeline.search import Search
+
+    named = _with(plan, check={"protocol": _name(protocol), "judge": _name(judge)})
+    judge = as_judge(judge)
+    own_judge = None if isinstance(judge, str) else judge
+    if corpus is None or isinstance(corpus, str | Path):
+        made = built(_with(named, search={"corpus": None if corpus is None else str(corpus)}), judge=own_judge)
+    elif (retriever := _retriever(corpus)) is not None:
+        made = built(named, search=Search(retriever), judge=own_judge)
+    else:
+        made = built(named, judge=own_judge, documents=as_documents(cast("Sequence[object]", corpus)))
+    if isinstance(protocol, Protocol):
+        return Pipeline(made.search, made.generator, protocol, own_judge)
+    return made
+
+
+def search(question: str, corpus: Corpus = "demo", *, k: int | None = None, plan: Plan | None = None) -> FoundEvidence:
+    """Find the documents that answer a question, the best first.
+
+    Args:
+        question: A question or words.
+        corpus: Where documents are found.
+        k: How many documents to find. Default: 10.
+        plan: How to search; ``plan.search.corpus`` is used where no corpus is given here.
+
+    Raises:
+        InputError: The corpus is unknown, or the plan cannot be carried out over it.
+        MissingExtraError: A part needs an extra that is not installed.
+    """
+    from vericite.pipeline.build import open_search, settings_of
+    from vericite.pipeline.search import Search
+
+    chosen = _with(plan, search={"k": k, "corpus": str(corpus) if isinstance(corpus, str | Path) else None})
+    if (retriever := _retriever(corpus)) is not None:
+        found = Search(retriever)
+    else:
+        own = None if isinstance(corpus, str | Path) else as_documents(cast("Sequence[object]", corpus))
+        found, _ = open_search(chosen.search, settings_of(chosen.llm), documents=own)
+    return found.find(Question(id="question", text=question), chosen.search.depth(10))
+
+
+def attribute(
+    answer: object,
+    documents: Iterable[object] = (),
+    *,
+    by: str | None = None,
+    keep: bool = False,
+    plan: Plan | None = None,
+) -> Attribution:
+    """Cite the sources of each sentence of an answer.
+
+    Args:
+        answer: A text, an ``Answer``, or what a library returns.
+        documents: The sources that may be cited, where the answer does not bring its own.
+        by: How sources are found; ``vericite attributors`` lists the ways. Default: the bundled head.
+        keep: Leave sentences that cite something as they are; otherwise their citations are taken out first.
+        plan: How the ways that ask the judge or a language model do so.
+
+    Raises:
+        InputError: The answer or a document cannot be read.
+    """
+    from vericite.attribute.registry import load_attributor, usual
+    from vericite.pipeline.build import judge_of, protocol_of, settings_of
+
+    chosen = plan or Plan()
+    settings = settings_of(chosen.llm)
+    way = by or usual(chosen.check.protocol, chosen.check.judge)
+    attributor = load_attributor(way, protocol_of(chosen.check, judge_of(chosen.check, settings)), settings)
+    return attributor.attribution(parsed(answer, documents), keep=keep)
+
+
+def repair(
+    answer: object,
+    documents: Iterable[object] = (),
+    *,
+    corpus: str | None = None,
+    llm: str | None = None,
+    plan: Plan | None = None,
+) -> Repaired:
+    """Repair the citations that the judge rejects: cite another source, correct the sentence, or leave it out.
+
+    Args:
+        answer: A text, an ``Answer``, or what a library returns.
+        documents: The sources that it cites, where it does not bring its own.
+        corpus: Where to look for other documents that support a sentence.
+        llm: A language model that rewrites sentences.
+        plan: Every other setting.
+
+    Raises:
+        InputError: The answer or a document cannot be read, or a part that is named cannot be had.
+    """
+    from vericite.pipeline.build import build_repairer
+
+    chosen = _with(plan, repair={"corpus": corpus, "llm": llm})
+    return build_repairer(chosen, []).repair(parsed(answer, documents))
+
+
+def score(
+    systems: Systems,
+    gold: str | Path | None = None,
+    measures: Sequence[str] | str | None = None,
+    *,
+    by: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> list[Figure]:
+    """Score one or more systems, each figure with its count, 95 % interval and signature.
+
+    Args:
+        systems: A file or folder of answers, verdicts or runs; a list of ``Answer``, ``CheckedAnswer`` or ``Run``; or a
+            mapping from systems' names to either.
+        gold: A file of what is right, or a data set by name such as ``bioasq:FILE``.
+        measures: Their names, as ``vericite measures`` lists them. Default: all that the files have what it takes for.
+        by: A group of the gold, such as ``type``: figures of each of its values are added.
+        draws: Draws of the bootstrap.
+        seed: Its seed.
+
+    Raises:
+        InputError: A file cannot be read or a measure is unknown.
+    """
+    from vericite.evaluate.measures.registry import measures_for
+    from vericite.evaluate.resampling import Bootstrap
+    from vericite.evaluate.scoring import score_systems
+
+    found = _systems(systems, gold)
+    if measures is None:
+        chosen = list(dict.fromkeys(measure for system in found for measure in measures_for(system.items)))
+    else:
+        chosen = _measures(measures)
+    figures = score_systems(found, chosen, Bootstrap(draws, seed), by)
+    return figures if measures else [figure for figure in figures if figure.estimate.n]
+
+
+def compare(
+    first: Systems,
+    second: Systems,
+    measures: Sequence[str] | str | None = None,
+    gold: str | Path | None = None,
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Compare two systems on the same questions: difference, interval, p of a permutation test.
+
+    Args:
+        first: A system, as for ``score``.
+        second: Another.
+        measures: Their names. Default: the first of the usual measures that both have what it takes for.
+        gold: A file of what is right.
+        draws: Draws of the bootstrap.
+        seed: Its seed.
+
+    Raises:
+        InputError: A file cannot be read or a measure is unknown.
+    """
+    from vericite.evaluate.measures.registry import preferred_measure
+    from vericite.evaluate.resampling import Bootstrap
+    from vericite.evaluate.scoring import compare_systems
+
+    one, other = _single(first, gold, "first"), _single(second, gold, "second")
+    chosen = _measures(measures) if measures else [preferred_measure([one.items, other.items])]
+    return compare_systems(one, other, chosen, Bootstrap(draws, seed))
+
+
+def agree(
+    ratings: str | Path | Sequence[str | Path] | Sequence[Rating],
+    measures: Sequence[str] | str = ("CohenKappa", "KrippendorffAlpha"),
+    *,
+    reference: str | None = None,
+    categories: Sequence[str] | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> list[Agreed]:
+    """Measure how far raters agree on the same items, with intervals.
+
+    Args:
+        ratings: Files of ratings, labels or verdicts, or ratings in memory.
+        measures: Agreement measures, as ``vericite measures`` lists them.
+        reference: The rater that each other is compared with. Default: each pair.
+        categories: All labels in their order, for measures that weigh.
+        draws: Draws of the bootstrap.
+        seed: Its seed.
+
+    Raises:
+        InputError: A file cannot be read, or there are fewer than two raters.
+    """
+    from vericite.evaluate.measures.registry import AGREEMENT, parse_measure, split_measures
+    from vericite.evaluate.ratings import Rating, read_ratings
+    from vericite.evaluate.ratings import agree as measured
+    from vericite.evaluate.resampling import Bootstrap
+
+    names = split_measures(measures) if isinstance(measures, str) else measures
+    given: list[Any] = [ratings] if isinstance(ratings, str | Path) else list(ratings)
+    if all(isinstance(item, Rating) for item in given):
+        found = cast("list[Rating]", given)
+    else:
+        problems: list[RecordError] = []
+        found = read_ratings([Path(item) for item in given], problems)
+        _raise_first(problems)
+    chosen = [parse_measure(name, AGREEMENT) for name in names]
+    return measured(found, chosen, reference, categories, Bootstrap(draws, seed))
+
+
+def report(
+    systems: Systems,
+    out: str | Path | None = None,
+    *,
+    gold: str | Path | None = None,
+    title: str = "Cited answers",
+    protocol: Protocol | str = DEFAULT,
+    judge: AnyJudge | None = None,
+) -> str:
+    """Make one self-contained HTML page of answers, verdicts and sources. Answers without verdicts are checked first.
+
+    Args:
+        systems: What to show, as for ``score``.
+        out: Where to write the page. Default: it is only returned.
+        gold: A file of what is right.
+        title: The page's heading.
+        protocol: A protocol or its name, for answers without verdicts.
+        judge: A judge or its name, for the same.
+
+    Raises:
+        InputError: A file cannot be read or written.
+    """
+    from vericite.report.data import make_report, with_verdicts
+    from vericite.report.page import make_page, write_page
+
+    checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
+    page = make_page(make_report(checked), title)
+    if out is not None:
+        write_page(page, Path(out))
+    return page.html
+
+
+def read_answers(path: str | Path, documents: Iterable[object] = (), *, format: str = "auto") -> Iterator[Answer]:
+    """Read answers from a file, one by one, in any form that ``vericite check`` reads.
+
+    Args:
+        path: JSON Lines, JSON, CSV, Excel, Parquet or Markdown; or a data set by name, such as ``medaesqa:FILE``.
+        documents: Documents that the answers cite by PMID, DOI or address.
+        format: The form by name. Default: told by the first records.
+
+    Raises:
+        InputError: The file or one of its records cannot be used; the message names line and field.
+    """
+    from vericite.formats import answers_in
+
+    for item in answers_in(Path(path), format, as_documents(documents)):
+        if isinstance(item, RecordError):
+            raise item
+        yield item
+
+
+def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, vectors: bool = False) -> BuildReport:
+    """Build a store of documents from files and folders, or add to one.
+
+    Args:
+        sources: PubMed XML, JSONL, CSV, RIS, NBIB, JATS, Markdown, text, PDF; files or folders.
+        to: The store: a folder, or ``s3://bucket/prefix``.
+        vectors: Keep vectors as well, so that documents are also found by meaning.
+
+    Raises:
+        InputError: A source cannot be read.
+        MissingExtraError: The extra ``[store]`` is not installed.
+    """
+    from vericite.corpus.ingest import collect_sources
+    from vericite.corpus.store import build_store
+
+    places = [sources] if isinstance(sources, str | Path) else sources
+    collected = collect_sources([Path(place) for place in places])
+    return build_store(str(to), collected.sources, vectors=vectors)
+
+
+def _retriever(corpus: Corpus) -> Retriever | None:
+    if is_retriever(corpus):
+        return corpus
+    return FunctionRetriever(corpus) if callable(corpus) else None
+
+
+def _name(given: object) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def _with(plan: Plan | None, **sections: dict[str, object]) -> Plan:
+    """The plan with those of these settings that are given."""
+    given = {
+        section: {name: value for name, value in fields.items() if value is not None}
+        for section, fields in sections.items()
+    }
+    return (plan or Plan()).changed(given, "in the arguments")
+
+
+def _measures(named: Sequence[str] | str) -> list[Any]:
+    from vericite.evaluate.measures.registry import measures_named
+
+    return measures_named([named] if isinstance(named, str) else list(named))
+
+
+def _raise_first(problems: Sequence[RecordError]) -> None:
+    """In Python a record that cannot be used is an error; the command line tells it and goes on."""
+    if problems:
+        raise problems[0]
+
+
+def _single(given: Systems, gold: str | Path | None, name: str) -> System:
+    found = _systems(given, gold, name)
+    if len(found) != 1:
+        raise InputError(f"expected one system as the {name} one; found {len(found)}. Give each by itself")
+    return found[0]
+
+
+def _systems(given: Systems, gold: str | Path | None, name: str = "answers") -> list[System]:
+    from vericite.evaluate.systems import SystemFiles, read_gold, read_systems
+
+    problems: list[RecordError] = []
+    gold_path = None if gold is None else Path(gold)
+    if isinstance(given, str | Path):
+        read = read_systems([Path(given)], problems, gold_path)
+        _raise_first(problems)
+        return list(read.systems)
+    if isinstance(given, Mapping):
+        named = cast("Mapping[str, Systems]", given)
+        return [system for own, item in named.items() for system in _systems(item, gold, own)]
+    known = None
+    if gold_path is not None:
+        known, problems = read_gold(gold_path)
+        _raise_first(problems)
+    files = SystemFiles()
+    for number, item in enumerate(_items(given)):
+        _keep(files, item, number)
+    return [files.system(name, known)]
+
+
+def _items(given: Iterable[object]) -> Iterator[object]:
+    if isinstance(given, Answer | CheckedAnswer | Run):
+        yield given
+    else:
+        yield from given
+
+
+def _keep(files: SystemFiles, item: object, number: int) -> None:
+    if isinstance(item, Run):
+        files.runs[item.question.id] = item
+    elif isinstance(item, CheckedAnswer):
+        files.verdicts[item.id] = item
+    elif isinstance(item, tuple):
+        for part in cast("tuple[object, ...]", item):
+            _keep(files, part, number)
+    else:
+        try:
+            answer = as_answer(item)
+        except InputError as error:
+            raise InputError(f"expected an Answer, CheckedAnswer or Run at {number}; {error}") from None
+        files.answers[answer.id] = answer
+
+
+__all__ = [
+    "Corpus",
+    "Document",
+    "Systems",
+    "agree",
+    "ask",
+    "attribute",
+    "build",
+    "build_corpus",
+    "check",
+    "compare",
+    "read_answers",
+    "repair",
+    "report",
+    "score",
+    "search",
+]
