@@ -119,3 +119,43 @@ def test_labels_of_another_sample_are_one_complaint_with_a_count(
     assert printed.code == 2
     assert printed.err.count("expected an item of the sample") == 1
     assert "the first of 40 such labels" in printed.err
+
+
+def test_answers_whose_verdicts_lie_next_to_them_are_not_judged_again_unseen(run_cli, answers: str, tmp_path: Path):
+    """Else the labels would correct the rate of the default protocol, and not of the verdicts that were published."""
+    verdicts, out = tmp_path / "verdicts.jsonl", tmp_path / "sample.jsonl"
+    assert run_cli("check", answers, "--protocol", "vericite", *LEXICAL, "--out", str(verdicts)).code == 0
+    for command in (("annotate", "sample", answers, "--n", "40"), ("report", answers)):
+        printed = run_cli(*command, "--out", str(out))
+        assert printed.code == 2 and f"Name the folder {tmp_path}" in printed.err
+    printed = run_cli("annotate", "sample", str(tmp_path), "--n", "40", "--out", str(out))
+    assert printed.code == 0, printed.err
+    assert "verdicts by vericite(" in printed.err
+    drawn = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {unit["protocol"].partition("(")[0] for unit in drawn} == {"vericite"}
+
+
+def test_labels_do_not_correct_the_rate_of_another_protocol(
+    run_cli, answers: str, sample: Path, labels: list[str], tmp_path: Path
+):
+    given = [word for path in labels for word in ("--labels", path)]
+    other = ("--protocol", "alce", *LEXICAL)
+    printed = run_cli("annotate", "correct", answers, "--sample", str(sample), *given, *other)
+    assert printed.code == 2
+    assert "expected verdicts by the protocol of the sample, default(" in printed.err and "found alce(" in printed.err
+
+
+def test_answers_without_verdicts_are_not_judged_by_another_protocol_than_the_rest(
+    run_cli, answers: str, tmp_path: Path
+):
+    folder = tmp_path / "system"
+    folder.mkdir()
+    lines = Path(answers).read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "answers.jsonl").write_text("".join(lines[:10]), encoding="utf-8")
+    made = ("--protocol", "vericite", *LEXICAL)
+    run_cli("check", str(folder / "answers.jsonl"), *made, "--out", str(folder / "verdicts.jsonl"))
+    (folder / "answers.jsonl").write_text("".join(lines), encoding="utf-8")
+    wanted = ("annotate", "sample", str(folder), "--n", "40", "--out", str(tmp_path / "sample.jsonl"))
+    printed = run_cli(*wanted)
+    assert printed.code == 2 and "20 answers without verdicts" in printed.err
+    assert run_cli(*wanted, *made).code == 0

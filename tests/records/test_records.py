@@ -610,7 +610,10 @@ def test_no_record_holds_a_number_that_json_has_no_word_for(number: float):
 
 def test_a_record_of_a_later_schema_is_refused(path: Path):
     line = changed(PROVENANCE, "schema_version", value=SCHEMA_VERSION + 1)
-    assert error_of(Provenance, written(path, line)).field == "schema_version"
+    error = error_of(Provenance, written(path, line))
+    assert error.field == "schema_version"
+    assert "written by a newer VeriCite: upgrade with pip install -U vericite" in error.problem
+    assert f"found schema {SCHEMA_VERSION + 1}" in error.problem
 
 
 def test_a_record_carries_the_schema_version_it_was_written_with():

@@ -578,3 +578,11 @@ def test_a_higher_bar_abstains_from_no_fewer(parsed: Answer, one: float, other: 
 def test_a_bar_that_is_no_probability_is_refused(bar: float):
     with pytest.raises(InputError, match="between 0 and 1"):
         Protocol(abstain_below=bar)
+
+
+def test_a_judge_is_signed_alike_whether_it_comes_by_name_or_as_an_object():
+    from vericite.pipeline.check import verifier_for
+    from vericite.verify import load_judge
+
+    by_name, by_object = (verifier_for("vericite", judge).provenance for judge in ("lexical", load_judge("lexical")))
+    assert by_name == by_object

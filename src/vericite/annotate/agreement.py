@@ -219,6 +219,12 @@ def _expect_same(units: Sequence[Unit], sample: Mapping[str, Unit]) -> None:
             f"units are not in them, such as that of answer {sample[lost[0]].answer!r} of {sample[lost[0]].system!r}"
         )
     for item, unit in sample.items():
+        if unit.protocol and there[item].protocol != unit.protocol:
+            raise InputError(
+                f"expected verdicts by the protocol of the sample, {unit.protocol}; found "
+                f"{there[item].protocol or 'none'} (answer {unit.answer!r}). The rate would be that of another judge: "
+                "give the verdicts that the sample was drawn from, or the same --protocol and --judge."
+            )
         now = there[item].drawn_by(list(unit.stratum))
         if now != dict(unit.stratum):
             raise InputError(

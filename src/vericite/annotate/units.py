@@ -36,6 +36,7 @@ class Unit(Record):
         context: The answer that they stand in, at ``start`` to ``end``; empty where only verdicts are known.
         documents: The sources.
         verdict: What the judge said; annotators do not see it.
+        protocol: What judged it, with the judge; empty where there is no verdict or it does not say.
         stratum: What it was drawn by.
         weight: How many units of its stratum it stands for.
     """
@@ -54,6 +55,7 @@ class Unit(Record):
     end: int = Field(default=0, ge=0)
     documents: tuple[SourceText, ...] = ()
     verdict: str | None = None
+    protocol: str = ""
     native: str | None = None
     probabilities: FloatMap = FrozenDict()
     stratum: Names = FrozenDict()
@@ -121,6 +123,7 @@ def _citations(system: str, item: Item) -> Iterator[Unit]:
                 "item": _id(system, item.id, index[verdict.start], verdict.claim, *verdict.documents),
                 "of": "citation", "sentence": index[verdict.start], "claim": verdict.claim,
                 "start": verdict.start, "end": verdict.end, "documents": documents, "verdict": verdict.label,
+                "protocol": item.checked.provenance.protocol or "",
                 "native": verdict.native, "probabilities": dict(verdict.probabilities),
             }
         )  # fmt: skip

@@ -15,9 +15,9 @@ from vericite.cli.options import (
     DrawsOption,
     JsonOption,
     JudgeOption,
-    ProtocolOption,
+    MaybeProtocolOption,
 )
-from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable
+from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, refuse_verdicts_aside
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
@@ -67,12 +67,13 @@ def sample(
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     name: NameOption = None,
-    protocol: ProtocolOption = "default",
+    protocol: MaybeProtocolOption = None,
     judge: JudgeOption = None,
 ) -> None:
     """Draw what people are to label, and say how exact their labels will make a rate.
 
-    Answers without verdicts are checked first. Keep the sample: labels are matched and weighed by it.
+    Answers without verdicts are checked first. Name a folder with answers.jsonl and verdicts.jsonl to sample those
+    verdicts. Keep the sample: labels are matched and weighed by it.
     """
     from vericite.annotate.schemes import load_scheme
     from vericite.annotate.units import draw, units_of
@@ -88,6 +89,8 @@ def sample(
         with output(out) as file:
             assert file is not None
             file.add(drawn.units)
+        for made in sorted({unit.protocol for unit in drawn.units} - {""}):
+            note(f"verdicts by {made}")
         for stratum, (size, chosen) in drawn.sizes.items():
             say(f"{stratum}: {chosen:,} of {size:,}")
         if asked.of == "citation":
@@ -194,7 +197,7 @@ def correct(
     gold: GoldOption = None,
     documents: DocumentsOption = None,
     name: NameOption = None,
-    protocol: ProtocolOption = "default",
+    protocol: MaybeProtocolOption = None,
     judge: JudgeOption = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
@@ -275,7 +278,7 @@ def _systems(
     gold: Path | None,
     documents: Path | None,
     names: Sequence[str] | None,
-    protocol: str,
+    protocol: str | None,
     judge: str | None,
     out: Path | None,
 ) -> list[System]:
@@ -286,6 +289,8 @@ def _systems(
 
     read = read_systems(places, problems, gold, {}, read_library(documents, problems), names or ())
     refuse_same(out, *read.paths, documents)
+    if protocol is None and judge is None:
+        refuse_verdicts_aside(places, read)
     return [with_verdicts(system, protocol, judge) for system in read.systems]
 
 

@@ -28,6 +28,14 @@ ProtocolOption = Annotated[
         autocompletion=_protocols,
     ),
 ]
+MaybeProtocolOption = Annotated[
+    str | None,
+    typer.Option(
+        help="How citations without a verdict are judged; `vericite protocols` lists the names. Default: default.",
+        metavar="NAME",
+        autocompletion=_protocols,
+    ),
+]
 JudgeOption = Annotated[
     str | None,
     typer.Option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +13,9 @@ from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import remark
 from vericite.disk.bucket import bucket_address
 from vericite.errors import InputError, RecordError, VeriCiteError
+
+if TYPE_CHECKING:
+    from vericite.evaluate.systems import LoadedSystems
 
 
 def refuse_both(as_json: bool, as_csv: bool) -> None:
@@ -45,6 +49,29 @@ def refuse_same(out: Path | None, *read: Path | None, what: str = "--out") -> No
         if out is not None and file is not None and _is_same(out, file):
             raise InputError(
                 f"expected {what} to be another file than the input; found {bucket_address(out) or out} for both"
+            )
+
+
+def refuse_verdicts_aside(places: Sequence[Path], read: LoadedSystems) -> None:
+    """Before answers are judged again whose verdicts lie next to them.
+
+    Args:
+        places: What was named, a system each.
+        read: What was read.
+
+    Raises:
+        InputError: A file of answers without verdicts was named, and its folder has ``verdicts.jsonl``.
+    """
+    from vericite.evaluate.systems import named_file
+
+    if all(item.checked is not None or item.answer is None for system in read.systems for item in system.items):
+        return
+    for place in places:
+        aside = place.parent / named_file("verdicts")
+        if place.is_file() and aside.is_file() and not any(_is_same(aside, path) for path in read.paths):
+            raise InputError(
+                f"expected the verdicts on {place} to be used or left aside; found {aside}, which is not read. Name "
+                f"the folder {place.parent} to use it, or say --protocol to judge again."
             )
 
 

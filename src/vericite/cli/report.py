@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vericite.cli.io import note, output, remark, say
-from vericite.cli.options import ColumnsOption, JudgeOption, ProtocolOption
-from vericite.cli.refusals import refuse_same, refuse_unwritable
+from vericite.cli.options import ColumnsOption, JudgeOption, MaybeProtocolOption
+from vericite.cli.refusals import refuse_same, refuse_unwritable, refuse_verdicts_aside
 from vericite.cli.score import DocumentsOption, GoldOption, NameOption, SystemsArgument
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def report(
     external_data: Annotated[
         bool, typer.Option("--external-data", help="Write a folder, with the data in a file of their own.")
     ] = False,
-    protocol: ProtocolOption = "default",
+    protocol: MaybeProtocolOption = None,
     judge: JudgeOption = None,
     labels: Annotated[
         list[Path] | None,
@@ -79,6 +79,8 @@ def report(
             read = read_systems(systems, problems, gold, {}, library, name or (), columns)
             refuse_same(out, *read.paths, documents, sample, *(labels or ()))
             refuse_same(table, *read.paths, documents, sample, *(labels or ()), what="--csv")
+            if protocol is None and judge is None:
+                refuse_verdicts_aside(places=systems, read=read)
             checked = [with_verdicts(system, protocol, judge) for system in read.systems]
             people = by_people(checked, sample, labels, scheme, problems) if sample and labels else ()
         if table is not None:

@@ -350,6 +350,11 @@ def _wording(problem: Any) -> str:
         return "expected a value; found none"
     if problem["type"] == "value_error":
         return message
+    if problem["type"] == "less_than_equal" and problem["loc"][-1:] == ("schema_version",):
+        return (
+            f"expected schema {SCHEMA_VERSION} or older; found schema {problem['input']}, written by a newer VeriCite: "
+            "upgrade with pip install -U vericite"
+        )
     if problem["type"] == "tuple_type" and isinstance(problem["input"], list):
         return "expected a tuple; found a list"
     found = json.dumps(problem["input"], ensure_ascii=False, default=str)

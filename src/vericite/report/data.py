@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from vericite.errors import InputError
 from vericite.evaluate.correction import SystemByPeople
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
@@ -17,7 +18,7 @@ from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, each_compared
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
-from vericite.pipeline.check import check_many
+from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.verify.protocol import DEFAULT, Protocol
 
@@ -73,10 +74,29 @@ class Report:
         return {"systems": [one.name for one in self.systems], "answers": self.answers, "documents": self.documents}
 
 
-def with_verdicts(system: System, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None) -> System:
-    """The system, with verdicts on those of its answers that have none."""
+def with_verdicts(system: System, protocol: Protocol | str | None = None, judge: Judge | str | None = None) -> System:
+    """The system, with verdicts on those of its answers that have none.
+
+    Args:
+        system: The system.
+        protocol: Who judges them; None for the default.
+        judge: A judge in place of the protocol's own.
+
+    Raises:
+        InputError: The system has verdicts already that were made otherwise: one rate would be of two protocols.
+    """
     left = [item.answer for item in system.items if item.checked is None and item.answer is not None]
-    found = dict(zip((id(answer) for answer in left), check_many(left, protocol, judge), strict=True))
+    there = {item.checked.provenance.protocol for item in system.items if item.checked is not None}
+    if there and (left or protocol is not None or judge is not None):
+        asked = verifier_for(protocol or DEFAULT, judge).provenance.protocol
+        if there != {asked}:
+            more = f" and {len(left)} answers without verdicts, which would be judged by {asked}" if left else ""
+            raise InputError(
+                f"expected all verdicts of {system.name} to be by one protocol; found some by "
+                f"{', '.join(sorted(filter(None, there)))}{more}. Ask for that protocol and judge with --protocol and "
+                "--judge, or run `vericite check` on all answers and name the folder of the verdicts."
+            )
+    found = dict(zip((id(answer) for answer in left), check_many(left, protocol or DEFAULT, judge), strict=True))
     return replace(system, items=tuple(_with(item, found.get(id(item.answer))) for item in system.items))
 
 

@@ -214,7 +214,8 @@ class Verifier:
         self._pairs_at_once = self.judge.pairs_at_once if isinstance(self.judge, Slow) else PAIRS_AT_ONCE
         self.provenance = Provenance(
             version=__version__,
-            protocol=protocol.signature,
+            # With the judge's own signature, so that a judge is one judge whether it came by name or as an object.
+            protocol=replace(protocol, judge=self.judge).signature,
             parts={
                 "judge": self.judge.signature,
                 "splitter": punkt_signature() if protocol.splitter == "punkt" else SPLITTER,
