@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.models import ModelFolder, Pair
-from vericite.models.engine import MAY_EXIT
+from vericite.models.engine import MAY_EXIT, available_cores
+from vericite.models.session import open_session
 from vericite.records import Answer
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import document_sentences
@@ -122,10 +123,9 @@ class Session:
     """One pair at a time through onnxruntime with its default options, on the shipped 8-bit model, all layers read."""
 
     def __init__(self, folder: ModelFolder) -> None:
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        self.session = onnxruntime.InferenceSession(str(folder.path / "model.onnx"), providers=["CPUExecutionProvider"])
+        self.session = open_session(str(folder.path / "model.onnx"), available_cores())
         self.tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
         self.tokenizer.enable_truncation(LONGEST)
         self._has_exits = bool(folder.card.exits)
@@ -227,7 +227,6 @@ def work(folder: ModelFolder, lengths: Sequence[int]) -> Work:
 
 def matrix_rates() -> Work:
     """Multiply-adds a second of onnxruntime's products of large matrices, all cores; the best of ten."""
-    import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 
     rates: list[float] = []
@@ -245,7 +244,7 @@ def matrix_rates() -> Work:
             [weight],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = open_session(model.SerializeToString())
         feed = {"left": draw.integers(0, 256, (SIDE, SIDE)).astype(left)}
         session.run(None, feed)
         seconds: list[float] = []

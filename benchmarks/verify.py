@@ -29,6 +29,7 @@ from vericite.models import Engine, ModelFolder, Pair
 from vericite.models import engine as engine_module
 from vericite.models.contracts import COLUMNS
 from vericite.models.folder import VERIFIER
+from vericite.models.session import open_session
 from vericite.records import Answer, CheckedAnswer
 from vericite.verify import Judgement, Protocol, Verifier, get_protocol
 
@@ -251,14 +252,10 @@ def compare() -> bool:
 
 def _otherwise(folder: ModelFolder, threads: int, cores: int) -> Engine:
     """An engine that runs so many batches at a time, each on so many cores."""
-    import onnxruntime
-
     engine = Engine(folder, threads)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = cores
     path = str(folder.path / "model.onnx")
     # Laid where the engine keeps its own, which it then does not load.
-    engine.__dict__["_session"] = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    engine.__dict__["_session"] = open_session(path, cores)
     return engine
 
 

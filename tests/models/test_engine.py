@@ -19,6 +19,7 @@ import vericite.models.engine as engine_module
 from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.engine import MAY_EXIT, available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
+from vericite.models.session import needs_exact_products
 
 WORDS = Tokenizer.from_file(str(ModelFolder.bundled(VERIFIER).path / "tokenizer.json"))
 CLS, SEP, PAD, MASK = (WORDS.token_to_id(word) for word in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))
@@ -376,7 +377,8 @@ def test_no_texts_give_no_embeddings_of_the_right_width():
 
 
 def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch, verifier: Engine):
-    monkeypatch.setattr(engine_module, "bytes_overflow", lambda: True)
+    monkeypatch.setenv("VERICITE_EXACT_BYTES", "1")
+    assert needs_exact_products()
     careful = Engine(verifier.folder, exits=True)
     same(values_of(careful, PAIRS[:20]), values_of(verifier, PAIRS[:20]))
 
@@ -394,3 +396,23 @@ def test_words_of_over_100_letters_are_told_apart(letters: int, verifier: Engine
 def test_no_word_however_long_is_an_unknown_token(text: str):
     unknown = ENCODER._special("[UNK]", Path())
     assert unknown not in ENCODER.encode([text * 9])[0].ids
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("place", ["src", "recipes", "benchmarks"])
+def test_graphs_are_opened_in_one_place(place: str):
+    """A session opened elsewhere computes wrongly on processors without VNNI."""
+    opening = [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / place).rglob("*.py"))
+        if "InferenceSession(" in path.read_text(encoding="utf-8")
+    ]
+    assert opening == (["src/vericite/models/session.py"] if place == "src" else [])
+
+
+@pytest.mark.parametrize(("value", "exact"), [("1", True), ("0", False)])
+def test_the_way_of_byte_products_can_be_chosen(value: str, exact: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VERICITE_EXACT_BYTES", value)
+    assert needs_exact_products() is exact

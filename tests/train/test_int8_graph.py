@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 pytest.importorskip("onnx")
 
 import onnx
-import onnxruntime
 
 from vericite.errors import ModelCardError
 from vericite.models import Engine, Pair
 from vericite.models.folder import VERIFIER, ModelFolder
+from vericite.models.session import open_session
 from vericite.train.int8_graph import Head, Weights, build, count_layers, inputs_to_smooth, probe
 from vericite.train.pack import unpack, unpacked
 
@@ -133,10 +133,7 @@ def random_inputs(seed: int, count: int = 12) -> list[Input]:
 
 
 def session(model: onnx.ModelProto) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return open_session(model.SerializeToString())
 
 
 def run(model: Any, inputs: list[Input], padding: int = 0, filler: int = 0) -> Array:

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
@@ -37,6 +36,7 @@ from vericite.errors import InputError, VeriCiteError
 from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Pair
 from vericite.models.engine import MAY_EXIT, EncodedInput, Encoder, padded
 from vericite.models.folder import ModelFolder
+from vericite.models.session import open_session
 from vericite.train.data import Floats
 from vericite.verify.judges.bundled import BundledJudge
 
@@ -252,7 +252,7 @@ def seen(model: onnx.ModelProto, encoded: Sequence[EncodedInput], layers: Sequen
     looking.CopyFrom(model)
     ends = [f"encoder.layer.{number - 1}.output.normed" for number in layers]
     looking.graph.output.extend(helper.make_tensor_value_info(end, TensorProto.FLOAT, None) for end in ends)
-    session = onnxruntime.InferenceSession(looking.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = open_session(looking.SerializeToString())
     logits = np.zeros((len(encoded), 3), np.float32)
     features: dict[int, Array] = {}
     for rows in by_length(encoded, TOKENS):

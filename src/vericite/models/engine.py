@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from vericite.environment import THREADS, whole_number
 from vericite.errors import ModelCardError
 from vericite.models.contracts import Pair
-from vericite.models.folder import MEND, WEIGHTS, ModelFolder
+from vericite.models.folder import MEND, ModelFolder
+from vericite.models.session import open_session
 from vericite.records import storable
 
 if TYPE_CHECKING:
@@ -158,19 +159,10 @@ class Engine:
             return self.__dict__.get("_session") or self._load()
 
     def _load(self) -> InferenceSession:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        # One core a batch and a batch a core: small matrices do not split well (docs/results/speed.md).
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        if bytes_overflow():
-            # Exact products by a slower way (by 1.7 times where it is not needed).
-            options.add_session_config_entry("session.x64quantprecision", "1")
         path = self.folder.path / "model.onnx"
         try:
-            session = onnxruntime.InferenceSession(self._graph(path), options, providers=["CPUExecutionProvider"])
+            # One core per batch and one batch per core: small matrices do not split well (docs/results/speed.md).
+            session = open_session(self._graph(path))
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None
         width = session.get_outputs()[0].shape[-1]
@@ -234,19 +226,6 @@ def padded(encodings: Sequence[EncodedInput]) -> dict[str, NDArray[np.int64]]:
         mask[row, :size] = 1
         kinds[row, :size] = encoding.type_ids
     return {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-
-
-@cache
-def bytes_overflow() -> bool:
-    """Whether this processor overflows 16 bits in products of unsigned and signed bytes.
-
-    x86 processors without VNNI do. No library says so portably, so the largest product there can be is made.
-    """
-    import onnxruntime
-
-    probe = onnxruntime.InferenceSession(str(WEIGHTS / "probe.onnx"), providers=["CPUExecutionProvider"])
-    (found,) = probe.run(None, {"bytes": np.full((16, 64), 255, dtype=np.uint8)})
-    return bool(np.any(np.asarray(found) != 64 * 255 * 127))
 
 
 def available_cores() -> int:

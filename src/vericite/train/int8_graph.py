@@ -6,7 +6,7 @@
 Dynamic quantisation as runtimes do it takes one activation scale for a whole batch, so a pair's scores
 change with its neighbours. Here every token gets a scale of its own: the 8-bit products are then exact
 integers, and what a token becomes depends on nothing but its own sequence. Weights have one scale per
-output column. Where ``vericite.models.engine.bytes_overflow`` it needs ``session.x64quantprecision`` at 1.
+output column. Open it by ``vericite.models.session.open_session``.
 
 The graph is written out by hand, not traced, so that each matrix product reads 8-bit input and writes the
 layout the next operator wants.

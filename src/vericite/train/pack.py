@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
@@ -32,6 +31,7 @@ from tokenizers import Tokenizer
 from vericite.errors import InputError, ModelCardError
 from vericite.models.contracts import COLUMNS
 from vericite.models.folder import ModelFolder
+from vericite.models.session import open_session
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
 from vericite.train.int8_graph import GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
@@ -129,7 +129,7 @@ def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict
     inputs = inputs_to_smooth(count_layers(weights))
     for value in inputs.values():
         model.graph.output.append(helper.make_tensor_value_info(value, onnx.TensorProto.FLOAT, None))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = open_session(model.SerializeToString())
     peaks = {name: np.zeros(1, dtype=np.float32) for name in inputs}
     for batch in batches:
         values = session.run(list(inputs.values()), batch)
