@@ -216,6 +216,7 @@ def test_a_server_keeps_what_each_annotator_does(units, tmp_path: Path):
     assert [(one.rater, one.label) for one in given if one.label] == [("ann", "supported")] * 2 + [
         ("ben", "irrelevant")
     ] * 2
+    labels.close()
     again = LabelFolder(tmp_path / "labels", ["ann", "ben"], units, SCHEME)
     assert again.keys == labels.keys
 

@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,9 +23,9 @@ from vericite.annotate.labels import Annotation
 from vericite.annotate.page import make_annotation_page
 from vericite.annotate.schemes import Scheme
 from vericite.annotate.units import Unit
-from vericite.disk.files import write_whole
-from vericite.errors import InputError, RecordError
-from vericite.records import number_jsonl, to_json
+from vericite.disk.files import only_one, write_whole
+from vericite.disk.jobs import Lines
+from vericite.errors import InputError
 
 HOST = "127.0.0.1"
 KEYS = "keys.json"
@@ -37,8 +37,12 @@ _NAME = re.compile(r"[\w-][\w.-]{0,59}")
 class LabelFolder:
     """The labels of some annotators, a file each, and the keys of their pages.
 
+    The folder is held until ``close`` or the end of the process, so that no second server writes to it. A label is
+    added to its file; only a label that changes an earlier one rewrites the file, so every item stands in it once.
+
     Raises:
-        InputError: A name cannot name a file, the folder cannot be written, or holds other things by these names.
+        InputError: A name cannot name a file, the folder cannot be written, holds other things by these names, or is
+            held by another server.
     """
 
     def __init__(self, folder: Path, raters: Sequence[str], units: Sequence[Unit], scheme: Scheme) -> None:
@@ -50,22 +54,20 @@ class LabelFolder:
         self.units, self.scheme = units, scheme
         self._folder, self._lock = folder, Lock()
         self._items = {unit.item for unit in units}
+        self._held = ExitStack()
+        self._held.enter_context(only_one(folder, ".lock", "serves labels in", "server"))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"expected a folder for the labels; found {folder}: {error.strerror}") from None
-        self._labels = {name: self._read(name) for name in raters}
-        self.keys = self._keys(raters)
+            self._files = {name: Lines(folder / f"{name}.jsonl", Annotation) for name in raters}
+            self._labels = {name: {one.item: one for one in file.read()} for name, file in self._files.items()}
+            self.keys = self._keys(raters)
+        except BaseException:
+            self.close()
+            raise
         self._raters = {key: name for name, key in self.keys.items()}
 
-    def _read(self, name: str) -> dict[str, Annotation]:
-        path = self._folder / f"{name}.jsonl"
-        found: dict[str, Annotation] = {}
-        for _, line in number_jsonl(Annotation, path) if path.exists() else ():
-            if isinstance(line, RecordError):
-                raise line
-            found[line.item] = line
-        return found
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._held.close()
 
     def _keys(self, raters: Sequence[str]) -> dict[str, str]:
         path = self._folder / KEYS
@@ -101,8 +103,15 @@ class LabelFolder:
         if sent.item not in self._items or (sent.label is not None and sent.label not in self.scheme.verdicts):
             raise InputError("expected a label of this task")
         with self._lock:
-            self._labels[rater][sent.item] = sent.model_copy(update={"rater": rater})
-            write_whole(self._folder / f"{rater}.jsonl", (to_json(it) + "\n" for it in self._labels[rater].values()))
+            own, file = self._labels[rater], self._files[rater]
+            is_new = sent.item not in own
+            label = sent.model_copy(update={"rater": rater})
+            if is_new:
+                file.append([label])
+            else:
+                file.replace({**own, sent.item: label}.values())
+            # Only what is on disk is shown as kept.
+            own[sent.item] = label
 
 
 def make_server(labels: LabelFolder, port: int) -> ThreadingHTTPServer:

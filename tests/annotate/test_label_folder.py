@@ -1,0 +1,84 @@
+"""Labels on disk: none that was acknowledged is lost, whoever else serves the folder, and whenever it is stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vericite.annotate.labels import Annotation
+from vericite.annotate.schemes import load_scheme
+from vericite.annotate.serve import LabelFolder
+from vericite.annotate.units import draw, units_of
+from vericite.errors import InputError
+from vericite.records import read_jsonl
+
+SCHEME = load_scheme("vericite")
+
+
+@pytest.fixture
+def units(make_system):
+    return draw(units_of([make_system(answers=6)]), 6).units
+
+
+def label(item: str, given: str = "supported") -> bytes:
+    return json.dumps({"item": item, "rater": "x", "label": given}).encode()
+
+
+def on_disk(folder: Path, rater: str = "ann") -> dict[str, str | None]:
+    found = list(read_jsonl(Annotation, folder / f"{rater}.jsonl"))
+    assert len({one.item for one in found}) == len(found)
+    return {one.item: one.label for one in found}
+
+
+def test_a_folder_has_one_server(units, tmp_path: Path):
+    """Two servers each wrote what they knew, and so half of the labels were lost."""
+    first = LabelFolder(tmp_path, ["ann"], units, SCHEME)
+    with pytest.raises(InputError, match=r"only one that serves labels in .* another server"):
+        LabelFolder(tmp_path, ["ann"], units, SCHEME)
+    first.close()
+    LabelFolder(tmp_path, ["ann"], units, SCHEME).close()
+
+
+def test_a_label_is_added_and_a_change_takes_its_place(units, tmp_path: Path):
+    labels = LabelFolder(tmp_path, ["ann", "ben"], units, SCHEME)
+    for unit in units:
+        labels.keep("ann", label(unit.item))
+    labels.keep("ben", label(units[0].item))
+    labels.keep("ann", label(units[0].item, "contradicted"))
+    expected = {unit.item: "supported" for unit in units} | {units[0].item: "contradicted"}
+    assert on_disk(tmp_path) == expected
+    assert on_disk(tmp_path, "ben") == {units[0].item: "supported"}
+    labels.close()
+    again = LabelFolder(tmp_path, ["ann", "ben"], units, SCHEME)
+    again.keep("ann", label(units[1].item, "irrelevant"))
+    assert on_disk(tmp_path) == expected | {units[1].item: "irrelevant"}
+    again.close()
+
+
+def test_a_label_that_was_torn_as_it_was_written_costs_itself_alone(units, tmp_path: Path):
+    labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
+    for unit in units[:3]:
+        labels.keep("ann", label(unit.item))
+    labels.close()
+    file = tmp_path / "ann.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    again = LabelFolder(tmp_path, ["ann"], units, SCHEME)
+    assert on_disk(tmp_path) == {unit.item: "supported" for unit in units[:2]}
+    again.keep("ann", label(units[2].item))
+    assert len(on_disk(tmp_path)) == 3
+    again.close()
+
+
+def test_a_label_that_could_not_be_written_is_not_shown_as_kept(units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
+
+    def full(*_: object) -> None:
+        raise InputError("expected a file that can be written; found: No space left on device")
+
+    monkeypatch.setattr("vericite.disk.jobs.Lines.append", full)
+    with pytest.raises(InputError, match="No space"):
+        labels.keep("ann", label(units[0].item))
+    assert '"saved":[]' in labels.page("ann").replace(" ", "")
+    labels.close()
