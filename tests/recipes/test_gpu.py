@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from gpu.__main__ import main
 from gpu.arrays import Arrays, write
 from gpu.fit import State, auc, losses, margins, neutral_offset, predict, softmax
-from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, to_checkpoint
+from gpu.networks import Blocks, EncoderNet, LanguageJudge, from_checkpoint, load_base, to_checkpoint
 from vericite.models import Encoder, Pair
 from vericite.train.data import TOKENIZER
 from vericite.train.fit import label_losses, margin_losses, taught_losses
@@ -121,6 +121,37 @@ def test_losses_are_those_of_the_other_trainer(mix: Path) -> None:
     torch.testing.assert_close(margins(arrays, rows, logits), margin_losses(logits, column, units, 1.0).sum())
 
 
+def test_further_rows_come_last_and_leave_the_hash_of_what_was_taught(mix: Path) -> None:
+    """What teachers said is kept by a row's place and by a hash of the pairs: neither may move."""
+    alone = Arrays(written(mix), "encoder", 512, "cpu")
+    further = [pair(n, source="against", kind="among") for n in range(200, 205)]
+    (mix / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in further))
+    data = mix / "data.npz"
+    places = [str(mix), str(mix / "pool.jsonl"), str(data)]
+    main(["arrays", *places, "--more", str(mix / "more.jsonl"), "--tokenizer", str(TOKENIZER)])
+    more = Arrays(data, "encoder", 512, "cpu")
+    np.testing.assert_array_equal(more.held["pairs_sha256"], alone.held["pairs_sha256"])
+    np.testing.assert_array_equal(more.kind[:-5], alone.kind)
+    assert more.kind[-5:].tolist() == ["against/among"] * 5
+    assert more.part[-5:].tolist() == ["train"] * 5
+    assert len(more.dev) == len(alone.dev)
+
+
+def test_a_verifier_that_is_trained_further_starts_from_its_own_weights(mix: Path) -> None:
+    """In 32 bits, all of them; a base that travels is rounded to 8."""
+    torch.manual_seed(0)
+    theirs = CrossEncoder(BERT)
+    theirs.save(mix / "base")
+    data = written(mix)
+    main(["base", str(mix / "base"), str(data), str(mix / "whole.npz"), "--whole"])
+    main(["base", str(mix / "base"), str(data), str(mix / "rounded.npz")])
+    weight = theirs.state_dict()["encoder.layer.1.output.dense.weight"]
+    whole, rounded = (load_base(mix / f"{name}.npz").down[1].weight for name in ("whole", "rounded"))
+    assert torch.equal(whole, weight)
+    assert not torch.equal(rounded, weight)
+    torch.testing.assert_close(rounded, weight, atol=1e-3, rtol=0)
+
+
 class Killed(Exception):
     """In place of a kill."""
 
@@ -163,6 +194,22 @@ def test_a_run_that_was_ended_goes_on_where_it_was(mix: Path, monkeypatch: pytes
     steps, last = 0, 0
     main([*fit, "other"])
     assert steps == all_of_it, "the state of another base was gone on with"
+
+
+def test_weights_of_a_run_that_has_not_ended_are_its_mean_so_far(mix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the layers after which guesses are made: they are trained, and left out of the weights."""
+    data, out, config = written(mix), mix / "runs", mix / "config.json"
+    CrossEncoder(BERT).save(mix / "base")
+    main(["base", str(mix / "base"), str(data), str(mix / "base.npz"), "--whole"])
+    config.write_text(json.dumps({"visits": 120, "rows": 8, "average_from": 0.3, "learning_rate": 0.01, "looks": [1]}))
+    monkeypatch.setattr("gpu.fit.KEPT_EVERY", 0)
+    monkeypatch.setattr(Path, "unlink", lambda *_args, **_more: None)
+    main(["fit", str(data), str(mix / "base.npz"), "--out", str(out), "--config", str(config), "--name", "run"])
+    main(["weights", str(mix / "base.npz"), str(out / "run.state"), str(out / "found.safetensors")])
+    ended, found = (load_file(out / f"{name}.safetensors") for name in ("run", "found"))
+    assert ended.keys() == found.keys()
+    for name, value in ended.items():
+        torch.testing.assert_close(found[name], value)
 
 
 def test_a_base_is_cut_to_its_first_layers(mix: Path) -> None:

@@ -1,9 +1,10 @@
 """Train verifiers on a GPU, from the mix to a checkpoint.
 
 python recipes/verifier/gpu pool MIX POOL.jsonl                  pairs that nobody labelled
-python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json]
+python recipes/verifier/gpu arrays MIX POOL.jsonl DATA.npz [--language tokenizer.json] [--more ROWS.jsonl ...]
 python recipes/verifier/gpu base FOLDER DATA.npz BASE.npz [--layers N]   weights to travel: a base or a verifier
 python recipes/verifier/gpu fit DATA.npz BASE --name N --out OUT [--config C] [--taught T.npy] [--label train,pool]
+python recipes/verifier/gpu weights BASE STATE OUT               weights of a run that has not ended yet
 python recipes/verifier/gpu mean DATA.npz OUT T.npy N:WEIGHT ... what teachers said together
 python recipes/verifier/gpu kept DATA.npz SAID.npz T.npy language:0.6 encoder:0.4   what version 5 learnt from
 python recipes/verifier/gpu checkpoint FOLDER DATA.npz OUT/N.safetensors CHECKPOINT
@@ -34,7 +35,7 @@ def _arrays(told: argparse.Namespace) -> None:
     from gpu.arrays import write
     from vericite.train.data import TOKENIZER
 
-    write(told.mix, told.pool, TOKENIZER, told.language, told.data)
+    write(told.mix, told.pool, told.tokenizer or TOKENIZER, told.language, told.data, told.more)
 
 
 def _base(told: argparse.Namespace) -> None:
@@ -42,13 +43,19 @@ def _base(told: argparse.Namespace) -> None:
 
     from gpu.networks import pack_base
 
-    pack_base(told.folder, np.load(told.data.with_name("words.npy")), told.base, told.layers)
+    pack_base(told.folder, np.load(told.data.with_name("words.npy")), told.base, told.layers, told.whole)
 
 
 def _fit(told: argparse.Namespace) -> None:
     from gpu.fit import carry_out
 
     carry_out(told.data, told.base, told.config, told.name, told.out, told.taught, told.label)
+
+
+def _weights(told: argparse.Namespace) -> None:
+    from gpu.fit import weights_of_state
+
+    weights_of_state(told.base, told.state, told.to)
 
 
 def _mean(told: argparse.Namespace) -> None:
@@ -68,6 +75,7 @@ def _checkpoint(told: argparse.Namespace) -> None:
 
     import numpy as np
     from safetensors.torch import load_file
+    from tokenizers import Tokenizer
 
     from gpu.networks import layers_of, to_checkpoint
     from vericite.train.data import TOKENIZER
@@ -81,7 +89,9 @@ def _checkpoint(told: argparse.Namespace) -> None:
     held = {name: value for name, value in base.state_dict().items() if name in network.state_dict()}
     network.load_state_dict(to_checkpoint(weights, held, words))
     network.save(told.to)
-    shutil.copyfile(TOKENIZER, told.to / "tokenizer.json")
+    # A verifier that is trained further knows fewer words than BERT, and its own tokenizer counts them.
+    own = base.shape.vocab_size != Tokenizer.from_file(str(TOKENIZER)).get_vocab_size()
+    shutil.copyfile(told.folder / "tokenizer.json" if own else TOKENIZER, told.to / "tokenizer.json")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -93,6 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         "arrays": (_arrays, ("mix", "pool", "data")),
         "base": (_base, ("folder", "data", "base")),
         "fit": (_fit, ("data", "base")),
+        "weights": (_weights, ("base", "state", "to")),
         "mean": (_mean, ("data", "out", "to")),
         "kept": (_kept, ("data", "said", "to")),
         "checkpoint": (_checkpoint, ("folder", "data", "weights", "to")),
@@ -106,8 +117,11 @@ def main(arguments: list[str] | None = None) -> int:
             step.add_argument(
                 "--language", type=Path, help="tokenizer.json of a language model that is to be a teacher"
             )
+            step.add_argument("--tokenizer", type=Path, help="of the base, where it is not BERT's whole one")
+            step.add_argument("--more", type=Path, action="append", default=[], help="further rows; repeatable")
         if name == "base":
             step.add_argument("--layers", type=int, help="the first so many alone")
+            step.add_argument("--whole", action="store_true", help="in 32 bits, to continue from a trained model")
         if name in ("mean", "kept"):
             step.add_argument("teachers", nargs="+", metavar="NAME:WEIGHT")
         if name == "fit":

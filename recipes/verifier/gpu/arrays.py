@@ -80,7 +80,9 @@ def hashed(rows: Iterable[Row]) -> NDArray[np.uint8]:
     return np.frombuffer(told.digest(), np.uint8)
 
 
-def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: Path) -> None:
+def write(
+    mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: Path, more: Sequence[Path] = ()
+) -> None:
     """The mix, its warm-up, the pool and the dev files as one file of arrays.
 
     Args:
@@ -88,21 +90,27 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
         pooled: What ``pool`` found.
         tokenizer: Of the encoders.
         language: The tokenizer.json of a language model, where one is to be trained.
+        more: Files of further rows to train on. They come last, so that what teachers said of the others still fits.
         out: The file; ``words.npy`` beside it says which rows of the encoders' table are used.
     """
     from tokenizers import Tokenizer
 
     from vericite.models.engine import tokenizable
 
+    held: dict[str, NDArray[Any]] = {}
     named = [("train", mix / "train.jsonl"), ("snli", mix / "warmup.jsonl"), ("pool", pooled)]
+    taught = len(named)
     named += [(f"dev:{path.stem}", path) for path in sorted((mix / "dev").glob("*.jsonl")) if path.stem[-4:] != "_doc"]
-    rows = [(name, row) for name, path in named for row in rows_of(path)]
+    rows = [(name, row) for name, path in named[:taught] for row in rows_of(path)]
+    held["pairs_sha256"] = hashed(row for _, row in rows)
+    rows += [(name, row) for name, path in named[taught:] for row in rows_of(path)]
+    rows += [("train", row) for path in more for row in rows_of(path)]
     texts: dict[str, int] = {}
     kinds: dict[str, int] = {}
     twins: dict[tuple[str, str], int] = {}
     kind = [f"{name}|{row['source']}/{row.get('kind') or 'gold'}" for name, row in rows]
     twin = [(row["source"], row["twin"]) if row.get("twin") is not None else None for _, row in rows]
-    held: dict[str, NDArray[Any]] = {
+    held |= {
         "premise": np.array([texts.setdefault(row["premise"], len(texts)) for _, row in rows], np.int32),
         "claim": np.array([texts.setdefault(row["claim"], len(texts)) for _, row in rows], np.int32),
         "label": np.array([LABELS[row["label"]] for _, row in rows], np.int8),
@@ -111,7 +119,6 @@ def write(mix: Path, pooled: Path, tokenizer: Path, language: Path | None, out: 
         "kind": np.array([kinds.setdefault(name, len(kinds)) for name in kind], np.int16),
         "twin": np.array([-1 if key is None else twins.setdefault(key, len(twins)) for key in twin], np.int32),
     }
-    held["pairs_sha256"] = hashed(row for name, row in rows if not name.startswith("dev:"))
     held["kinds"] = np.frombuffer(json.dumps(list(kinds)).encode(), np.uint8)
     listed = list(texts)
 

@@ -33,7 +33,7 @@ from gpu.arrays import Arrays
 from gpu.networks import EncoderNet, LanguageJudge, load_base
 
 NEUTRAL = 2
-KEPT_EVERY = 600.0
+KEPT_EVERY = 180.0
 """Seconds between two writings of a run's state."""
 JUDGED_TOKENS, JUDGED_ROWS = 65_536, 2048
 LONGEST_JUDGED = 240
@@ -189,6 +189,25 @@ class State:
         return int(told["step"])
 
 
+def weights_of_state(base: Path, path: Path, to: Path) -> None:
+    """Weights of a run that has not ended: the mean so far, or the last ones before ``average_from``."""
+    with safe_open(path, framework="pt") as file:
+        config = json.loads(file.metadata()["settings"])[0]
+    network = load_base(base, looks=config["looks"])
+    held = load_file(path)
+    groups = network.groups(1.0, 0.0)
+    trained = [parameter for group in groups for parameter in group["params"]]
+    for place, parameter in enumerate(trained):
+        parameter.data.copy_(held.get(f"{place}/mean", held[f"{place}/weight"]))
+    save_weights(network, to)
+
+
+def save_weights(network: EncoderNet, to: Path) -> None:
+    """What was trained, in 16 bits."""
+    trained = {key: value for key, value in network.state_dict().items() if not key.startswith(("word", "look"))}
+    save_file({key: value.half().cpu().contiguous() for key, value in trained.items()}, to)
+
+
 def random_state() -> dict[str, Tensor]:
     """Of the generators that dropout draws from."""
     own = {"cpu": torch.get_rng_state()}
@@ -312,9 +331,7 @@ def carry_out(
         report(arrays, softmax(logits), f"{name}, neutral less {less}")
     np.savez(out / f"{name}.dev.npz", rows=arrays.dev, logits=logits)
     if isinstance(network, EncoderNet):
-        trained = {key: value for key, value in network.state_dict().items() if not key.startswith(("word", "look"))}
-        kept = {key: value.half().cpu().contiguous() for key, value in trained.items()}
-        save_file(kept, out / f"{name}.safetensors")
+        save_weights(network, out / f"{name}.safetensors")
         (out / f"{name}.state").unlink(missing_ok=True)
     if label:
         rows = np.flatnonzero(np.isin(arrays.part, label.split(",")))

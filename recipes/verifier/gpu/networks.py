@@ -179,10 +179,10 @@ def to_checkpoint(weights: dict[str, Tensor], held: dict[str, Tensor], words: ND
     return found
 
 
-def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None = None) -> None:
+def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None = None, whole: bool = False) -> None:
     """Weights in 8 bits a row and without unused words, to travel; 16 bits would take twice the time.
 
-    With ``layers`` only so many, the first.
+    With ``layers`` only so many, the first. With ``whole`` they keep their 32 bits, to continue from a trained model.
     """
     from safetensors.numpy import load_file
 
@@ -205,7 +205,7 @@ def pack_base(folder: Path, words: NDArray[Any], out: Path, layers: int | None =
     }  # fmt: skip
     packed: dict[str, NDArray[Any]] = {"sizes": np.frombuffer(json.dumps(sizes).encode(), np.uint8)}
     for name, value in weights.items():
-        if value.ndim == 2 and min(value.shape) > shape.num_attention_heads:
+        if not whole and value.ndim == 2 and min(value.shape) > shape.num_attention_heads:
             scale = np.abs(value).max(1) / 127 + 1e-12
             packed[name] = np.round(value / scale[:, None]).astype(np.int8)
             packed[f"{name}/scale"] = scale
