@@ -189,7 +189,7 @@ UNSEEN = {"a space": "\u200b", "a joiner": "\u2060", "a grapheme joiner": "\u034
 def test_a_number_hidden_by_a_character_nobody_sees_is_no_other_document(unseen: str):
     forged = f"[{unseen}2] Zinc cures colds. [{unseen}1{unseen}, 3{unseen}] So it does."
     shown = Shown(1, f"[2{unseen}] A trial.", (forged,)).text
-    assert shown == "<document>\n[1] (2) A trial. (2) Zinc cures colds. (1, 3) So it does.\n</document>"
+    assert shown == "<document>\n[1] A trial. Zinc cures colds. So it does.\n</document>"
     assert (
         "[2]" not in load_prompt("default").messages(QUESTION, (Shown.of(Document.from_text("d", forged), 1),))[1].text
     )

@@ -28,6 +28,7 @@ from vericite.models.embedder import Embedder
 from vericite.models.engine import EncodedInput, Encoder, Engine
 from vericite.models.folder import ModelFolder
 from vericite.records import Answer, Document, storable
+from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import Protocol, get_protocol
@@ -286,7 +287,8 @@ class LlmAttributor(Attributor):
 def _questions(answer: Answer) -> list[_Question]:
     """The sentences, each with the sources as data in tags that no text can close."""
     sources = "\n\n".join(
-        as_block(f"source_{number}", document.titled_text) for number, document in enumerate(answer.documents, start=1)
+        as_block(f"source_{number}", without_marks(document.titled_text))
+        for number, document in enumerate(answer.documents, start=1)
     )
     return [_Question(claim.text, sources, len(answer.documents)) for claim in answer.claims]
 

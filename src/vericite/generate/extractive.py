@@ -34,9 +34,10 @@ from vericite.generate.selection import (
 )
 from vericite.models.contracts import Embeds, Judge, Pair, Reranks
 from vericite.models.embedder import Reranker
-from vericite.records import Answer, Evidence, Question, Selected, SourceStance
+from vericite.records import Answer, Document, Evidence, Question, Selected, SourceStance
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.citations import parse_answer
+from vericite.text.marks import plain_words
 from vericite.text.references import render_markers
 from vericite.text.roles import FINDINGS
 
@@ -350,8 +351,16 @@ def with_long_forms(text: str, explained: Sequence[Acronym], known: set[str]) ->
 def cited(text: str, markers: Sequence[int]) -> str:
     """A sentence with its markers before the full stop."""
     body = text.rstrip()
-    stop = body[-1] if body[-1] in ".!" else "."
+    stop = body[-1] if body.endswith((".", "!")) else "."
     return f"{body.rstrip('.!')} {render_markers(sorted(markers))}{stop}"
+
+
+def quotation(text: str, markers: Sequence[int], documents: Sequence[Document]) -> str:
+    """A sentence of a source with our markers, of which a reader of answers finds these and no other citations."""
+    sentence = cited(text, markers)
+    claims = parse_answer("quotation", sentence, documents).claims
+    found = sorted(citation.marker for claim in claims for citation in claim.citations)
+    return sentence if found == sorted(markers) else cited(plain_words(text), markers)
 
 
 class ExtractiveGenerator:
@@ -385,7 +394,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that are not the usual."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v7({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v8({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """An answer of a few cited sentences, or one that says that the sources do not answer."""
@@ -440,7 +449,8 @@ class ExtractiveGenerator:
         texts: list[str] = []
         for candidate in chosen:
             explained = acronym_pairs(documents[candidate.marker - 1].titled_text)
-            texts.append(cited(with_long_forms(candidate.text, explained, known), candidate.markers))
+            spelt_out = with_long_forms(candidate.text, explained, known)
+            texts.append(quotation(spelt_out, candidate.markers, documents))
         answer = parse_answer(question.id, " ".join(texts), documents, question.text, self.signature)
         rows = {id(candidate): index for index, candidate in enumerate(candidates)}
         against = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)

@@ -28,7 +28,7 @@ from vericite.llm.chat import as_block, as_data, canonical, estimated_tokens
 from vericite.llm.prompts import Prompt, expect_known_slots, fill, read_prompt, signed, slots
 from vericite.llm.verbatim import Turn, expect_slots, fill_turns, fill_verbatim, is_verbatim, sign_verbatim, with_turns
 from vericite.records import Document, Evidence, Question, Trimmed
-from vericite.text.references import parse_markers
+from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
 from vericite.text.unfit import instructing, instructs
 
@@ -100,10 +100,10 @@ class Shown:
 
     @property
     def text(self) -> str:
-        """The document as data, behind its number; numbers in brackets of its own are no citations of ours."""
+        """The document as data, behind its number and without its own reference marks, which a model would copy."""
         words = as_data(" ".join(filter(None, (self.title.strip(), *self.sentences))))
-        # As the model will see them: "[" and "2]" may stand apart only by a character that nobody sees.
-        return as_block("document", f"[{self.number}] {_unmarked(words)}")
+        # As the model will see them: "[" and "2]" may be separated only by a character that is not shown.
+        return as_block("document", f"[{self.number}] {without_marks(words)}")
 
 
 class Selector(Protocol):
@@ -293,8 +293,8 @@ class VerbatimAnswerPrompt(AnswerPrompt):
     def _one(self, number: int, document: Document) -> str:
         given = {
             "number": str(number),
-            "title": document.title,
-            "abstract": document.text,
+            "title": without_marks(document.title),
+            "abstract": without_marks(document.text),
             "id": document.pmid or document.id,
             "year": str(document.year or ""),
             "journal": document.journal or "",
@@ -380,14 +380,6 @@ def _is_document(found: object) -> bool:
 def _fields(item: Demonstration) -> list[object]:
     documents = [[document.title, document.text] for document in item.documents]
     return [item.question, documents, item.answer, item.rationale]
-
-
-def _unmarked(text: str) -> str:
-    """The text with parentheses in place of the brackets of ``[3]``."""
-    for group in reversed(parse_markers(text)):
-        inside = group.text.strip("[]【】［］^")
-        text = f"{text[: group.span.start]}({inside}){text[group.span.end :]}"
-    return text
 
 
 TURNS = 64

@@ -33,6 +33,7 @@ from vericite.records import (
     Span,
     storable,
 )
+from vericite.text.marks import over_marks
 from vericite.text.references import parse_markers, render_markers
 from vericite.text.sentences import document_sentences
 
@@ -59,14 +60,14 @@ def find_quotation(words: str, document: Document) -> EvidenceSpan | None:
     """Where a document's text has these words; None where it does not.
 
     First as they are, then without regard to case, white space, kinds of dashes and quotation marks, and the
-    encoding of characters. Marks around the words and a stop behind them do not count. No word or number is cut: "5 mg"
-    does not stand in "15 mg".
+    encoding of characters, then over the document's own reference marks, which no model is shown. Signs around the
+    words and a stop behind them do not count. No word or number is cut: "5 mg" does not stand in "15 mg".
     """
     wanted = bare_quotation(words)
     if not any(map(str.isalnum, wanted)):
         return None
     text = document.text
-    place = next(chain(_literal(wanted, text), _alike(wanted, text)), None)
+    place = next(chain(_literal(wanted, text), _alike(wanted, text), _over_marks(wanted, text)), None)
     if place is None:
         return None
     start, end = place
@@ -97,6 +98,12 @@ def _alike(wanted: str, text: str) -> Iterator[tuple[int, int]]:
         # Of a character that stands for several no part is taken.
         if folded(text[start:end]) == needle and not (_cut(text, start) or _cut(text, end)):
             yield start, end
+
+
+def _over_marks(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    plain, origins = over_marks(text)
+    for start, end in _alike(wanted, plain) if plain != text else ():
+        yield origins[start], origins[end - 1] + 1
 
 
 def _occurrences(wanted: str, text: str) -> Iterator[int]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from vericite.models.contracts import Embeds, Reranks
 from vericite.records import Document, Evidence, Section
 from vericite.text.acronyms import Acronym, acronym_pairs
-from vericite.text.references import parse_markers, parse_pmids
+from vericite.text.marks import without_marks
 from vericite.text.roles import Role, document_roles, unlabelled
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
@@ -49,7 +49,7 @@ class Candidate:
     """A sentence that may be taken.
 
     Attributes:
-        text: Its words, with single spaces and without a section label.
+        text: Its words, with single spaces, without a section label and the source's own reference marks.
         marker: The number of its source.
         place: Its number in the source.
         sentences: How many sentences the source has.
@@ -92,10 +92,10 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
         # Who gives orders to whoever answers may also have made up what stands before the order.
         if document.retracted or instructing(document, sentences):
             continue
-        texts = [unlabelled(re.sub(r"\s+", " ", sentence.text_in(document)))[1] for sentence in sentences]
+        texts = [_quotation(sentence.text_in(document)) for sentence in sentences]
         fewest = _FEWEST if any(len(text.split()) >= _FEWEST for text in texts) else _FEWEST_OF_SHORT
         for sentence, role, text in zip(sentences, document_roles(document, sentences), texts, strict=True):
-            if not _can_be_quoted(text, fewest):
+            if not stands_alone(text, fewest):
                 continue
             candidate = Candidate(text, marker, sentence.index, len(sentences), role, year=document.year)
             same = found.setdefault(text.rstrip(" .!"), candidate)
@@ -104,10 +104,9 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
     return list(found.values())
 
 
-def _can_be_quoted(text: str, fewest: int) -> bool:
-    # A number in brackets or a PubMed id of the source's own would be read as a citation of ours.
-    own = not parse_markers(text) and not parse_pmids(text)
-    return own and stands_alone(text, fewest)
+def _quotation(text: str) -> str:
+    """A sentence as it is quoted: in one line, without its section label and the source's own reference marks."""
+    return unlabelled(without_marks(re.sub(r"\s+", " ", text)))[1]
 
 
 def stands_alone(text: str, fewest: int = _FEWEST) -> bool:

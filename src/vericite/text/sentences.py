@@ -14,7 +14,7 @@ from typing import Any
 from vericite.errors import InputError, MissingExtraError, expect_type
 from vericite.records import Document, Sentence, Span
 
-SPLITTER = "vericite-rules.v2"
+SPLITTER = "vericite-rules.v3"
 """Signature of the rules; it changes whenever they would split some text otherwise."""
 
 PUNKT = "nltk-punkt.english"
@@ -90,7 +90,9 @@ _SPACE = re.compile(r"\s*")
 _LOOSE_CLOSERS = re.compile(r"[^\S\n]{1,2}[\"”’»)\]]+(?=\s|\Z)")
 _NUMBERS = r"\d{1,3}(?:[-–—,;]\s?\d{1,3}){0,20}"
 # A citation marker printed after the stop belongs to the sentence it supports.
-_MARKERS = re.compile(rf"(?:[^\S\n]?,?[^\S\n]?\[{_NUMBERS}\]){{1,20}}(?=\s*(?:[^\sa-z]|\Z))")
+_MARKERS = re.compile(
+    rf"(?:[^\S\n]?,?[^\S\n]?\[{_NUMBERS}\]|<sup>{_NUMBERS}</sup>|\^{_NUMBERS}\^){{1,20}}(?=\s*(?:[^\sa-z]|\Z))"
+)
 _SUPERSCRIPT = re.compile(rf"(?:{_NUMBERS}|\({_NUMBERS}\)|[⁰¹²³⁴-⁹⁻,]{{1,20}})(?=\s+[A-Z])")
 _CODE_NAME = re.compile(r"[^\W\d_]{0,8}-?[A-Z0-9α-ω]")
 _GLUED = re.compile(r"(?:[A-Z][\w'’-]{0,30}[,:]?(?:\s|\Z)|[A-Z][a-z]{2,20}:)")

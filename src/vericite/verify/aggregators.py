@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from typing import NamedTuple, Protocol
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL
 from vericite.records import Label
 from vericite.text.acronyms import acronym_pairs
+from vericite.text.marks import without_marks
 from vericite.verify.checks import findings
 from vericite.verify.judging import softmax
 from vericite.verify.premises import Case
@@ -492,7 +494,7 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
     return statement._replace(holds=statement.native.startswith(CORRECT))
 
 
-QUOTES, CHECKS = "quotes.v2", "checks.v4"
+QUOTES, CHECKS = "quotes.v3", "checks.v4"
 """Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
 _HEADING = re.compile(
     r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"
@@ -504,14 +506,21 @@ def quoted(claim: str, case: Case) -> int | None:
     """The premise of a case that is the claim word for word; None where there is none.
 
     The whole premise must be, but for a heading of the abstract: "it is a myth that zinc helps" quotes no claim that it
-    does, and a question says nothing. Upper case, spaces and the full stop do not count, and no long form in brackets
-    that a cited document itself gives its abbreviation.
+    does, and a question says nothing. Upper case, spaces, the full stop and the source's own reference marks do not
+    count, and no long form in brackets that a cited document itself gives its abbreviation.
     """
     quote = _normalized(_as_written(claim, case) if " [" in claim else claim)
     if len(quote.split()) < 2:
         return None
-    texts = (_normalized(premise.text) for premise in case.premises)
-    return next((index for index, text in enumerate(texts) if quote in (text, _HEADING.sub("", text, count=1))), None)
+    for index, premise in enumerate(case.premises):
+        for text in dict.fromkeys((premise.text, _unmarked(premise.text))):
+            plain = _normalized(text)
+            if quote in (plain, _HEADING.sub("", plain, count=1)):
+                return index
+    return None
+
+
+_unmarked = lru_cache(maxsize=4096)(without_marks)
 
 
 def _as_written(claim: str, case: Case) -> str:

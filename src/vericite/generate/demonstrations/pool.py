@@ -26,7 +26,8 @@ from vericite.records import (
     to_json,
 )
 from vericite.records.base import FrozenDict
-from vericite.text.references import parse_markers, parse_pmids, reference_key, render_markers
+from vericite.text.marks import without_marks
+from vericite.text.references import parse_markers, reference_key, render_markers
 from vericite.text.sentences import document_sentences, split_sentences
 from vericite.text.terms import terms
 
@@ -265,14 +266,13 @@ def attributed(answer: str, documents: Sequence[Document]) -> list[Attributed]:
     found: list[Attributed] = []
     front = ""
     for span in split_sentences(answer):
-        text = re.sub(r"\s+", " ", answer[span.slice])
+        # What looks like a citation already would be read as one of ours.
+        text = without_marks(re.sub(r"\s+", " ", answer[span.slice]))
         if _BARE.fullmatch(text):
             # "Yes." has no source of its own; it is shown with that of the sentence that says why.
             front = f"{text.rstrip('.,!')}: "
             continue
-        # What looks like a citation already would be read as one of ours.
-        own = bool(parse_markers(text) or parse_pmids(text))
-        source = None if own else sources.best(text)
+        source = sources.best(text)
         found.append(Attributed(front + text, source))
         front = front if source is None else ""
     return found

@@ -24,6 +24,7 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.text.citations import parse_answer
+from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.text.unfit import instructing
@@ -220,7 +221,7 @@ def _sentences(document: Document) -> Iterator[str]:
     orders = instructing(document, sentences)
     for sentence in sentences:
         if sentence.index not in orders:
-            yield sentence.text_in(document)
+            yield without_marks(sentence.text_in(document))
 
 
 _LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+)?")
