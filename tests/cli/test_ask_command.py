@@ -115,7 +115,7 @@ def test_runs_that_are_kept_are_printed_as_json_too_those_of_before_as_well(run_
         printed = run_cli("ask", "--batch", str(batch), *kept)
         assert printed.code == 0, printed.err
         assert [json.loads(line)["question"]["id"] for line in printed.out.splitlines()] == ["q1", "q2"][:count]
-        assert f"{count} of {count} questions answered" in printed.err
+        assert f"0 of {count} questions answered, {count} refused because the sources do not answer" in printed.err
 
 
 def test_a_closed_book_is_asked_without_documents(run_cli, tmp_path: Path):

@@ -260,6 +260,28 @@ def test_evidence_is_trimmed_to_the_budget_and_the_answer_says_so(server: Script
     assert "[3]" not in shown.rsplit("<question>", 1)[1]
 
 
+ABSTRACTS = evidence(*(f"Trial {n} found this. " + "It helped the patients of the trial. " * 60 for n in range(1, 21)))
+
+
+def test_a_service_is_sent_every_document_whole(server: ScriptedServer, llm: Callable[..., LLM]):
+    server.default = reply(GOOD)
+    answer = LanguageModelGenerator(llm()).generate(QUESTION, ABSTRACTS)
+    assert (answer.failed, answer.trimmed) == (None, ())
+    assert all(f"Trial {n} found this" in asked(server) for n in range(1, 21))
+    assert asked(server).count("It helped the patients of the trial.") == 20 * 60
+
+
+def test_where_a_service_names_its_limit_the_evidence_is_cut_to_it_and_the_answer_says_so(
+    server: ScriptedServer, llm: Callable[..., LLM]
+):
+    refusal = "This model's maximum context length is 4096 tokens. However, you requested 14000 tokens."
+    server.script([status(400, refusal), reply(GOOD)])
+    answer = LanguageModelGenerator(llm()).generate(QUESTION, ABSTRACTS)
+    assert (answer.failed, answer.text, len(server.arrivals)) == (None, GOOD, 2)
+    assert sum(not document.shown for document in answer.trimmed) > 10
+    assert len(asked(server)) < 4096 * 3
+
+
 def test_a_budget_that_leaves_no_room_is_a_failed_answer_and_not_an_error(
     server: ScriptedServer, llm: Callable[..., LLM]
 ):
@@ -381,7 +403,7 @@ def test_a_question_that_no_demonstration_is_left_for_is_a_failed_answer(llm: Ca
 
 
 def test_the_signature_tells_prompt_model_and_how_it_is_asked(llm: Callable[..., LLM]):
-    generator = LanguageModelGenerator(llm(), seed=3, grammar="on")
+    generator = LanguageModelGenerator(llm(), seed=3, grammar="on", budget=8192)
     assert generator.signature.startswith(load_prompt("vericite").signature)
     for part in ("small", "temperature=0.4", "top_p=0.9", "seed=3", "grammar.v2", "budget=8192"):
         assert part in generator.signature

@@ -66,6 +66,7 @@ from vericite.cli.options import (
     TokensOption,
     ToYear,
     Types,
+    WindowOption,
 )
 from vericite.cli.plans import plan_of
 from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs, refuse_unwritable, report
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.pipeline.ask import Pipeline
     from vericite.pipeline.plan import Plan
+    from vericite.pipeline.runs import EvidenceShown
     from vericite.pipeline.search import FoundEvidence, OnStage, Search
     from vericite.records import Question, Run
 
@@ -115,6 +117,7 @@ def ask(
     seed: SeedOption = None,
     answer_at: AnswerAtOption = None,
     evidence: EvidenceOption = "abstracts",
+    window: WindowOption = None,
     protocol: ProtocolOption = "default",
     judge: JudgeOption = None,
     abstain_below: AbstainOption = None,
@@ -262,9 +265,9 @@ def _ask_into(
                 say_json(to_json(run))
     if plan.search.corpus != NOTHING:
         _show_retrieval(kept.retrieval)
+        _show_cut(kept.shown)
     before = f", {done} of them before" if done else ""
-    answered = f"{len(questions) - len(outcomes.failed)} of {len(questions)} questions answered{before}"
-    say(f"{folder}: {answered}", err=as_json)
+    say(f"{folder}: {_counted(len(questions), len(outcomes.failed), kept.refused)}{before}", err=as_json)
     return outcomes
 
 
@@ -279,6 +282,21 @@ def _show_retrieval(counts: dict[str, int]) -> None:
             line = f"controlled {line} and {counts['padding']} retrieved, {counts['standard']} in the standard cell"
         missing = counts["gold_missing"]
         note(line + (f"; {missing} gold documents were not to be had" if missing else ""))
+
+
+def _counted(questions: int, failed: int, refused: int) -> str:
+    """How many questions were answered; those that the sources do not answer are counted apart."""
+    line = f"{questions - failed - refused} of {questions} questions answered"
+    return f"{line}, {refused} refused because the sources do not answer" if refused else line
+
+
+def _show_cut(counts: EvidenceShown) -> None:
+    """A warning where a model did not see all the evidence that was found."""
+    if counts.cut:
+        remark(
+            f"evidence was cut for want of room: of {counts.found} documents found the model saw {counts.whole} whole, "
+            f"{counts.in_part} in part and {counts.left_out} not at all. Raise --window, or lower --k"
+        )
 
 
 class _Outcomes:

@@ -301,6 +301,15 @@ EvidenceOption = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+WindowOption = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        min=256,
+        help="Tokens of prompt and reply together, beyond which evidence is cut. Default: the model's own limit.",
+        rich_help_panel=_ANSWER,
+    ),
+]
 AnswerAtOption = Annotated[
     float | None,
     typer.Option(

@@ -50,6 +50,7 @@ _ANSWER_FIELDS = {
         "seed",
         "answer_at",
         "evidence",
+        "window",
     )
 }
 _CHECK_FIELDS = {name: name for name in ("protocol", "judge", "abstain_below", "checks", "aids")}

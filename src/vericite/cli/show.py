@@ -127,9 +127,13 @@ def _show_answer(console: Terminal, run: Run) -> None:
         guess = " (a guess)" if answer.is_unlikely else ""
         console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items), (guess, "yellow")))
     if answer.trimmed:
-        one = len(answer.trimmed) == 1
-        cut = f"{len(answer.trimmed)} {'document was' if one else 'documents were'} not shown whole, for want of room."
-        console.print(Text(cut, style="dim"))
+        found = sum(not hit.document.retracted for hit in run.evidence)
+        left_out = sum(not document.shown for document in answer.trimmed)
+        cut = (
+            f"Evidence was cut for want of room: of {found} documents found the model saw "
+            f"{found - len(answer.trimmed)} whole, {len(answer.trimmed) - left_out} in part and {left_out} not at all."
+        )
+        console.print(Text(cut, style="yellow"))
     for note in answer.notes:
         console.print(Text(clean(f"{note[:1].upper()}{note[1:]}."), style="dim"))
     if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):

@@ -110,6 +110,14 @@ class Item:
     retrieval_scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
+    def shown(self) -> tuple[str, ...] | None:
+        """The documents found of which the generator saw anything, where it is known what it did not see."""
+        if self.ranked is None or self.answer is None:
+            return self.ranked
+        left_out = {document.document for document in self.answer.trimmed if not document.shown}
+        return tuple(id for id in self.ranked if id not in left_out)
+
+    @property
     def given(self) -> Answer | None:
         """The answer, where it says something: it has a sentence, and is no refusal for want of evidence.
 

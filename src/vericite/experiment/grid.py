@@ -12,7 +12,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import distributions
@@ -290,9 +290,9 @@ class Grid:
             return None
         from vericite.llm import LLM
 
-        key = json.dumps([name, plan.llm.model_dump(mode="json")], sort_keys=True)
+        key = json.dumps([name, plan.answer.window, plan.llm.model_dump(mode="json")], sort_keys=True)
         if key not in self._models:
-            self._models[key] = LLM(name, settings_of(plan.llm))
+            self._models[key] = LLM(name, replace(settings_of(plan.llm), context=plan.answer.window))
         return self._models[key]
 
     @property

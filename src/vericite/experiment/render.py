@@ -20,6 +20,8 @@ def shown(value: float, column: Column) -> str:
 
 def ours(figure: TableFigure | None) -> str:
     """A figure of ours with its interval."""
+    if figure is not None and figure.failed:
+        return "failed"
     if figure is None or figure.estimate is None or figure.estimate.value is None:
         return "-"
     found, column = figure.estimate, figure.column
@@ -64,7 +66,7 @@ def notes_of(table: Table) -> list[str]:
         systems = " / ".join(table.papers)
         found.append(f"paper: what {layout.source} printed" + (f", for {systems}" if systems != "paper" else ""))
     measures = ", ".join(f"{column.name} = {column.measure}" for column in layout.columns)
-    return [*found, measures, *layout.notes]
+    return [*found, measures, *layout.notes, *(f"warning: {warning}" for warning in table.warnings)]
 
 
 def compared(table: Table) -> list[str]:
@@ -143,6 +145,8 @@ def as_csv(table: Table) -> str:
                 continue
             found, names = figure.estimate, [_plain(name) for name in row.names]
             measured = [_plain(head), figure.column.measure]
+            if figure.failed:
+                writer.writerow([*names, *measured, "ours", "failed", "", "", "", row.questions])
             if found is not None:
                 writer.writerow([*names, *measured, "ours", found.value, found.low, found.high, found.n, found.missing])
             for system, value in figure.printed.items():

@@ -133,11 +133,15 @@ class Made:
 
 @dataclass(frozen=True)
 class TableFigure:
-    """A figure of ours, and what the paper printed at that place, by its system."""
+    """A figure of ours, and what the paper printed at that place, by its system.
+
+    ``failed`` where every question of the cell failed: there is no figure then.
+    """
 
     estimate: Estimate | None
     column: Column
     printed: Mapping[str, float] = field(default_factory=dict[str, float])
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,7 @@ class Table:
         heads: What stands above each figure: the values of axes that go across, and the measure.
         papers: Which systems of the paper its figures are of, in their order.
         comparisons: Rows compared, with what they are called.
+        warnings: What a reader must know of single cells: questions that failed, evidence that was cut.
         measures: The measure of each column, by its name.
     """
 
@@ -168,6 +173,7 @@ class Table:
     papers: tuple[str, ...]
     comparisons: tuple[tuple[str, Comparison], ...] = ()
     drawn: Bootstrap = field(default_factory=Bootstrap)
+    warnings: tuple[str, ...] = ()
 
 
 def read_made(folders: Sequence[Path], problems: list[RecordError]) -> list[Made]:
@@ -242,7 +248,23 @@ def make_table(made: Sequence[Made], layout: Layout, bootstrap: Bootstrap | None
     heads = tuple(", ".join(filter(None, (*values, column.name))) for values in across for column in layout.columns)
     named = (*axes, *((layout.by,) if layout.by else ()))
     comparisons = _comparisons(lines, axes, across, measures, layout, drawn)
-    return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn)
+    return Table(layout, named, heads, tuple(rows), papers, tuple(comparisons), drawn, tuple(_warnings(cells)))
+
+
+def _warnings(cells: Iterable[Made]) -> Iterator[str]:
+    """Cells of which questions failed, and cells whose model did not see all that was found."""
+    for one in cells:
+        items = one.system.items
+        if failed := sum(item.failed is not None for item in items):
+            yield f"{one.system.name}: {failed} of {len(items)} questions failed"
+        found = sum(len(item.ranked or ()) for item in items)
+        cut = [document for item in items if item.answer is not None for document in item.answer.trimmed]
+        if cut:
+            left_out = sum(not document.shown for document in cut)
+            yield (
+                f"{one.system.name}: evidence was cut; of {found} documents found the model saw {found - left_out}, "
+                f"{len(cut) - left_out} of them in part"
+            )
 
 
 _UNNAMED = "a model that is not named"
@@ -322,15 +344,23 @@ def _rows(
                         chosen = tuple(item for item in system.items if item.group(layout.by) == group)
                         system = System(system.name, chosen)
                     asked = _scored(system, column, measure)
-                    estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
+                    failed = _is_failed(system)
+                    estimate = None
+                    if not failed:
+                        estimate = score_systems([asked], [measure], drawn, missing=layout.missing)[0].estimate
                     at = {**one.at, **({layout.by: group} if layout.by and group else {})}
-                    figure = TableFigure(estimate, column, _printed(layout, at, column.name))
+                    figure = TableFigure(estimate, column, _printed(layout, at, column.name), failed)
                     questions[group] = max(questions.get(group, 0), len(system.items))
                 found.setdefault(group, []).append(figure)
     return [
         RunsRow((*names, *((group,) if group is not None else ())), questions.get(group, 0), tuple(figures))
         for group, figures in found.items()
     ]
+
+
+def _is_failed(system: System) -> bool:
+    """Whether every question failed, so that no figure says anything of the system."""
+    return bool(system.items) and all(item.failed is not None for item in system.items)
 
 
 def _listed(
@@ -400,7 +430,7 @@ def _comparisons(
                 continue
             rest = tuple((axis, value) for axis, value in one.at.items() if axis != along)
             base = first.setdefault(rest, one)
-            if base is one:
+            if base is one or _is_failed(one.system) or _is_failed(base.system):
                 continue
             for column, measure in zip(layout.columns, measures, strict=True):
                 pair = [

@@ -57,12 +57,14 @@ class GenerationTask:
         documents: The evidence that markers count.
         seen: As much of it as the model is shown.
         asked: The request, or the answer that needs none.
+        evidence: What was found, from which a shorter request can be made.
     """
 
     question: Question
     documents: tuple[Document, ...]
     seen: TruncatedEvidence
     asked: ChatRequest | Answer
+    evidence: Sequence[Evidence] = ()
 
 
 class AskingGenerator(ABC):
@@ -72,7 +74,8 @@ class AskingGenerator(ABC):
         llm: Which model.
         prompt: How to ask it.
         demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
-        budget: Tokens of prompt and reply together; None is the context of models that run in this process.
+        budget: Tokens of prompt and reply together. None is the model's own limit: of a file what it says, of a service
+            what it names when it refuses a longer request; until then nothing is cut.
         seed: Of sampling, for services that can repeat themselves.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
 
@@ -97,7 +100,7 @@ class AskingGenerator(ABC):
                 f"expected no demonstrations for prompt {prompt.name}, which does not say how to show one; "
                 "found some. Use another prompt, or leave them out."
             )
-        self.budget = budget or _context()
+        self.budget = budget or llm.context
         self.seed = seed
         self._excerpts = excerpts
 
@@ -163,13 +166,15 @@ class AskingGenerator(ABC):
         prompt = self.prompt
         how = [f"temperature={prompt.temperature}"] if prompt.temperature is not None else []
         how += [f"top_p={prompt.top_p:g}"] if prompt.top_p is not None else []
-        how += [f"budget={self.budget}", *held]
+        how += [*([f"budget={self.budget}"] if self.budget is not None else []), *held]
         how += [shown] if (shown := _signed(self._demonstrations)) else []
         how += [f"seed={self.seed}"] if self.seed is not None else []
         how += [self._excerpts.signature] if self._excerpts is not None else []
         return f"{prompt.signature}:{self.llm.signature}({', '.join(how)})"
 
-    def _task(self, question: Question, evidence: Sequence[Evidence]) -> GenerationTask:
+    def _task(self, question: Question, evidence: Sequence[Evidence], budget: int | None = None) -> GenerationTask:
+        """What is asked, in the budget or, where that is None, in the one of this generator."""
+        budget = budget or self.budget
         prompt, shown_as = self.prompt, self._typed_question(question)
         if isinstance(prompt, VerbatimAnswerPrompt):
             return self._verbatim_task(prompt, question, evidence)
@@ -179,13 +184,15 @@ class AskingGenerator(ABC):
         except InputError as error:
             # Too few may be left for one question and enough for the next.
             return GenerationTask(question, documents, TruncatedEvidence(()), failed(question, documents, str(error)))
-        room = self.budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
+        room = None
+        if budget is not None:
+            room = budget - prompt.max_tokens - message_tokens(prompt.messages(shown_as, (), examples))
         read = evidence if self._excerpts is None else self._excerpts.of(question.text, evidence)
         seen = truncate_evidence(read, room)
-        if room < 0 or (seen.trimmed and not seen.shown):
+        if room is not None and (room < 0 or (seen.trimmed and not seen.shown)):
             reason = (
-                f"the prompt and its reply leave {max(0, room)} of {self.budget} tokens for the evidence; "
-                "raise the budget, or show fewer demonstrations"
+                f"the prompt and its reply leave {max(0, room)} of {budget} tokens for the evidence; "
+                "raise the budget (--window), or show fewer demonstrations (--shots)"
             )
             return GenerationTask(question, documents, seen, failed(question, documents, reason))
         if not seen.shown and not self.asked_without_evidence:
@@ -198,7 +205,7 @@ class AskingGenerator(ABC):
             seed=self.seed,
             grammar=self._grammar(question, seen),
         )
-        return GenerationTask(question, documents, seen, request)
+        return GenerationTask(question, documents, seen, request, evidence)
 
     def _verbatim_task(
         self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]
@@ -212,19 +219,19 @@ class AskingGenerator(ABC):
         if not self.asked_without_evidence and all(document.retracted for document in documents):
             return GenerationTask(question, documents, seen, insufficient(prompt, question, documents))
         messages = prompt.conversation(question, evidence, examples)
-        # What a service takes it says itself; a model in this process takes so much.
+        # A service says itself when a request is too long.
         needed = prompt.max_tokens + message_tokens(messages)
-        if self.llm.spec.path is not None and needed > self.budget:
+        if self.budget is not None and needed > self.budget:
             reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
-            return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; lower --k"))
+            step = "lower --k, or raise --window"
+            return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; {step}"))
         request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
         shown = tuple(Shown(n, it.title, (it.text,)) for n, it in enumerate(documents, start=1) if not it.retracted)
         return GenerationTask(question, documents, TruncatedEvidence(shown), request)
 
     async def _generate_one(self, task: GenerationTask) -> Generation:
-        fields: dict[str, object] = {"generator": self.signature, "trimmed": task.seen.trimmed}
         if isinstance(task.asked, Answer):
-            return Generation(task.asked.model_copy(update=fields))
+            return Generation(task.asked.model_copy(update=self._fields(task)))
         replies: list[Reply] = []
 
         async def complete(request: ChatRequest) -> Reply:
@@ -233,12 +240,28 @@ class AskingGenerator(ABC):
             return replies[-1]
 
         made = await self._build(task, task.asked, complete)
+        if (shorter := self._shortened(task, made)) is not None:
+            task = shorter
+            made = Generation(task.asked) if isinstance(task.asked, Answer) else await self._build(
+                task, task.asked, complete
+            )  # fmt: skip
+        fields = self._fields(task)
         if isinstance(made, CallFailure):
             made = Generation(failed(task.question, task.documents, made.reason), made)
         # All replies are paid for, also one that had to be asked for again.
         fields["spent"] = _spent_on(replies, self.llm.settings.price)
         fields["notes"] = made.notes
         return replace(made, answer=made.answer.model_copy(update=fields))
+
+    def _fields(self, task: GenerationTask) -> dict[str, object]:
+        return {"generator": self.signature, "trimmed": task.seen.trimmed}
+
+    def _shortened(self, task: GenerationTask, made: Generation | CallFailure) -> GenerationTask | None:
+        """The same question with as much evidence as the model says that it takes; None where there is no such case."""
+        if not isinstance(made, CallFailure) or made.context is None or not task.evidence or self.budget is not None:
+            return None
+        # Only this question is shortened: what is shown of a question depends on no other.
+        return self._task(task.question, task.evidence, made.context)
 
 
 def temperature_notes(reply: Completion) -> tuple[str, ...]:
@@ -276,12 +299,6 @@ def _spent_on(replies: Sequence[Reply], price: Price | None) -> Spent:
     )
 
 
-def _context() -> int:
-    from vericite.llm.local import CONTEXT
-
-    return CONTEXT
-
-
 def _signed(demonstrations: Sequence[Demonstration] | Selector) -> str:
     if not isinstance(demonstrations, Sequence):
         return f"demonstrations={demonstrations.signature}"
@@ -307,7 +324,7 @@ class LanguageModelGenerator(AskingGenerator):
         demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
         grammar: Whether a grammar holds it to sentences that end in citations to documents that exist. Only llama.cpp
             reads one.
-        budget: Tokens of prompt and reply together; None is the context of models that run in this process.
+        budget: Tokens of prompt and reply together; None for the model's own limit, see ``AskingGenerator``.
         seed: Of sampling, for services that can repeat themselves.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
         reasoned: With a verbatim prompt: the reply is a rationale too, a step a sentence.

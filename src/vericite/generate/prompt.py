@@ -410,8 +410,8 @@ def message_tokens(messages: Iterable[Message]) -> int:
     return TURNS + sum(token_bound(message.text) for message in messages)
 
 
-def truncate_evidence(evidence: Sequence[Evidence], budget: int) -> TruncatedEvidence:
-    """The evidence in so many tokens.
+def truncate_evidence(evidence: Sequence[Evidence], budget: int | None) -> TruncatedEvidence:
+    """The evidence in at most this number of tokens; all of it where the budget is None.
 
     Whole sentences go, the last of the lowest ranked document first. A document without sentences is not shown, and a
     retracted one never is: numbers stay those of the evidence.
@@ -422,9 +422,11 @@ def truncate_evidence(evidence: Sequence[Evidence], budget: int) -> TruncatedEvi
         if not hit.document.retracted and hit.document.text.strip()
     }
     kept = dict(whole)
-    used = sum(map(_cost, kept.values()))
-    for number in sorted(kept, key=lambda number: (evidence[number - 1].rank, number), reverse=True):
-        while used > budget and kept[number].sentences:
+    used = 0 if budget is None else sum(map(_cost, kept.values()))
+    for number in (
+        [] if budget is None else sorted(kept, key=lambda number: (evidence[number - 1].rank, number), reverse=True)
+    ):
+        while budget is not None and used > budget and kept[number].sentences:
             used -= _cost(kept[number])
             kept[number] = replace(kept[number], sentences=kept[number].sentences[:-1])
             used += _cost(kept[number])

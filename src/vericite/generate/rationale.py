@@ -228,7 +228,7 @@ class RationaleGenerator(AskingGenerator):
         llm: Which model.
         prompt: How to ask it; a ``.toml`` file or a prompt whose reply is the JSON object of ours.
         demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
-        budget: Tokens of prompt and reply together; None is the context of models that run in this process.
+        budget: Tokens of prompt and reply together; None for the model's own limit, see ``AskingGenerator``.
         seed: Of sampling, for services that can repeat themselves.
 
     Raises:

@@ -180,7 +180,7 @@ class Caller:
                 return outcome
             step = self._next_step(outcome, trip)
             if isinstance(step, str):
-                return CallFailure(step, trip.attempts, outcome.raw, trip.seconds)
+                return CallFailure(step, trip.attempts, outcome.raw, trip.seconds, outcome.context)
             await self._rest(step, trip)
 
     async def stream(self, request: ChatRequest, keep: Keep) -> AsyncGenerator[str | Completion, None]:

@@ -179,12 +179,14 @@ class CallFailure:
         attempts: How often the service was asked.
         raw: What the service sent, where that helps.
         seconds: From the request to giving up, waits included.
+        context: Tokens of prompt and reply that the model takes, where it refused a longer request and said so.
     """
 
     reason: str
     attempts: int
     raw: str | None = None
     seconds: float = 0.0
+    context: int | None = None
 
 
 Reply = Completion | CallFailure
@@ -228,6 +230,8 @@ class Settings:
         tokens_per_minute: At most so many tokens in any minute, estimated before a call and corrected after it.
         reply_tokens: Room for a judge's answer, in tokens (``--reply-tokens``); raise it for models that think first,
             whose thoughts count too.
+        context: Tokens of prompt and reply for which a model run in this process gets memory; None for what its file
+            says, up to ``vericite.llm.local.MOST_CONTEXT``.
         price: Of a million tokens, for services that do not say what a call cost.
         cache: Folder of the replies' cache (or a ``.sqlite`` file), ``"default"`` for the user's, None for no cache.
             It knows a model by its name and address only: see ``vericite.llm.client``.
@@ -244,6 +248,7 @@ class Settings:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     reply_tokens: int = 256
+    context: int | None = None
     price: Price | None = None
     cache: Path | Literal["default"] | None = "default"
     offline: bool = field(default_factory=offline_by_environment)
@@ -251,7 +256,7 @@ class Settings:
     backoff: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts", "requests_per_minute", "tokens_per_minute", "reply_tokens"):
+        for name in ("concurrency", "attempts", "requests_per_minute", "tokens_per_minute", "reply_tokens", "context"):
             value: int | None = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"expected {name} of at least 1; found {value}. Raise it.")

@@ -259,7 +259,7 @@ class LLM:
         self._check_reach()
         # Requests to a model in this process wait here, where they lose no time, and not in llama.cpp.
         concurrency = 1 if self.spec.path is not None and backend is None else self.settings.concurrency
-        self._backend = backend or _backend(self.spec, concurrency)
+        self._backend = backend or _backend(self.spec, concurrency, self.settings.context)
         self.signature = self._backend.signature
         self._concurrency = concurrency
         file = self.settings.cache_file
@@ -278,6 +278,15 @@ class LLM:
     def concurrency(self) -> int:
         """How many calls are made at a time: 1 for a model in this process, else as the settings say."""
         return self._concurrency
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of prompt and reply together, where that is known before asking: of models run in this process."""
+        if self.spec.path is None:
+            return None
+        from vericite.llm.local import context_of
+
+        return self.settings.context or context_of(self.spec.path)
 
     @property
     def ledger(self) -> Ledger:
@@ -569,11 +578,11 @@ class _Flight:
                 self._task.cancel()
 
 
-def _backend(spec: ModelSpec, concurrency: int) -> Backend:
+def _backend(spec: ModelSpec, concurrency: int, context: int | None) -> Backend:
     if spec.path is not None:
         from vericite.llm.local import LocalModel
 
-        return LocalModel(spec)
+        return LocalModel(spec, context)
     from vericite.llm.service import ModelService
 
     return ModelService(spec, concurrency)

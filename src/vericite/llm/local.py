@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
+import struct
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
+from functools import lru_cache
+from pathlib import Path
 from threading import Event, Lock
-from typing import Any
+from typing import Any, BinaryIO
 
 from vericite.environment import THREADS, whole_number
 from vericite.errors import LLMAccessError, MissingExtraError
@@ -20,7 +23,13 @@ from vericite.llm.service import chosen, turns
 from vericite.llm.spec import ModelSpec
 
 CONTEXT = 8192
-"""Tokens of prompt and reply together. Models allow for more and then want memory for it, whether it is used or not."""
+"""Tokens of prompt and reply together for a model whose file says nothing of that."""
+
+MOST_CONTEXT = 16_384
+"""The most that is used unless the caller asks for more: memory is taken for all of it, whether it is used or not.
+
+Twenty abstracts of 2,200 characters fit.
+"""
 
 _PATIENCE = 2.0
 """Seconds to wait for a request to stop that nobody waits for any more."""
@@ -34,13 +43,15 @@ class LocalModel:
 
     Args:
         spec: Which file.
+        context: Tokens of prompt and reply together; None for what ``context_of`` the file says.
 
     Raises:
         MissingExtraError: The ``xllamacpp`` package is not installed.
     """
 
-    def __init__(self, spec: ModelSpec) -> None:
+    def __init__(self, spec: ModelSpec, context: int | None = None) -> None:
         self._spec = spec
+        self._context = context
         self._loading = Lock()
         self._server: Any = None
         _package()
@@ -76,7 +87,7 @@ class LocalModel:
             return stopped.is_set()
 
         work = asyncio.create_task(asyncio.to_thread(_generate, server, _parameters(request), take))
-        reply = _LocalReply(self.signature)
+        reply = _LocalReply(self.signature, self._context or _context_of(self._spec))
         try:
             while (event := await _within(events, timeout)) is not None:
                 if piece := reply.add(event):
@@ -98,15 +109,16 @@ class LocalModel:
     def _loaded(self) -> Any:
         with self._loading:
             if self._server is None:
-                self._server = _started(self._spec)
+                self._server = _started(self._spec, self._context or _context_of(self._spec))
             return self._server
 
 
 class _LocalReply:
     """A reply put together from llama.cpp's events."""
 
-    def __init__(self, signature: str) -> None:
+    def __init__(self, signature: str, context: int) -> None:
         self._signature = signature
+        self._context = context
         self._pieces: list[str] = []
         self._finish: str | None = None
         self._usage: Usage | None = None
@@ -117,7 +129,9 @@ class _LocalReply:
             found = as_object(error)
             words = f"{self._signature}: {found.get('message', error)}"
             if found.get("type") == "exceed_context_size_error":
-                words = f"the request is longer than the model's context of {CONTEXT} tokens; shorten it ({words})"
+                words = (
+                    f"the request is longer than the model's context of {self._context} tokens; shorten it ({words})"
+                )
             # It would fail the same way again: there is no network in between.
             raise BackendError(words, retry=False)
         self._usage = usage_of(event.get("usage")) or self._usage
@@ -184,13 +198,62 @@ def _threads() -> int:
     return whole_number(THREADS) or 0
 
 
-def _started(spec: ModelSpec) -> Any:
+def _context_of(spec: ModelSpec) -> int:
+    return CONTEXT if spec.path is None else context_of(spec.path)
+
+
+@lru_cache(maxsize=16)
+def context_of(path: Path) -> int:
+    """Tokens of prompt and reply together that a GGUF file's own header allows, up to ``MOST_CONTEXT``."""
+    try:
+        with path.open("rb") as file:
+            told = next((value for key, value in _header(file) if key.endswith(".context_length")), None)
+    except (OSError, ValueError, struct.error):
+        told = None
+    return min(told, MOST_CONTEXT) if isinstance(told, int) and told > 0 else CONTEXT
+
+
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+_MOST_FIELDS, _LONGEST_NAME = 1_000, 65_536
+
+
+def _header(file: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """The fields of a GGUF file that are numbers, up to its first array: what a model is comes before its words."""
+    if file.read(4) != b"GGUF":
+        raise ValueError("no GGUF file")
+    (version,) = struct.unpack("<I", file.read(4))
+    _, fields = struct.unpack("<QQ", file.read(16)) if version > 1 else struct.unpack("<II", file.read(8))
+    for _ in range(min(fields, _MOST_FIELDS)):
+        name = _text(file)
+        (kind,) = struct.unpack("<I", file.read(4))
+        if kind == _ARRAY:
+            return
+        if kind == _STRING:
+            _text(file)
+        elif kind in _NUMBERS:
+            form = f"<{_NUMBERS[kind]}"
+            yield name, struct.unpack(form, file.read(struct.calcsize(form)))[0]
+        else:
+            raise ValueError(f"a field of an unknown kind, {kind}")
+
+
+def _text(file: BinaryIO) -> str:
+    (length,) = struct.unpack("<Q", file.read(8))
+    if length > _LONGEST_NAME:
+        # A template of a conversation may be long; only its place counts.
+        file.seek(length, os.SEEK_CUR)
+        return ""
+    return file.read(length).decode("utf-8", "replace")
+
+
+def _started(spec: ModelSpec, context: int) -> Any:
     package = _package()
     parameters = package.CommonParams()
     parameters.model.path = str(spec.path)
     if spec.adapter is not None:
         parameters.lora_adapters = [package.CommonAdapterLoraInfo(str(spec.adapter), 1.0)]
-    parameters.n_ctx = CONTEXT
+    parameters.n_ctx = context
     parameters.n_parallel = SLOTS
     if threads := _threads():
         # As many as cores wait for each other where the machine is busy, and get nothing done.

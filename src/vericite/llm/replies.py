@@ -32,6 +32,10 @@ MORE_ROOM = "raise max_tokens (of a judge: --reply-tokens, or Settings.reply_tok
 
 _RETRIED = (408, 409, 425, 429)
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error", "maximum context length", "context size")
+_CONTEXT = re.compile(
+    r"(?:context (?:length|size|window)(?: is| of|:)?\s*\(?|> |at most )(\d{3,8})(?: ?(?:tokens|maximum)|\))?",
+    re.IGNORECASE,
+)
 _FILTERED = ("content_filter", "content_policy", "responsibleai")
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "insufficient_credits")
 
@@ -101,7 +105,7 @@ class ReplyReader:
             return BackendError(reason, retry=True, after=after, raw=raw)
         if any(mark in hint for mark in _TOO_LONG):
             reason = f"the request is longer than the model's context; shorten it ({reason})"
-            return BackendError(reason, retry=False, raw=raw)
+            return BackendError(reason, retry=False, raw=raw, context=_context_told(data, words))
         if any(mark in hint for mark in _FILTERED):
             reason = f"the service's content filter refused the request ({reason})"
             return BackendError(reason, retry=False, raw=raw)
@@ -230,6 +234,15 @@ def _message(data: JsonObject, body: str) -> tuple[str, str]:
     if words is None:
         words = "a web page" if _is_page(body) else body
     return str(words), codes.lower()
+
+
+def _context_told(data: JsonObject, words: str) -> int | None:
+    """How many tokens a service takes, where its refusal says so: llama.cpp in a field, others in a sentence."""
+    told = as_object(data.get("error")).get("n_ctx")
+    if isinstance(told, int) and told > 0:
+        return told
+    found = _CONTEXT.search(words)
+    return int(found[1]) if found else None
 
 
 def _parameter(data: JsonObject) -> str:

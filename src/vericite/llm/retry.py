@@ -35,6 +35,7 @@ class BackendError(Exception):
         usage: What the attempt took all the same, where the service says so.
         status: The status of a refusal that may meet every request alike; None where this request is at fault.
         refuses: Options of the request (``vericite.llm.retry``) that it may be about, the likeliest first.
+        context: Tokens of prompt and reply that the model takes, where it says so in its refusal.
         changed: Whether the carrier has drawn a conclusion from it: asked again at once, it asks differently.
     """
 
@@ -51,6 +52,7 @@ class BackendError(Exception):
         usage: Usage | None = None,
         status: int | None = None,
         refuses: tuple[str, ...] = (),
+        context: int | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -63,6 +65,7 @@ class BackendError(Exception):
         self.usage = usage
         self.status = status
         self.refuses = refuses
+        self.context = context
         self.changed = False
 
 

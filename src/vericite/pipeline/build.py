@@ -94,7 +94,7 @@ def build(
     if search is None:
         search, lines = open_search(plan.search, settings, on_embedding, documents)
         wrong.extend(lines)
-    model = model or _model(plan.answer.llm, settings)
+    model = model or _model(plan.answer.llm, replace(settings, context=plan.answer.window))
     generator = generator_of(plan.answer, model, questions, wrong)
     if is_closed:
         _expect_own_knowledge(generator)
@@ -201,7 +201,7 @@ def generator_of(
 
         prompt = _at(plan, rationale_prompt(maybe=plan.prompt == "steps-maybe"))
         shown = _demonstrations(plan, prompt, questions, problems)
-        return RationaleGenerator(model, prompt, demonstrations=shown, seed=plan.seed)
+        return RationaleGenerator(model, prompt, demonstrations=shown, budget=plan.window, seed=plan.seed)
     from vericite.generate.language_model import LanguageModelGenerator
 
     prompt = _at(plan, load_prompt(plan.prompt))
@@ -213,7 +213,13 @@ def generator_of(
 
         excerpts = Excerpts(Embedder.shared(), Reranker.shared())
     return LanguageModelGenerator(
-        model, prompt, demonstrations=shown, grammar=plan.grammar, seed=plan.seed, excerpts=excerpts
+        model,
+        prompt,
+        demonstrations=shown,
+        grammar=plan.grammar,
+        budget=plan.window,
+        seed=plan.seed,
+        excerpts=excerpts,
     )
 
 
@@ -235,7 +241,9 @@ def _reasoned_verbatim(
             f"{plan.prompt!r}. Leave one of them out, or write verbatim = true."
         )
     shown = _demonstrations(plan, prompt, questions, problems)
-    return LanguageModelGenerator(model, prompt, demonstrations=shown, seed=plan.seed, reasoned=True)
+    return LanguageModelGenerator(
+        model, prompt, demonstrations=shown, budget=plan.window, seed=plan.seed, reasoned=True
+    )
 
 
 def _model(name: str | None, settings: Settings) -> LLM | None:

@@ -171,6 +171,7 @@ class AnswerPlan(Record):
         seed: Of sampling and of what is chosen by chance.
         answer_at: Without a language model: the probability that the sources answer, below which none is given.
         evidence: What a language model is shown of the documents: whole abstracts, or the sentences that answer.
+        window: Tokens of prompt and reply together, beyond which evidence is cut; None for the model's own limit.
     """
 
     llm: str | None = None
@@ -190,6 +191,7 @@ class AnswerPlan(Record):
     seed: int | None = Field(default=None, ge=0)
     answer_at: float | None = Field(default=None, ge=0, le=1)
     evidence: Literal["abstracts", "sentences"] = "abstracts"
+    window: int | None = Field(default=None, ge=256)
 
     def expect_coherent(self) -> None:
         """Refuse options that would change nothing.
@@ -199,6 +201,7 @@ class AnswerPlan(Record):
         """
         if self.llm is None:
             named = ("rationale", "prompt", "temperature", "grammar", "pool", "shots", "select", "seed", "evidence")
+            named += ("window",)
             named += _CHOSEN
             if idle := [f"answer.{name}" for name in named if self._is_changed(name)]:
                 beside = ", ".join(["{}"] * len(idle))

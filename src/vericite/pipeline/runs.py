@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ class RunFolder:
         self._data = data
         self._asked_before: dict[str, Any] | None = None
         self._totals = Totals()
+        self._refused = 0
 
     @contextmanager
     def open(self, questions: Sequence[Question]) -> Generator[list[Question]]:
@@ -71,6 +72,7 @@ class RunFolder:
         """Keep a run; it is on disk when this returns."""
         self._runs.append([run])
         self._totals.add(run)
+        self._refused += run.answer.insufficient
         if self._ledger() is not None:
             # What a killed process was charged is nowhere else.
             self._write_manifest()
@@ -80,6 +82,16 @@ class RunFolder:
         path = self.folder / RUNS
         if path.exists():
             yield from (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
+
+    @property
+    def refused(self) -> int:
+        """How many of the questions asked were not answered because the sources do not answer them."""
+        return self._refused
+
+    @property
+    def shown(self) -> EvidenceShown:
+        """How much of the evidence the answers were made from."""
+        return self._totals.shown
 
     @property
     def retrieval(self) -> dict[str, int]:
@@ -95,8 +107,10 @@ class RunFolder:
             # What they took stays known.
             self._failed.append(run for run in found if run.answer.failed is not None)
             self._runs.replace(kept)
+        asked = {question.id for question in questions}
         for run in kept:
             self._totals.add(run)
+            self._refused += run.answer.insufficient and run.question.id in asked
         # A process that was killed between the two files may have written some twice.
         for run in {to_json(run): run for run in self._failed.read()}.values():
             self._totals.add_failed_before(run)
@@ -115,10 +129,48 @@ class RunFolder:
         self._job.note(facts)
 
 
+@dataclass(frozen=True)
+class EvidenceShown:
+    """How many documents were found, without retracted ones, and how many of them the generator saw.
+
+    Attributes:
+        found: All of them.
+        in_part: Those of which some sentences did not fit.
+        left_out: Those of which nothing fitted.
+    """
+
+    found: int = 0
+    in_part: int = 0
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, run: Run) -> EvidenceShown:
+        """Count one run."""
+        found = sum(not hit.document.retracted for hit in run.evidence)
+        left_out = sum(not document.shown for document in run.answer.trimmed)
+        return cls(found, len(run.answer.trimmed) - left_out, left_out)
+
+    def __add__(self, other: EvidenceShown) -> EvidenceShown:
+        """The counts of both."""
+        return EvidenceShown(self.found + other.found, self.in_part + other.in_part, self.left_out + other.left_out)
+
+    @property
+    def whole(self) -> int:
+        """Documents that were shown whole."""
+        return self.found - self.cut
+
+    @property
+    def cut(self) -> int:
+        """Documents that were not shown whole."""
+        return self.in_part + self.left_out
+
+
 class Totals:
     """What answers took, in all and each."""
 
     def __init__(self) -> None:
+        self.refused = 0
+        self.shown = EvidenceShown()
         self._answers = self._failed = self._cut_off = 0
         self._seconds: Counter[str] = Counter()
         self._spent: Counter[str] = Counter()
@@ -130,6 +182,8 @@ class Totals:
         self._answers += 1
         self._failed += run.answer.failed is not None
         self._cut_off += run.answer.cut_off
+        self.refused += run.answer.insufficient
+        self.shown += EvidenceShown.of(run)
         self._add_evidence(run)
         self.add_failed_before(run)
 
@@ -164,6 +218,8 @@ class Totals:
         return {
             "answers": self._answers,
             "failed": self._failed,
+            "refused": self.refused,
+            "evidence": {**asdict(self.shown), "whole": self.shown.whole},
             "cut_off": self._cut_off,
             "retrieval": self.retrieval,
             "seconds": dict(self._seconds),

@@ -86,6 +86,21 @@ class Recall(AtCutoff):
     package_name = "R"
 
 
+class ShownRecall(AtCutoff):
+    """Relevant documents that a model was shown of the first k found, over all relevant ones.
+
+    As ``Recall``, without the documents that had no room in the model's prompt.
+    """
+
+    name = "ShownRecall"
+    package_name = "R"
+
+    def ranking(self, item: Item) -> list[str]:
+        """The documents of which the model saw at least a sentence."""
+        shown = set(item.shown or ())
+        return [id for id in super().ranking(item)[: self.cutoff] if id in shown]
+
+
 class Precision(AtCutoff):
     """Relevant documents among the first k, over k.
 

@@ -19,7 +19,6 @@ from vericite.generate.prompt import Shown, message_tokens, truncate_evidence
 from vericite.generate.rationale import folded
 from vericite.llm import LLM, CallFailure, ChatRequest, Ledger, Message
 from vericite.llm.chat import as_block, as_data, canonical
-from vericite.llm.local import CONTEXT
 from vericite.llm.prompts import Prompt, fill, read_prompt, signed
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import verifier_for
@@ -196,12 +195,12 @@ class SentenceRewriter:
 
     Args:
         llm: Which model.
-        budget: Tokens of prompt and reply together; None is the context of models that run in this process.
+        budget: Tokens of prompt and reply together; None for the limit of a model file, else for no limit.
     """
 
     def __init__(self, llm: LLM, budget: int | None = None) -> None:
         self.llm = llm
-        self.budget = budget or CONTEXT
+        self.budget = budget or llm.context
 
     @property
     def signature(self) -> str:
@@ -253,8 +252,11 @@ class SentenceRewriter:
             "documents": "",
         }
         system = Message("system", prompt.system)
-        taken = message_tokens((system, Message("user", fill(prompt.user, given))))
-        shown = truncate_evidence(evidence, self.budget - prompt.max_tokens - taken).shown
+        room = None
+        if self.budget is not None:
+            taken = message_tokens((system, Message("user", fill(prompt.user, given))))
+            room = self.budget - prompt.max_tokens - taken
+        shown = truncate_evidence(evidence, room).shown
         given["documents"] = "\n".join(document.text for document in shown)
         return (system, Message("user", fill(prompt.user, given))), shown
 
