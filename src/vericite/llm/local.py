@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import secrets
 import struct
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -242,7 +243,7 @@ def _text(file: BinaryIO) -> str:
     (length,) = struct.unpack("<Q", file.read(8))
     if length > _LONGEST_NAME:
         # A template of a conversation may be long; only its place counts.
-        file.seek(length, os.SEEK_CUR)
+        file.seek(length, io.SEEK_CUR)
         return ""
     return file.read(length).decode("utf-8", "replace")
 
