@@ -91,7 +91,8 @@ docs: $(VENV)/.dev ## Run the commands shown in README.md and docs/ and put thei
 	$(BIN)/python docs/refresh.py
 	$(BIN)/python docs/api.py
 
-docs-check: $(VENV)/.dev ## Check that README.md and docs/ show what the commands print
+docs-check: $(VENV)/.dev ## Check that README.md and docs/ show what the commands and programs print
+	$(BIN)/python docs/figures.py --check
 	$(BIN)/python docs/refresh.py --check
 
 bench: $(VENV)/.dev ## Measure speed and quality (benchmarks/ says what each needs)

@@ -7,7 +7,7 @@ Usage: python benchmarks/aids.py cases [--protocol NAME]
 ``cases`` reads ``benchmarks/cases/aids.jsonl``: one JSON object a line with ``premise``, ``claim``, ``label``
 ("entails", "contradicts" or "neutral"), ``kind`` and ``needs_aid``. A case is decided rightly if it is supported where
 the label is "entails", and is not where it is another. They are for judging what ships: nothing is chosen by them.
-Exits with 1 if the bar is missed.
+Intervals are 95 %. Exits with 1 if the bar is missed.
 
 ``pairs`` reads other labelled pairs with the same three first fields, and judges those that an aid changes, both ways:
 sound pairs and others that the aids raise to supported (+) and lower from it (-). ``--split`` does so for each kind of
@@ -29,6 +29,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vericite.evaluate import clustered_wilson
 from vericite.records import Document, Verdict
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.aids import KINDS, Glossary, put_in_terms
@@ -85,7 +86,8 @@ def cases(protocol: Protocol, console: Console) -> bool:
 
 
 def _share(right: list[bool], chosen: list[int]) -> str:
-    return f"{sum(right[at] for at in chosen) / len(chosen):.2f}" if chosen else "-"
+    rate = clustered_wilson(sum(right[at] for at in chosen), len(chosen))
+    return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
 def pairs(protocol: Protocol, files: Iterable[Path], most: int, split: bool, console: Console) -> None:

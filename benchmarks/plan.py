@@ -4,7 +4,7 @@
 
 What one process must do alone, while others work for it, is measured here: the driver of ``check --ray`` (parts hashed,
 committed, read again, parsed and written) with workers that give ready lines at once, and the writer of ``corpus
-build --ray`` taking rows that others made. The other rates are arguments, with what ``docs/results`` has as defaults.
+build --ray`` taking rows that others made. The other rates are arguments, with defaults measured on two cores.
 Then queues are simulated: files or parts are done by so many workers, each after the last; the one process takes them
 in order, and no worker is more than some parts ahead. ``--price`` is a core's hour.
 

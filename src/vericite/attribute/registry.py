@@ -362,7 +362,7 @@ ATTRIBUTORS: dict[str, Kind] = {
 """Every attributor by name."""
 
 DEFAULT = "learned"
-"""Beats the others on held-out questions (docs/results/answers.md); it is fitted to the bundled judge alone."""
+"""Beats the others on held-out questions (docs/results.md); it is fitted to the bundled judge alone."""
 
 
 def usual(protocol: str, judge: str | None) -> str:

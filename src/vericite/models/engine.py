@@ -161,7 +161,7 @@ class Engine:
     def _load(self) -> InferenceSession:
         path = self.folder.path / "model.onnx"
         try:
-            # One core per batch and one batch per core: small matrices do not split well (docs/results/speed.md).
+            # One core per batch and one batch per core: small matrices do not split well.
             session = open_session(self._graph(path))
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None

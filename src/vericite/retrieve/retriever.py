@@ -46,7 +46,7 @@ class ClosedBook:
 
 RRF = 10
 """The constant of the fusion. Its paper has 60, with which the first places count for little; on 154 questions 10 was
-better, before and after reranking (docs/results/search.md)."""
+better, before and after reranking (recipes/search/LOG.md)."""
 
 DEPTH = 100
 """Documents of each ranking that take part."""

@@ -1,7 +1,7 @@
 """Sentences of biomedical English, found by rules, with exact offsets; and as NLTK's Punkt finds them.
 
-Why rules of our own and not a library: see docs/results/sentences.md, which has the measurement. Punkt is for papers
-that split so.
+The rules are ours because no library measured was better on gold sentences (docs/decisions/verification.md). Punkt is for
+papers that use it.
 """
 
 from __future__ import annotations
