@@ -1,7 +1,7 @@
 """Sentences of biomedical English, found by rules, with exact offsets; and as NLTK's Punkt finds them.
 
-The rules are ours because no library measured was better on gold sentences (docs/decisions/verification.md). Punkt is for
-papers that use it.
+The rules are ours because no library measured was better on gold sentences (docs/decisions/verification.md). Punkt is
+for papers that use it.
 """
 
 from __future__ import annotations
