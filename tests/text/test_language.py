@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.text.unfit import LANGUAGE, foreign_reason
+from vericite.text.language import LANGUAGE, foreign_reason
 
 LATIN = {
     "German": [

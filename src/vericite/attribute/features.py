@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import CONTRADICTS, ENTAILS, Embeds, Judge, Pair
 from vericite.records import Answer, Document
+from vericite.text.injection import evidence_sentences, instructs
 from vericite.text.statements import split_statements
 from vericite.text.terms import terms
-from vericite.text.unfit import evidence_sentences, instructs
 from vericite.verify.judging import ask
 
 Floats = NDArray[np.float64]

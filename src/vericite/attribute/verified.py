@@ -12,7 +12,7 @@ from vericite.attribute.attributor import Attributor, SourcesFound
 from vericite.errors import InputError
 from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair
 from vericite.records import Answer, Document, Verdict, VerificationFailure
-from vericite.text.unfit import evidence_sentences, instructs
+from vericite.text.injection import evidence_sentences, instructs
 from vericite.verify.judges.registry import load_judge
 from vericite.verify.judging import ask
 from vericite.verify.premises import Context, fits_budget

@@ -28,9 +28,9 @@ from vericite.llm.chat import as_block, as_data, canonical, estimated_tokens
 from vericite.llm.prompts import Prompt, expect_known_slots, fill, read_prompt, signed, slots
 from vericite.llm.verbatim import Turn, expect_slots, fill_turns, fill_verbatim, is_verbatim, sign_verbatim, with_turns
 from vericite.records import Document, Evidence, Question, Trimmed
+from vericite.text.injection import instructing, instructs
 from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
-from vericite.text.unfit import instructing, instructs
 
 FOLDER = Path(__file__).parent / "prompts"
 

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from vericite.models.contracts import Embeds, Reranks
 from vericite.records import Document, Evidence, Section
 from vericite.text.acronyms import Acronym, acronym_pairs
+from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
 from vericite.text.roles import Role, document_roles, unlabelled
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.text.terms import terms
-from vericite.text.unfit import instructing
 
 Floats = NDArray[np.float32]
 

@@ -1,10 +1,10 @@
 """Text and its parts, always with exact offsets: sentences, citations, statements."""
 
 from vericite.text.citations import CITATIONS, parse_answer
+from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.references import MarkerGroup, parse_markers, render_markers
 from vericite.text.sentences import SPLITTER, document_sentences, split_sentences
 from vericite.text.statements import STATEMENTS, looks_dependent, split_statements
-from vericite.text.unfit import LANGUAGE, foreign_reason
 
 __all__ = [
     "CITATIONS",

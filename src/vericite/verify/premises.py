@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import NEUTRAL, Embeds, Judge, Limited
 from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
+from vericite.text.injection import instructing, instructs
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import STATEMENTS, split_statements
-from vericite.text.unfit import instructing, instructs
 from vericite.verify.sheet import JOINT, Role, Sheet
 
 Splitter = Literal["rules", "punkt"]

@@ -31,9 +31,10 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.text.citations import CITATIONS
+from vericite.text.injection import INSTRUCTIONS
+from vericite.text.language import LANGUAGE, foreign_reason
 from vericite.text.sentences import SPLITTER, punkt_signature
 from vericite.text.terms import terms
-from vericite.text.unfit import INSTRUCTIONS, LANGUAGE, foreign_reason
 from vericite.verify.aggregators import Outcome, lowered, quotation, quoted
 from vericite.verify.aids import Glossary, put_in_terms
 from vericite.verify.judges.registry import load_judge

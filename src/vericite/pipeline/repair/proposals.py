@@ -24,10 +24,10 @@ from vericite.records import (
     VerificationFailure,
 )
 from vericite.text.citations import parse_answer
+from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
-from vericite.text.unfit import instructing
 from vericite.verify.checks import findings
 from vericite.verify.checks.direction import DirectionMention, mentions
 from vericite.verify.checks.numbers import quantities

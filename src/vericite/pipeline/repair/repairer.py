@@ -39,7 +39,7 @@ from vericite.pipeline.repair.proposals import (
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Change, CheckedAnswer, Claim, Evidence, Repaired
 from vericite.records.results import support
-from vericite.text.unfit import instructs
+from vericite.text.injection import instructs
 from vericite.verify.judging import MemoizedJudge
 from vericite.verify.protocol import DEFAULT, Protocol
 from vericite.verify.verifier import Verifier, weighted_overlap
