@@ -8,9 +8,14 @@ import pytest
 from vericite.api import ask
 from vericite.corpus import demo_documents, demo_questions
 from vericite.errors import InputError
+from vericite.evaluate.items import Item
+from vericite.evaluate.measures.verdicts import SupportRate
+from vericite.evaluate.rates import CitationRates
+from vericite.generate.selection import subjects_of
 from vericite.models.folder import EMBEDDER, VERIFIER
 from vericite.pipeline.ask import Pipeline
 from vericite.records import Document, Question, Run, parse_record, to_json
+from vericite.report.data import ShownAnswer
 from vericite.verify import Protocol
 
 LEXICAL = Protocol(judge="lexical", name="lexical")
@@ -307,3 +312,24 @@ def test_documents_may_be_mappings_as_in_check():
     assert [item.document for claim in found.answer.claims for item in claim.citations] == ["mine"]
     with pytest.raises(InputError, match=r"documents\.1\.text"):
         ask("Does aspirin lower the risk of stroke?", [mapping, {"id": "b"}], protocol=LEXICAL)
+
+
+def test_quotations_count_as_quoted_and_never_as_supported_in_page_report_and_score(runs: list[Run]):
+    answered = [run for run in runs if run.answer.selected]
+    assert answered
+    for run in answered:
+        summary = run.checked.summary
+        item = Item(run.question.id, run.answer, run.checked)
+        shown = ShownAnswer(run.answer, {}).row(item)
+        assert (summary.quoted, summary.supported) == (len(run.checked.verdicts), 0)
+        assert set(shown["counts"]) <= {"quoted", "uncited"}
+        assert SupportRate().counts(item) == (0, 0)
+    rates = CitationRates()
+    for run in answered:
+        rates.add(run.checked.summary)
+    assert rates["supported"].n == 0 and rates["quoted"].count == rates["quoted"].n > 0
+
+
+def test_what_a_question_lacks_is_never_a_word_that_any_question_has():
+    question = "Are three tablets enough and advised below the age of ten?"
+    assert subjects_of(question) == ["tablets"]

@@ -96,7 +96,7 @@ def _show_nearest(console: Terminal, run: Run) -> None:
         console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
     console.print()
     anyway = " --answer-at 0 answers in any case." if run.answer.sufficiency else " No source has a sentence to quote."
-    console.print(f"What may help: more documents (--k 10), another corpus (--corpus pubmed), or other words.{anyway}")
+    console.print(f"What may help: another corpus (--corpus pubmed), or other words.{anyway}")
 
 
 def _show_answer(console: Terminal, run: Run) -> None:

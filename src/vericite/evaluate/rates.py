@@ -37,6 +37,12 @@ SHARES: dict[str, Share] = {
     "irrelevant": Share(lambda counts: counts.irrelevant, lambda counts: counts.judged, "judged cases"),
     "abstained": Share(lambda counts: counts.abstained, lambda counts: counts.cases, "cases"),
     "failed": Share(lambda counts: counts.failed, lambda counts: counts.cases, "cases"),
+    "quoted": Share(
+        lambda counts: counts.quoted,
+        lambda counts: counts.quoted + counts.cases,
+        "cases, quotations included",
+        lambda counts: counts.quoted > 0,
+    ),
     "dangling": Share(lambda counts: counts.dangling, lambda counts: counts.citations, "citations"),
     "uncited": Share(lambda counts: counts.uncited, lambda counts: counts.claims, "claims"),
     "citation recall": Share(lambda counts: counts.supported, _decided_claims, "claims decided", _left_one_out),

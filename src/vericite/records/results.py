@@ -62,6 +62,15 @@ class Verdict(Record):
     reasons: tuple[str, ...] = ()
     protocol: str
 
+    def kind_in(self, answer: Answer | None) -> str:
+        """How it is counted: its label, or that it is abstained, or that it supports what the answer merely quotes.
+
+        An answer with ``selected`` is made of quotations, which support themselves under any protocol.
+        """
+        if self.abstained:
+            return "abstained"
+        return "quoted" if self.label == "supported" and answer is not None and answer.selected else self.label
+
 
 class VerificationFailure(Record):
     """A judgement that could not be made. It is counted as a failure, never as a label.
@@ -145,6 +154,9 @@ class Summary(Record):
     at a time, and ``needed`` of them are: their claim is supported, and not as well without them. ``retracted`` are
     citations, as they are counted, of documents known as retracted. ``unread`` are markers that point at nothing
     that is known.
+
+    ``quoted`` are cases of an answer made of quotations whose sentence stands word for word in its source. They hold
+    by construction, no judge was asked, and they are in no other count but ``citations``.
     """
 
     claims: int = 0
@@ -162,6 +174,7 @@ class Summary(Record):
     needed: int = 0
     retracted: int = 0
     unread: int = 0
+    quoted: int = 0
 
     @property
     def judged(self) -> int:
@@ -181,9 +194,9 @@ class Summary(Record):
     @classmethod
     def of(cls, answer: Answer, verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, ...]) -> Self:
         """Count an answer's citations and the verdicts on them."""
-        counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0}
+        counts = {"supported": 0, "contradicted": 0, "irrelevant": 0, "dangling": 0, "abstained": 0, "quoted": 0}
         for verdict in verdicts:
-            counts["abstained" if verdict.abstained else verdict.label] += 1
+            counts[verdict.kind_in(answer)] += 1
         pairs = [{citation.document or citation.marker for citation in claim.citations} for claim in answer.claims]
         retracted = {document.id for document in answer.documents if document.retracted}
         return cls(

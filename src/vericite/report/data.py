@@ -22,9 +22,9 @@ from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.verify.protocol import DEFAULT, Protocol
 
-KINDS = ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
+KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
 """The ways a sentence or a citation may fare, in the order in which they are shown."""
-_WORST = ("contradicted", "dangling", "failed", "irrelevant", "abstained", "supported", "uncited")
+_WORST = ("contradicted", "dangling", "failed", "irrelevant", "abstained", "supported", "quoted", "uncited")
 _SIGNATURES = 5
 _CUT = 20_000
 """Characters of a text that are shown; what is longer says so."""
@@ -239,7 +239,7 @@ class ShownAnswer:
 
     def _verdict(self, verdict: Verdict) -> dict[str, Any]:
         held: dict[str, Any] = {
-            "kind": "abstained" if verdict.abstained else verdict.label,
+            "kind": verdict.kind_in(self._answer),
             "native": verdict.native,
             "markers": list(verdict.markers),
             "sources": _keys(verdict.documents, self._keys),

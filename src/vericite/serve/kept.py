@@ -17,7 +17,7 @@ from vericite.serve.bodies import Checked, RepairedBody
 KEPT = 500
 """Runs; the oldest go first."""
 _ID = re.compile(r"[0-9a-f]{32}")
-_SHOWN = ("supported", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
+_SHOWN = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
 
 Keepable = Run | Checked | RepairedBody
 _KINDS: dict[str, type[Keepable]] = {"ask": Run, "check": Checked, "repair": RepairedBody}

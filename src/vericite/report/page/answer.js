@@ -1,6 +1,7 @@
 // An answer with what was found of each of its sentences, in whatever page it stands.
 const KINDS = {
   supported: ["✓", "supported: the source says it"],
+  quoted: ["“", "quoted: stands word for word in its source; no judge was asked"],
   contradicted: ["✗", "contradicted: the source says otherwise"],
   irrelevant: ["≁", "irrelevant: the source does not say it"],
   dangling: ["∅", "dangling: there is no such source"],
