@@ -27,7 +27,7 @@ Way = Literal["greedy", "optimal"]
 PROMPT = read_prompt(Path(__file__).parent / "prompts" / "nuggets.toml", Prompt)
 """Ours: one fact a line."""
 
-_MARK = re.compile(r"\s*(?:[-*+•‣–—]|\(?\d{1,3}[.):]\)?)\s+")
+_MARK = re.compile(r"\A\s*+(?:[-*+•‣–—]|\(?\d{1,3}[.):]\)?)\s++")
 _LEAD = re.compile(r"(?:here (?:is|are)|the following|list of|nuggets?\s*:)", re.IGNORECASE)
 _MOST = 200
 """Nuggets that are read from a reply."""

@@ -16,7 +16,7 @@ from vericite.records import Answer, Citation, Claim, Document, Record, Span
 from vericite.text.citations import parse_answer
 from vericite.text.references import render_markers
 
-_STOP = re.compile(r"[.!?…:;]+[\"'”’)\]]*\Z")
+_STOP = re.compile(r"(?<![.!?…:;])[.!?…:;]++[\"'”’)\]]*+\Z")
 MOST_DOCUMENTS = 999
 """Markers have three digits at most."""
 

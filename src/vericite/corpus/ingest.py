@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vericite.corpus.sources.files import name_of, opened
+from vericite.corpus.sources.files import name_of, opened, written
 from vericite.corpus.sources.registry import (
     AUTO,
     PMIDS,
@@ -188,7 +188,7 @@ class _Collector:
 
 
 def _where(path: Path) -> str:
-    return "the standard input" if path == STDIN else str(path.resolve())
+    return "the standard input" if path == STDIN else written(path.resolve())
 
 
 def _on_disk(path: Path) -> Path:

@@ -268,7 +268,7 @@ def _warnings(cells: Iterable[Made]) -> Iterator[str]:
 
 
 _UNNAMED = "a model that is not named"
-_NAME = re.compile(r"[^\s()@:/]+(?=@)")
+_NAME = re.compile(r"(?<![^\s()@:/])[^\s()@:/]++(?=@)")
 """The model in what made a score: its name stands before its version."""
 
 

@@ -39,7 +39,9 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 # What is no prose and would be read as such: images, comments.
-_UNSPOKEN = re.compile(r"[^\S\n]{0,3}(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)|<!--(?:[^-]|-(?!->)){0,2000}-->)")
+_UNSPOKEN = re.compile(
+    r"[^\S\n]{0,3}(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)|<!--(?:[^-<]|-(?!->)|<(?!!--)){0,2000}+-->)"
+)
 _DOI = re.compile(r"\b10\.[0-9]{4,9}/[^\s()<>\[\]\"]{1,200}")
 _TRAILING = ".,;:!?*_"
 _OWN_NUMBER = re.compile(r"[\W_]*([0-9]{1,3})[\W_]*")

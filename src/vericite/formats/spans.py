@@ -34,8 +34,8 @@ from vericite.text.references import Library, reference_key
 
 # A stretch that is nothing but a link or a marker: it is cut out of the sentence.
 _LINK = re.compile(
-    r"\s*\(?\s*(?:\[[^\[\]]{0,300}\]\((?:[^\s()]|\([^\s()]{0,200}\)){1,2000}\)[\s,;]*)+\)?\s*"
-    r"|\s*(?:【[^【】]{0,99}】|\[[^\[\]\s]{1,40}\]|https?://\S{1,2000})\s*"
+    r"\s*+\(?\s*+(?:\[[^\[\]]{0,300}+\]\((?:[^\s()]|\([^\s()]{0,200}\)){1,2000}+\)[\s,;]*+)++\)?\s*+"
+    r"|\s*+(?:【[^【】]{0,99}】|\[[^\[\]\s]{1,40}\]|https?://\S{1,2000}+)\s*+"
 )
 _MOST = 10_000  # documents that a request is thought to have; an index beyond is no list's length
 Index = Annotated[int, Field(ge=0, lt=10**9)]

@@ -73,7 +73,7 @@ def polarity(text: str) -> frozenset[str]:
 _BE = "is|are|was|were"
 _DO = "do|does|did"
 _OTHER = "can|could|has|have|had|should|will|would|may|might|must"
-_CLOSED = re.compile(rf"\s*(?P<auxiliary>{_BE}|{_DO}|{_OTHER})\s+(?P<rest>\S.*)", re.IGNORECASE | re.DOTALL)
+_CLOSED = re.compile(rf"\s*+(?P<auxiliary>{_BE}|{_DO}|{_OTHER})\s++(?P<rest>\S.*)", re.IGNORECASE | re.DOTALL)
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 # What follows the subject of a question with "is": a participle, an article, a word that only a predicate begins with.
 _PREDICATE = re.compile(

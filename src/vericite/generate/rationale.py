@@ -42,7 +42,7 @@ _STEP = re.compile(r"\A(?:[-*•]|\(?\d{1,2}[.)])\s+")
 
 _SPACES = re.compile(r"\s+")
 _BEFORE = re.compile(r"\A(?:\.{2,}|[\s…\"“”'‘’«»`])+")
-_BEHIND = re.compile(r"[\s.,;:…\"“”'‘’«»`]+\Z")
+_BEHIND = re.compile(r"(?<![\s.,;:…\"“”'‘’«»`])[\s.,;:…\"“”'‘’«»`]++\Z")
 _KEPT_APART = ("<super>", "<fraction>")
 """Characters that no plain one stands for: 10² is not 102."""
 _PLAIN = str.maketrans(

@@ -17,12 +17,13 @@ from vericite.text.sentences import split_sentences
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _SOURCE = re.compile(r"\A\s*<(document|question)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CONTROL = re.compile(r"</?s>|<\|[^|>\n]{1,40}\|>|</?(?:answer|rationale)>|^```\w*$", re.MULTILINE | re.IGNORECASE)
-_LABEL = re.compile(r"\A\s*[*#_]*\s*(?:answer|response|rationale)\s*[*_]*\s*:[*_]*\s*", re.IGNORECASE)
+_LABEL = re.compile(r"\A\s*+[*#_]*+\s*+(?:answer|response|rationale)\s*+[*_]*+\s*+:[*_]*+\s*+", re.IGNORECASE)
 _LEAD_IN = re.compile(
     r"\A\s*(?:sure|certainly|of course|here is|here's|based on)\b[^\n.!?\[\]]{0,120}:\s*\n", re.IGNORECASE
 )
 _NEXT = re.compile(
-    r"\n\s*(?:<(?:question|document)>|[#*]*\s*(?:question|(?P<answer>answer)|user|human|assistant)\s*[*]*\s*:[*]*)",
+    r"(?<!\s)[^\S\n]*+\n\s*+(?:<(?:question|document)>|[#*]*+\s*+"
+    r"(?:question|(?P<answer>answer)|user|human|assistant)\s*+[*]*+\s*+:[*]*+)",
     re.IGNORECASE,
 )
 _CLOSED = re.compile(r"\bfinal answer\s*:|\banswer unavailable\b", re.IGNORECASE)
@@ -323,11 +324,12 @@ Exact = tuple[tuple[str, ...], ...]
 
 
 _FINAL = re.compile(
-    r"^[\s>#*_-]*(?:the\s+)?final\s+answer\b[*_\s]*(?:is\b)?[\s*_]*[:：]?(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^(?:[^\S\n]|[>#*_-])*+(?:the\s++)?final\s++answer\b[*_\s]*+(?:is\b)?[\s*_]*+[:：]?(.*)$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _FINAL_BEHIND = re.compile(r"(?<=[.!?)\]\"”])\s+\**F(?:INAL ANSWER|inal [Aa]nswer)\**[:：](.*)$", re.MULTILINE)
 """As small models end: behind a sentence, in its line. Only with the colon, and where no line begins with it."""
-_UNAVAILABLE = re.compile(r"^\W*answer\s+(?:is\s+)?unavailable\W*$", re.IGNORECASE | re.MULTILINE)
+_UNAVAILABLE = re.compile(r"^[^\w\n]*+answer\s++(?:is\s++)?unavailable[^\w\n]*+$", re.IGNORECASE | re.MULTILINE)
 _SAYS_UNAVAILABLE = re.compile(r"\W*answer\s+(?:is\s+)?unavailable\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _LETTER = re.compile(r"\(?([A-Z])(?:\)|[.:)]|\Z)\s*", re.IGNORECASE)

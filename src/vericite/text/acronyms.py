@@ -20,7 +20,7 @@ _SPACE = re.compile(r"\s+")
 _FIGURE = re.compile(r"[=<>≤≥%±×#]")
 _ROMAN = re.compile(r"[ivx]+")
 _POINTERS = frozenset("eg ie cf see fig figs ref refs vs etc table tables figure figures".split())
-_ENDS = re.compile(r"[;:?!]$|\w{3,}[^\w\s]*\.[^\w\s]*$")  # "St." and "S." end no sentence
+_ENDS = re.compile(r"[;:?!]$|(?<!\w)\w{3,}+(?=[^\w\s.]*+\.)[^\w\s]*+$")  # "St." and "S." end no sentence
 _PLURAL = re.compile(r"(?<=[A-Z0-9])s\b")
 _EDGES = "\"'“”‘’«»[]{},.;:"
 

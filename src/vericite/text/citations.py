@@ -212,7 +212,7 @@ _PREFIX = re.compile(
 )
 _LONGEST_PREFIX = 16
 _CITED_END = re.compile(r"[.!?][\"'’”)\]]{0,2}(?=\s+[\"'“‘(]{0,2}[A-Z])")
-_HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*(?:[-_=*~|:+]\s?){{3,}}(?:\[[^\]]*\]\s*)*\Z")
+_HEADING = re.compile(rf"{_SPACE}{{0,3}}#{{1,6}}(?:\s|\Z)|\s*+(?:[-_=*~|:+]\s?+){{3,}}+(?:\[[^\]]*+\]\s*+)*+\Z")
 _STOPPED = re.compile(r"[.!?…][\"'’”)\]]{0,2}\Z")
 _LONGEST_LABEL = 60
 

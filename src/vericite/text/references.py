@@ -144,11 +144,11 @@ def _keys(document: Document) -> Iterator[str]:
 _SPACE = r"[^\S\n]"
 REFERENCES = re.compile(r"(?:references?|sources?|bibliography|citations?)", re.IGNORECASE)
 _ENTRY = re.compile(
-    rf"\s*(?:[-*•]{_SPACE}+)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
+    rf"\s*+(?:[-*•]{_SPACE}++)?(?:(?P<cited>\[+\^?\d)|[(\[]?[\d¹²³⁴-⁹]{{1,3}}[.):\]]|\d{{1,3}}\s|https?://|pmid\b|doi\b)",
     re.IGNORECASE,
 )
 _WRAPPED = re.compile(rf"(?:{_SPACE}{{2,}}|\t)[^\W\d]")
-_NUMBERED = re.compile(rf"\s*(?:\[+\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
+_NUMBERED = re.compile(rf"\s*+(?:\[++\^?(?P<cited>\d{{1,3}})\]|(?P<plain>\d{{1,3}})\.(?={_SPACE}))")
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:

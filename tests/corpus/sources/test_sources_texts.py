@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vericite.corpus.ingest import collect_sources
 from vericite.errors import InputError
 from vericite.records import Document
 
@@ -265,3 +268,19 @@ def test_no_word_of_a_text_is_lost(read, parts: list[tuple[str, str]]):
     document = only(read("a.md", "Begin.\n\n" + text))
     assert [label for label, _ in outline(document)[1:]] == [" ".join(title.split()) for title, _ in parts]
     assert [said for _, said in outline(document)[1:]] == [" ".join(words.split()) for _, words in parts]
+
+
+def test_a_file_whose_name_is_not_utf_8_is_read_like_any_other(tmp_path: Path):
+    """It stopped the build of a store for good."""
+    place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.txt"))
+    try:
+        place.write_text("Aspirin works well.")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names alone")
+    (tmp_path / "b.txt").write_text("Zinc shortens colds.")
+    collected = collect_sources([tmp_path])
+    documents = [item for source in collected.sources for item in source.items()]
+    assert [document.text for document in documents] == ["Aspirin works well.", "Zinc shortens colds."]
+    for name in (documents[0].id, *(source.name for source in collected.sources)):
+        assert name.encode("utf-8")
+    assert "a\\xff" in documents[0].id

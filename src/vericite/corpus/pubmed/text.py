@@ -158,7 +158,7 @@ _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|2[01])\d\d(?!\d)")
 _YEAR_FIRST = re.compile(rf"({_YEAR.pattern})\s*([A-Za-z]{{3,}})\.?(?:\s+(\d{{1,2}})(?!\d))?")
 # The beginning of a span counts, so the other month of "Jul-Aug 2008" is passed over.
 _YEAR_LAST = re.compile(
-    rf"([A-Za-z]{{3,}})\.?(?:\s+(\d{{1,2}}))?,?(?:\s*[-/]\s*(?:[A-Za-z]+\.?\s*)?\d{{0,2}},?)?\s+({_YEAR.pattern})"
+    rf"(?<![A-Za-z])([A-Za-z]{{3,}}+)\.?(?:\s+(\d{{1,2}}))?,?(?:\s*[-/]\s*(?:[A-Za-z]+\.?\s*)?\d{{0,2}},?)?\s+({_YEAR.pattern})"
 )
 
 

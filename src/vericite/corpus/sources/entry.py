@@ -71,7 +71,7 @@ _RAISED = re.compile(
 )
 _BLOCKS = frozenset("p br div ul ol li title sec h1 h2 h3 h4 h5 h6".split())
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\ufeff]")
-_SIGNED_DIGIT = re.compile(r"\s*[-+−–]?\s*\d")
+_SIGNED_DIGIT = re.compile(r"\s*+[-+−–]?\s*+\d")
 
 
 def plain(text: str) -> str:

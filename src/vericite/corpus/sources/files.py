@@ -169,7 +169,12 @@ def name_of(path: Path) -> str:
     if path == STDIN:
         return "stdin"
     where = blake2b(os.fsencode(path.resolve()), digest_size=5).hexdigest()
-    return f"{stem_of(path) or path.name}-{where}"
+    return f"{written(Path(stem_of(path) or path.name))}-{where}"
+
+
+def written(path: Path) -> str:
+    r"""The path as a store can hold it: bytes that are not UTF-8 as ``\xff``."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def _found(line: str) -> str:
 # Four places, then a hyphen: "AB  - ", "PMID- ". The lines of a value that goes on are indented.
 _TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) {0,2}-(?: (.*))?\Z")
 _BEGINS = re.compile(r"^PMID- ?\d", re.MULTILINE)
-_DOI = re.compile(r"(\S+)\s*\[doi\]")
+_DOI = re.compile(r"(?<!\S)(\S+?)\s*+\[doi\]")
 _PMID = re.compile(r"\bPMID:\s*(\d{1,15})\b")
 
 

@@ -28,7 +28,7 @@ _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]{1,2000})>")
 _STRUCK = re.compile(r"~~(?=\S)[^~]{1,1000}(?<=\S)~~")
 # Between letters a "*" is one of their signs: HLA-B*27 and DRB1*15.
 _STRONG = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]{1,2000}?)(?<=[^\s*])\1(?![\w*])")
-_UNDERLINED = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])([^\n]{1,2000}?)(?<=[^\s_])\1(?![\w_])")
+_UNDERLINED = re.compile(r"(?<![\w_])(_{1,3})(?=[^\s_])((?:[^\n_]|(?<=\w)_(?=\w)){1,2000}?)(?<=[^\s_])\1(?![\w_])")
 
 
 def spoken(text: str, definitions: Container[str] = ()) -> str:
@@ -155,7 +155,7 @@ _PAGE = re.compile(
 _LIST_ITEM = re.compile(r"\s*(?:[-*•◦▪–]\s+|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+)")
 _BULLET = re.compile(r"\A\s*[-*•◦▪–]\s+")
 _ENDS = (".", ",", ";", ":", "?", "!")
-_BROKEN = re.compile(r"([^\W\d_]+)-\Z")
+_BROKEN = re.compile(r"(?<![^\W\d_])([^\W\d_]++)-\Z")
 _GOES_ON = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -306,17 +306,27 @@ _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\Z")
 _BREAK = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _QUOTE = re.compile(r"\A(?: {0,3}> ?)+")
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_RULE = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+\Z")
 _DEFINITION = re.compile(r" {0,3}\[([^\[\]]{1,200})\]:[ \t]*(.*)\Z")
-_COMMENT = re.compile(r"<!--(?:[^-]|-(?!->)){0,100000}-->")
 _ANCHOR = re.compile(r"\s*\{#[^{}]{0,200}\}\s*\Z")
 _CELL = re.compile(r"(?<!\\)\|")
 _LOOKS_SO = re.compile(r"^ {0,3}#{1,6} \S.*\n|\A---\n(?:[\w-]{1,40}:.*\n)", re.MULTILINE)
 
 
+def _without_comments(text: str) -> str:
+    """The text without HTML comments; one that is not closed is text."""
+    # Not by a regular expression: it would look for an end from every beginning.
+    parts: list[str] = []
+    done = 0
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[done:start])
+        done = end + 3
+    return "".join([*parts, text[done:]])
+
+
 def _read(file: SourceFile) -> Iterator[Numbered]:
     fields, text = front_matter(without_controls(file.text()))
-    parsed = _Parser(_COMMENT.sub("", text).expandtabs(4).split("\n"))
+    parsed = _Parser(_without_comments(text).expandtabs(4).split("\n"))
     blocks = list(parsed.blocks())
     entry = entry_of({name: value for name, value in fields.items() if name not in ("text", "body", "abstract")})
     document = entry.document(file.name)
