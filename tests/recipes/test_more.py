@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,10 @@ import pytest
 from mix.folder import DataFolder
 from more.degrees import degrees, stronger, weaker
 from more.framed import DENIED, OPEN, PLAIN, frame
-from more.rows import Kept, read_rows, write_file
+from more.kinds import Maker, share
+from more.rows import Kept, once, read_rows, write_file
 from more.second import second
-from more.shortcuts import among, beside, dice_for, framed, made, once
+from more.shortcuts import among, beside, dice_for, framed, made
 from more.transfer import SETS, as_row, is_held_out, split
 
 Row = dict[str, Any]
@@ -236,3 +240,64 @@ def test_rows_of_dev_files_are_refused_and_counted(tmp_path: Path, monkeypatch: 
     assert not kept.allows(row(2, claim="Ward 1 was closed to visitors in the winter months!"))
     assert kept.allows(row(3))
     assert sum(kept.dropped.values()) == 3
+
+
+KINDS = "counts units classes arm eligible noninferior unknown falling unreported tenfold halves".split()
+
+
+def test_findings_of_every_kind_have_claims_of_every_label_and_no_pair_has_two() -> None:
+    rows = Maker(1).rows(60)
+    labels = {kind: {it["label"] for it in rows if it["kind"] == kind} for kind in KINDS}
+    assert labels == {kind: {"entails", "contradicts", "neutral"} for kind in KINDS}
+    pairs: dict[tuple[str, str], set[str]] = {}
+    for it in rows:
+        pairs.setdefault((it["premise"], it["claim"]), set()).add(it["label"])
+        assert "  " not in it["premise"] + it["claim"]
+        assert it["claim"][0].isupper() or it["claim"][0].isdigit()
+        assert it["claim"].endswith(".")
+    assert not [pair for pair, held in pairs.items() if len(held) > 1]
+    assert Maker(1).rows(60) == rows
+
+
+def test_percentages_of_a_count_are_computed() -> None:
+    assert [share(18, 300), share(1, 40), share(36, 300), share(17, 600)] == ["6.0%", "2.5%", "12%", "2.8%"]
+
+
+def test_a_half_in_the_claim_is_a_half_in_the_counts() -> None:
+    """The label of each claim that gives a ratio is that of the two numbers in the finding."""
+    maker, seen = Maker(5), 0
+    for _ in range(400):
+        finding = maker.counts()
+        found = re.match(r"(\d+) of (\d+) .* on (.+?) \w+.* against (\d+) of \d+ on (.+)$", finding.premise)
+        for claim, label in finding.claims:
+            ratio = re.match(r"twice as many people on (.+) as on (.+?) (?:did|had|were|[a-z]+)", claim)
+            if not found or not ratio:
+                continue
+            first, _, a, second, b = found.groups()
+            by_arm = {a.split(" ")[0]: int(first), b.split(" ")[0]: int(second)}
+            more, less = (by_arm.get(name.split(" ")[0]) for name in ratio.groups())
+            if more is None or less is None:
+                continue
+            assert (more == 2 * less) == (label == "entails"), (finding.premise, claim)
+            seen += 1
+    assert seen > 5
+
+
+def test_a_claim_does_not_tell_its_label_by_its_wording() -> None:
+    """A naive Bayes of the claims' words alone, on findings that it has not seen, is little above chance."""
+    rows = Maker(3).rows(500)
+    groups = sorted({it["group"] for it in rows})
+    held = set(random.Random(1).sample(groups, len(groups) // 4))
+    counts: dict[str, Counter[str]] = {}
+    for it in rows:
+        if it["group"] not in held:
+            counts.setdefault(it["label"], Counter()).update(set(it["claim"].lower().split()))
+    total = {label: sum(words.values()) for label, words in counts.items()}
+
+    def guess(claim: str) -> str:
+        words = set(claim.lower().split())
+        return max(counts, key=lambda label: sum(math.log((counts[label][w] + 1) / total[label]) for w in words))
+
+    asked = [it for it in rows if it["group"] in held]
+    right = sum(guess(it["claim"]) == it["label"] for it in asked) / len(asked)
+    assert right < 0.55

@@ -2,6 +2,7 @@
 
 python recipes/verifier/more transfer --data DATA --mix MIX --out DIR     sets of other origins, a tenth held out
 python recipes/verifier/more shortcuts --mix MIX --out ROWS.jsonl         rows that punish shortcuts
+python recipes/verifier/more kinds --out ROWS.jsonl [--lines 3000]        made-up findings of kinds that fail
 python recipes/verifier/more second --rows ROWS.jsonl --out ROWS.jsonl    neutral rows for claims with one label
 python recipes/verifier/more believed --model FOLDER --rows ROWS.jsonl --out ROWS.jsonl --source NAME [--least 0.4]
 
@@ -17,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/more
 
 from mix.folder import DataFolder
+from more.kinds import SEED, kinds
 from more.second import believed, second
 from more.shortcuts import shortcuts
 from more.transfer import transfer
@@ -33,6 +35,10 @@ def _parser() -> argparse.ArgumentParser:
     step = steps.add_parser("shortcuts")
     step.add_argument("--mix", type=Path, required=True)
     step.add_argument("--out", type=Path, required=True)
+    step = steps.add_parser("kinds")
+    step.add_argument("--out", type=Path, required=True)
+    step.add_argument("--lines", type=int, default=3000, help="findings of each kind")
+    step.add_argument("--seed", type=int, default=SEED, help="another one for rows to score on")
     step = steps.add_parser("second")
     step.add_argument("--rows", type=Path, required=True)
     step.add_argument("--out", type=Path, required=True)
@@ -53,6 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
             report = transfer(DataFolder(told.data), told.mix, told.out)
         elif told.step == "shortcuts":
             report = shortcuts(told.mix, told.out)
+        elif told.step == "kinds":
+            report = kinds(told.out, told.lines, told.seed)
         elif told.step == "second":
             report = second(told.rows, told.out)
         else:

@@ -41,6 +41,17 @@ def write_file(path: Path, rows: Iterable[Row]) -> int:
     return len(lines)
 
 
+def once(rows: Iterable[Row]) -> list[Row]:
+    """Each pair once; of two labels for one pair neither."""
+    held: dict[tuple[str, str], Row | None] = {}
+    for row in rows:
+        key = (row["premise"], row["claim"])
+        first = held.setdefault(key, row)
+        if first is not None and first["label"] != row["label"]:
+            held[key] = None
+    return [row for row in held.values() if row is not None]
+
+
 class Kept:
     """Decides whether a row may be trained on, and counts the rows that it refuses.
 

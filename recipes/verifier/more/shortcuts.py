@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from mix.example import share
 from mix.passages import finding, sentences
 from more.degrees import degrees
 from more.framed import DENIED, OPEN, PLAIN, frame
-from more.rows import Row, read_rows, write_file
+from more.rows import Row, once, read_rows, write_file
 
 SEED = 51
 MOST_WORDS = 110
@@ -114,17 +114,6 @@ def claim_alone(claim: str) -> str:
     """A claim that stands alone in a that-clause, or nothing."""
     bad = claim.endswith("?") or ":" in claim or ";" in claim or len(claim.split()) < 4
     return "" if bad or len(sentences(claim)) > 1 else claim
-
-
-def once(rows: Iterable[Row]) -> list[Row]:
-    """Each pair once; of two labels for one pair neither."""
-    held: dict[tuple[str, str], Row | None] = {}
-    for row in rows:
-        key = (row["premise"], row["claim"])
-        first = held.setdefault(key, row)
-        if first is not None and first["label"] != row["label"]:
-            held[key] = None
-    return [row for row in held.values() if row is not None]
 
 
 def shortcuts(mix: Path, out: Path) -> str:
