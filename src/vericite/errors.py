@@ -16,7 +16,7 @@ VeriCiteError
 │   ├── LLMAccessError      every call would fail alike: the key, the credit, the model's name or its address
 │   └── LLMStreamError      a streamed reply that could not be had to its end
 ├── EntrezError             NCBI's E-utilities gave no usable reply
-│   └── EntrezAccessError   every call would fail alike: the API key, a block, or VERICITE_OFFLINE
+│   └── EntrezAccessError   every call would fail alike: the API key, a block, no network, or VERICITE_OFFLINE
 ├── JudgementError          a judge could not judge the one pair it was asked about
 ├── ClusterError            workers on other processes or machines cannot do their work
 ├── PluginError             what another package brings cannot be used
@@ -199,7 +199,7 @@ class EntrezError(VeriCiteError):
 
 
 class EntrezAccessError(EntrezError):
-    """Every call would fail alike: the API key is refused, the network is blocked, or VERICITE_OFFLINE is set."""
+    """Every call would fail alike: the API key, a block, no way to NCBI, or VERICITE_OFFLINE is set."""
 
 
 class ClusterError(VeriCiteError):

@@ -24,7 +24,7 @@ from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.serve import mcp, serve
 from vericite.cli.train import calibrate, train
-from vericite.environment import OFFLINE
+from vericite.environment import OFFLINE, is_on
 from vericite.version import __version__
 
 app = typer.Typer(
@@ -54,8 +54,12 @@ def root(
     A research tool, not medical advice. Nothing leaves this machine unless you name a model elsewhere.
     """
     if offline:
-        # The one place that all parts look at, also those in other packages.
+        # All parts read it there, also those in other packages and processes.
         os.environ[OFFLINE] = "1"
+    if is_on(OFFLINE):
+        from vericite.network.offline import hold_offline
+
+        hold_offline()
 
 
 for command in (

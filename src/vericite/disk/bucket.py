@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from vericite.disk.files import PARTIAL
 from vericite.errors import InputError, MissingExtraError
-from vericite.network.access import is_loopback
+from vericite.network.access import is_loopback, offline_by_environment
 
 SCHEME = "s3://"
 HINT = "Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
@@ -51,9 +51,21 @@ def checked_address(name: str) -> str:
     return name.rstrip("/")
 
 
-def bucket_options() -> dict[str, str]:
-    """Region and endpoint by the usual ``AWS_*`` variables; keys are read by whoever connects."""
+def bucket_options(address: str) -> dict[str, str]:
+    """Region and endpoint from the usual ``AWS_*`` variables; keys are read by the library that connects.
+
+    Every connection to a bucket needs these options. So this is where ``--offline`` is enforced for LanceDB and
+    pyarrow, which connect in native code that Python cannot stop.
+
+    Args:
+        address: The bucket's address, for errors.
+
+    Raises:
+        InputError: VERICITE_OFFLINE is set, and opening the bucket would contact another machine.
+    """
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if offline_by_environment():
+        _expect_this_machine(address, endpoint)
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     options = {"region": region or "us-east-1"} if endpoint or region else {}
     if endpoint:
@@ -64,17 +76,35 @@ def bucket_options() -> dict[str, str]:
     return options
 
 
+def _expect_this_machine(address: str, endpoint: str | None) -> None:
+    if endpoint is None or not is_loopback(urlsplit(endpoint).hostname or ""):
+        raise InputError(
+            f"expected a file or folder on this machine, as offline is set; found {address}. "
+            "Copy it to this machine, or leave out --offline (unset VERICITE_OFFLINE)."
+        )
+    if not (os.environ.get("AWS_ACCESS_KEY_ID") and os.environ.get("AWS_SECRET_ACCESS_KEY")):
+        # Without keys the libraries would ask the metadata service of a cloud for some.
+        raise InputError(
+            f"expected the keys of {address} in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as offline is set; "
+            "found none. Set both: offline no other service is asked for keys."
+        )
+    os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    # A proxy would carry requests for this machine elsewhere.
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "localhost,.localhost,127.0.0.0/8,::1"
+
+
 def file_system(address: str) -> Any:
     """The files under an address, as pyarrow has them.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
+        InputError: VERICITE_OFFLINE is set, and the bucket is on another machine.
     """
+    options = bucket_options(address)
     try:
         from pyarrow import fs
     except ImportError:
         raise MissingExtraError("store", "Reading and writing s3://") from None
-    options = bucket_options()
     scheme, _, endpoint = options.get("endpoint", "").rpartition("://")
     bucket = fs.S3FileSystem(region=options.get("region"), endpoint_override=endpoint or None, scheme=scheme or "https")
     return fs.SubTreeFileSystem(address.removeprefix(SCHEME), bucket)

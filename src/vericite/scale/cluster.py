@@ -18,6 +18,7 @@ from vericite.environment import THREADS
 from vericite.errors import ClusterError, InputError, MissingExtraError, VeriCiteError
 from vericite.models.engine import available_cores
 from vericite.network.access import offline_by_environment
+from vericite.network.offline import hold_offline
 from vericite.scale.work import AnswerWork, Do, lines_of, work_of
 from vericite.version import __version__
 
@@ -226,7 +227,7 @@ class _Worker:
         """The lines of a part."""
         # With the first part, and not before: of what fails as a worker starts, Ray tells no more than a text.
         if self._do is None:
-            _expect_version(self._version)
+            _prepare(self._version)
             self._do = work_of(self._work).open()
         return lines_of(self._do, answers)
 
@@ -264,13 +265,18 @@ def _read(path: str, format: str, name: str, vectors: bool, done: int, threads: 
     from vericite.corpus.store.ahead import lines_of as file_lines
     from vericite.corpus.store.contract import StoreSourceFile
 
-    _expect_version(version)
+    _prepare(version)
     os.environ[THREADS] = str(threads)
     return b"\n".join(file_lines(Task(StoreSourceFile(Path(path), format, name), vectors, done)))
 
 
-def _expect_version(version: str) -> None:
-    """The code and the models are those installed there; only plans, answers and paths are sent."""
+def _prepare(version: str) -> None:
+    """Prepare a worker's process: check its version, and hold it offline if the command is.
+
+    The code and the models are those installed there; only plans, answers and paths are sent.
+    """
+    if offline_by_environment():
+        hold_offline()
     if version != __version__:
         raise ClusterError(
             f"expected vericite {version} on every machine; found {__version__} on one. Install the same one there"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable
+from errno import ENETUNREACH
 
 import httpx2
 import pytest
@@ -80,6 +82,50 @@ def test_what_does_not_pass_is_an_error_after_the_last_attempt(
     assert said in str(caught.value)
     assert "in 4 attempts" in str(caught.value)
     assert len(server.arrivals) == 4
+    assert not isinstance(caught.value, EntrezAccessError)
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Names are not found; the names that were asked for."""
+    asked: list[object] = []
+
+    def fail(host: object, *_: object, **__: object) -> None:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    return asked
+
+
+def test_without_a_network_the_first_attempt_is_the_last(no_network: list[object]):
+    settings = EntrezSettings(base_url="https://eutils.invalid/entrez/", cache=None, attempts=5, backoff=30)
+    with Entrez(settings) as entrez, pytest.raises(EntrezAccessError) as caught:
+        entrez.search("stroke[tiab]")
+    said = str(caught.value)
+    assert len(no_network) == 1
+    assert said.startswith("expected to reach NCBI at https://eutils.invalid/entrez/; found the connection failed")
+    assert "Name or service not known" in said
+    assert "--offline" in said
+    assert "later" not in said
+
+
+def test_a_network_that_goes_away_is_tried_again(server: EntrezServer, client: Client, monkeypatch: pytest.MonkeyPatch):
+    entrez = client()
+    entrez.search("melatonin[tiab]")
+    sent = entrez._service._send
+
+    def failing(*arguments: object) -> object:
+        if (trouble := troubles.pop() if troubles else None) is not None:
+            raise httpx2.ConnectError("no route") from trouble
+        return sent(*arguments)
+
+    monkeypatch.setattr(entrez._service, "_send", failing)
+    troubles = [OSError(ENETUNREACH, "Network is unreachable")] * 2
+    assert entrez.search("stroke[tiab]").ids
+    troubles = [OSError(ENETUNREACH, "Network is unreachable")] * 9
+    with pytest.raises(EntrezError, match="in 4 attempts; found the connection failed") as caught:
+        entrez.search("aspirin[tiab]")
     assert not isinstance(caught.value, EntrezAccessError)
 
 

@@ -6,10 +6,12 @@ import json
 import logging
 import os
 import re
+import socket
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from errno import EHOSTUNREACH, ENETDOWN, ENETUNREACH
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -261,6 +263,7 @@ class _Trouble(NamedTuple):
     again: bool = True
     after: float | None = None
     refused: bool = False
+    unreachable: bool = False
 
 
 class _OfflineError(EntrezAccessError, InputError):
@@ -279,6 +282,7 @@ class EntrezService:
         self._key = entrez_key()
         self._rate = settings.requests_per_second or (10.0 if self._key else 3.0)
         self._turns = turnstile_of(settings.base_url)
+        self._has_answered = False
         self._http = httpx2.Client(
             transport=transport,
             timeout=settings.timeout,
@@ -300,7 +304,7 @@ class EntrezService:
         """What ``read`` makes of the reply; it raises ``UnfitReply`` where that is to be asked for again.
 
         Raises:
-            EntrezAccessError: The key or the network is refused, or VERICITE_OFFLINE is set.
+            EntrezAccessError: NCBI refuses the key or the network, cannot be reached, or VERICITE_OFFLINE is set.
             EntrezError: There was no usable reply in all attempts.
         """
         attempt = 0
@@ -323,6 +327,7 @@ class EntrezService:
         self._turns.enter(self._rate)
         try:
             reply = self._send(tool, fields)
+            self._has_answered = True
             _check(reply)
             return (read(reply.body),)
         except httpx2.TimeoutException as error:
@@ -332,7 +337,10 @@ class EntrezService:
         except ResponseTooLong as error:
             return _Trouble(str(error), again=False)
         except (httpx2.TransportError, zlib.error) as error:
-            return _Trouble(self._key.scrub(f"the connection failed ({type(error).__name__}: {error})"))
+            reason = self._key.scrub(f"the connection failed ({type(error).__name__}: {error})")
+            unreachable = _is_unreachable(error)
+            # Without a network the next attempt fails alike. A network that was there may come back.
+            return _Trouble(reason, again=self._has_answered or not unreachable, unreachable=unreachable)
         except UnfitReply as error:
             return _Trouble(self._key.scrub(error.reason), not error.lasting, error.after, error.refused)
 
@@ -381,6 +389,13 @@ class EntrezService:
             advice = f"Correct {VARIABLE} or unset it" if self._key else "Ask from another network, or write to NCBI"
             return EntrezAccessError(f"expected NCBI to answer {tool}; found {trouble.reason}. {advice}.")
         tries = f" in {attempts} attempts" if attempts > 1 else ""
+        if trouble.unreachable:
+            kind = EntrezError if self._has_answered else EntrezAccessError
+            return kind(
+                f"expected to reach NCBI at {self._address(tool)}{tries}; found {trouble.reason}. Check the network "
+                "connection. Without one, search a file or a store (--corpus FILE or STORE), or use --offline to read "
+                "only what is in the cache."
+            )
         asked = f", which asks to wait {trouble.after:.0f} s" if trouble.after else ""
         advice = "Try again later" if trouble.again else "Correct the query"
         return EntrezError(
@@ -390,6 +405,17 @@ class EntrezService:
 
 class _Overdue(Exception):
     """It has taken longer than an attempt may."""
+
+
+def _is_unreachable(error: BaseException | None) -> bool:
+    """Whether the host's name was not found, or no way leads to its address."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return True
+        if isinstance(error, OSError) and error.errno in (ENETUNREACH, EHOSTUNREACH, ENETDOWN):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _check(reply: _Reply) -> None:

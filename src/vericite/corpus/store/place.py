@@ -32,8 +32,12 @@ class Place:
 
     @property
     def options(self) -> dict[str, str]:
-        """What LanceDB needs to know to reach it beside the usual ``AWS_*`` variables, which it reads itself."""
-        return bucket_options() if self.folder is None else {}
+        """What LanceDB needs to reach it, next to the usual ``AWS_*`` variables, which LanceDB reads itself.
+
+        Raises:
+            InputError: VERICITE_OFFLINE is set, and it is on another machine.
+        """
+        return bucket_options(self.name) if self.folder is None else {}
 
 
 def place_of(place: str | Path) -> Place:

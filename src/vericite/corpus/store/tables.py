@@ -69,7 +69,9 @@ def connect(place: Place) -> Any:
     """The database at a place. Of a folder that is not there it is made."""
     # LanceDB leaves cores to reading and writing: of two it computes on one, and a build takes a third longer.
     os.environ.setdefault("LANCE_CPU_THREADS", str(os.cpu_count() or 1))
-    return lancedb.connect(place.folder or place.name, storage_options=place.options)
+    # Absolute: LanceDB takes a relative folder named like an address (gs:/bucket) for the address.
+    where = place.name if place.folder is None else place.folder.absolute()
+    return lancedb.connect(where, storage_options=place.options)
 
 
 def words_index() -> FTS:
