@@ -8,7 +8,7 @@
 ``docs/figures.toml`` has the runs. A run has a command; what it printed is kept in ``docs/figures/NAME.txt``. A figure
 has a page, the text that states it there, and a pattern that finds its numbers in what was printed. ``{data}`` in a
 command is the folder of data sets (--data), ``{work}`` a folder that is kept between runs (--work), so that a run that
-was stopped goes on where its command can.
+was stopped goes on where its command can; ``{source}`` is the hash of the source, for folders of one source.
 
 An interval on a page that no figure states fails the check: it would be a number without a command. A run that was not
 made yet is no failure, as long as no page states its figures.
@@ -181,7 +181,7 @@ def write(run: Run) -> None:
 def make(run: Run, data: Path, work: Path) -> int:
     """Run the command, keep what it printed; the exit code says whether it went well."""
     work.mkdir(parents=True, exist_ok=True)
-    places = {"{data}": os.path.relpath(data, ROOT), "{work}": str(work)}
+    places = {"{data}": os.path.relpath(data, ROOT), "{work}": str(work), "{source}": source()}
     command = run.command
     for place, folder in places.items():
         command = command.replace(place, folder)
