@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+from mix.corpus import OpenDocument
 from mix.folder import DataFolder
 from more.degrees import degrees, stronger, weaker
 from more.framed import DENIED, OPEN, PLAIN, frame
 from more.kinds import Maker, share
+from more.passages import Passages, finished, own_documents, stands_alone
 from more.rows import Kept, once, read_rows, write_file
 from more.second import second
 from more.shortcuts import among, beside, dice_for, framed, made
@@ -301,3 +303,56 @@ def test_a_claim_does_not_tell_its_label_by_its_wording() -> None:
     asked = [it for it in rows if it["group"] in held]
     right = sum(guess(it["claim"]) == it["label"] for it in asked) / len(asked)
     assert right < 0.55
+
+
+def documents() -> list[OpenDocument]:
+    words = ("zinc", "honey", "yoga", "iron")
+    return [
+        OpenDocument(
+            f"pmid:{number}",
+            f"{words[number % 4].capitalize()} for colds",
+            [
+                f"We studied {words[number % 4]} in ward {number}.",
+                f"Colds were {number} days shorter with {words[number % 4]}.",
+                f"Visits took place in month {number}.",
+            ],
+        )
+        for number in range(60)
+    ]
+
+
+def test_a_claim_meets_passages_of_ten_other_texts_and_never_its_own() -> None:
+    search = Passages(documents())
+    found = list(search.near("Colds were shorter with zinc.", frozenset({"pmid:4"}), random.Random(1)))
+    keys = [key for key, _ in found]
+    assert len(keys) == len(set(keys)) == 10
+    assert "pmid:4" not in keys
+    assert all(int(key.split(":")[1]) % 4 == 0 for key in keys), "another matter came before the claim's own"
+    assert all("shorter with zinc" in text for _, text in found)
+
+
+def test_a_claim_that_shares_nothing_with_the_corpus_meets_nothing() -> None:
+    assert not list(Passages(documents()).near("Quokkas hibernate.", frozenset(), random.Random(1)))
+
+
+@pytest.mark.parametrize(
+    ("group", "key"),
+    [("corpus:pmid:7", "pmid:7"), ("written:scifact:9", "scifact:9"), ("pubmedqa:12", "pmid:12")],
+)
+def test_the_document_of_a_claim_is_known_by_its_group(group: str, key: str) -> None:
+    assert key in own_documents({"group": group})
+
+
+def test_a_file_that_was_cut_off_is_continued_behind_its_last_whole_claim(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    lines = [json.dumps({"claim": claim}) for claim in ("a", "a", "b", "c")]
+    path.write_text("\n".join(lines) + '\n{"claim": "c", "prem')
+    assert finished(path) == {"a": 2, "b": 1}
+    assert path.read_text() == "\n".join(lines[:3]) + "\n"
+    assert finished(tmp_path / "none.jsonl") == {}
+
+
+def test_a_claim_that_hangs_on_another_is_not_searched_for() -> None:
+    assert stands_alone("Zinc shortens colds in adults.")
+    assert not stands_alone("It shortens colds in adults.")
+    assert not stands_alone("Does zinc shorten colds?")

@@ -3,6 +3,7 @@
 python recipes/verifier/more transfer --data DATA --mix MIX --out DIR     sets of other origins, a tenth held out
 python recipes/verifier/more shortcuts --mix MIX --out ROWS.jsonl         rows that punish shortcuts
 python recipes/verifier/more kinds --out ROWS.jsonl [--lines 3000]        made-up findings of kinds that fail
+python recipes/verifier/more passages --data DATA --mix MIX --out ROWS.jsonl [--most 100000]   for teachers to judge
 python recipes/verifier/more second --rows ROWS.jsonl --out ROWS.jsonl    neutral rows for claims with one label
 python recipes/verifier/more believed --model FOLDER --rows ROWS.jsonl --out ROWS.jsonl --source NAME [--least 0.4]
 
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder:
 
 from mix.folder import DataFolder
 from more.kinds import SEED, kinds
+from more.passages import passages
 from more.second import believed, second
 from more.shortcuts import shortcuts
 from more.transfer import transfer
@@ -39,6 +41,11 @@ def _parser() -> argparse.ArgumentParser:
     step.add_argument("--out", type=Path, required=True)
     step.add_argument("--lines", type=int, default=3000, help="findings of each kind")
     step.add_argument("--seed", type=int, default=SEED, help="another one for rows to score on")
+    step = steps.add_parser("passages")
+    step.add_argument("--data", type=Path, required=True)
+    step.add_argument("--mix", type=Path, required=True)
+    step.add_argument("--out", type=Path, required=True)
+    step.add_argument("--most", type=int, default=100_000, help="rows")
     step = steps.add_parser("second")
     step.add_argument("--rows", type=Path, required=True)
     step.add_argument("--out", type=Path, required=True)
@@ -61,6 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
             report = shortcuts(told.mix, told.out)
         elif told.step == "kinds":
             report = kinds(told.out, told.lines, told.seed)
+        elif told.step == "passages":
+            report = passages(DataFolder(told.data), told.mix, told.out, told.most)
         elif told.step == "second":
             report = second(told.rows, told.out)
         else:
