@@ -29,8 +29,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vericite.evaluate import clustered_wilson
-from vericite.records import Document, Verdict
+from vericite.records import Document, Verdict, clustered_wilson
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.aids import KINDS, Glossary, put_in_terms
 from vericite.verify.checks import changes
