@@ -319,3 +319,25 @@ def test_an_error_that_no_one_foresaw_is_not_taken_for_a_failed_gate(run_cli, mo
     monkeypatch.setattr("vericite.evaluate.gates.parse_gates", broken)
     printed = run_cli("check", str(EXAMPLES))
     assert printed.code == 3 and "RuntimeError: a fault" in printed.err
+
+
+@pytest.mark.parametrize("protocol", ["alce", "alce-as-published"])
+def test_check_and_score_print_one_alce_figure_for_one_file(run_cli, tmp_path, protocol):
+    document = [{"id": "a", "text": "Statins lower LDL."}, {"id": "b", "text": "Zinc is a metal."}]
+    texts = [
+        "Statins lower LDL [1]. Zinc is a metal [2][9]. Iron is sold.",
+        "Statins lower LDL [1][2].",
+        "Zinc is a metal [2]. Statins lower LDL [7].",
+    ]
+    lines = [{"id": str(n), "answer": text, "documents": document} for n, text in enumerate(texts)]
+    path, out = write(tmp_path / "in.jsonl", *lines), tmp_path / "out.jsonl"
+    made = ("--protocol", protocol, "--judge", "lexical", "--out", str(out), "--json")
+    checked = json.loads(run_cli("check", path, *made).out)["rates"]
+    scored = json.loads(run_cli("score", str(out), "-m", "AlceRecall,AlcePrecision", "--json").out)
+    shown = {one["rate"]: (one["value"], one["low"], one["high"], one["n"]) for one in checked}
+    assert [shown["citation recall"], shown["citation precision"]] == [
+        (one["value"], one["low"], one["high"], one["n"]) for one in scored
+    ]
+    # By the rules of ALCE's script: [9] and [7] fail their sentences and leave the denominator of precision.
+    assert shown["citation recall"][0] == pytest.approx((1 / 3 + 1 + 1 / 2) / 3)
+    assert shown["citation precision"][0] == pytest.approx((1 + 1 / 2 + 1) / 3)

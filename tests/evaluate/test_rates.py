@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vericite.evaluate import CitationRates
-from vericite.records import RateTally, Summary, clustered_wilson
+from vericite.records import CheckedAnswer, Provenance, RateTally, Summary, clustered_wilson
 
 counts = st.integers(0, 6)
 summaries = st.builds(
@@ -46,7 +46,7 @@ def test_a_rate_over_nothing_is_undefined_not_zero():
 def test_the_three_labels_add_up_to_one_and_intervals_hold_their_rate(items):
     rates = CitationRates()
     for item in items:
-        rates.add(item)
+        rates.add(CheckedAnswer(id="a", verdicts=(), summary=item, provenance=Provenance(version="0")))
     shares = [rates[name].value for name in ("supported", "contradicted", "irrelevant")]
     if rates.summary.judged:
         assert sum(shares) == pytest.approx(1)

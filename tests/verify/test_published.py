@@ -111,10 +111,10 @@ def test_alce_recall_and_precision_over_an_answer():
     text = f"{CLAIM[:-1]} [1][2]. Nobody cited this. {CLAIM[:-1]} [2]. {CLAIM[:-1]} [1][9]."
     found, _ = alce("A", "factA", "factB", text=text)
     rates = CitationRates()
-    rates.add(found.summary)
-    # Supported are the first and the last of four claims; precise are [1] and [1] of [1][2][2][1][9].
-    assert (rates["citation recall"].count, rates["citation recall"].n) == (2, 4)
-    assert (rates["citation precision"].count, rates["citation precision"].n) == (2, 5)
+    rates.add(found)
+    # Supported is the first of four claims, as [9] spoils the last; precise is [1] of [1][2][2].
+    assert (rates["citation recall"].value, rates["citation recall"].n) == (1 / 4, 1)
+    assert (rates["citation precision"].value, rates["citation precision"].n) == (1 / 3, 1)
 
 
 def test_alce_keeps_the_recall_where_only_the_precision_hangs_on_a_failed_judgement():
@@ -243,7 +243,7 @@ def test_reason_and_verify_by_worked_examples(first: str, second: str, native: s
     assert [item.native for item in verdict.statements] == [first, second]
     assert (found.summary.holding, found.summary.statements) == (holding, 2)
     rates = CitationRates()
-    rates.add(found.summary)
+    rates.add(found)
     assert rates["statements that hold"].value == holding / 2
 
 

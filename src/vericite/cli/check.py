@@ -239,7 +239,7 @@ def _pooled(
     rates = CitationRates()
     with ProgressLine("checking", "answers", total).running() as progress:
         for one in found:
-            rates.add(one.checked.summary)
+            rates.add(one.checked)
             table.add(one.checked)
             if items is not None:
                 items.append(Item(one.answer.id, one.answer, one.checked))

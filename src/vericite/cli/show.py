@@ -11,7 +11,7 @@ from rich.text import Text
 
 from vericite.cli.io import clean, is_quiet
 from vericite.cli.terminal import Terminal
-from vericite.evaluate.rates import SHARES, CitationRates
+from vericite.evaluate.rates import CitationRates
 from vericite.llm import Ledger
 from vericite.records import (
     Change,
@@ -202,8 +202,12 @@ def show_rates(console: Terminal, rates: CitationRates) -> None:
         table.add_column(name, justify="right" if side == "right" else "left")
     for name in rates.names:
         rate = rates[name]
-        table.add_row(name, _share(rate), _interval(rate), f"{rate.count}/{rate.n}", SHARES[name].denominator)
+        table.add_row(name, _share(rate), _interval(rate), _counted(rate), rates.denominator(name))
     console.print(table)
+
+
+def _counted(rate: Rate) -> str:
+    return str(rate.n) if rate.count is None else f"{rate.count}/{rate.n}"
 
 
 Row = tuple[Text | str, ...]

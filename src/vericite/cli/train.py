@@ -475,7 +475,7 @@ def _show_curve(console: Terminal, found: CalibrationResult) -> None:
     share, interval, _ = _rate(found.risk)
     bar = f"{chosen:.2f}" if chosen else "0.00, that is never"
     measured = "Measured on pairs that it was not chosen on, such a threshold leaves"
-    if not chosen and found.coverage.count < found.coverage.n:
+    if not chosen and (found.coverage.count or 0) < found.coverage.n:
         # What is not worth it on all pairs may be on a part of them.
         measured = "Chosen anew without the pairs that it is measured on, it was above that at times, and leaves"
     left = f"{found.coverage.count} of {found.coverage.n} verdicts"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
-from vericite.records import Rate, RateTally, Summary
+from vericite.records import CheckedAnswer, Rate, RateTally, Summary
+
+if TYPE_CHECKING:
+    from vericite.evaluate.measures.measure import Measure
 
 
 @dataclass(frozen=True)
@@ -22,15 +27,6 @@ class Share:
         return self.count(summary), self.of(summary)
 
 
-def _left_one_out(summary: Summary) -> bool:
-    return summary.tested > 0
-
-
-def _decided_claims(summary: Summary) -> int:
-    # Where documents are left out one at a time a case is a claim; what was not judged is no miss.
-    return summary.claims - summary.abstained - summary.failed
-
-
 SHARES: dict[str, Share] = {
     "supported": Share(lambda counts: counts.supported, lambda counts: counts.judged, "judged cases"),
     "contradicted": Share(lambda counts: counts.contradicted, lambda counts: counts.judged, "judged cases"),
@@ -45,10 +41,6 @@ SHARES: dict[str, Share] = {
     ),
     "dangling": Share(lambda counts: counts.dangling, lambda counts: counts.citations, "citations"),
     "uncited": Share(lambda counts: counts.uncited, lambda counts: counts.claims, "claims"),
-    "citation recall": Share(lambda counts: counts.supported, _decided_claims, "claims decided", _left_one_out),
-    "citation precision": Share(
-        lambda counts: counts.needed, lambda counts: counts.tested + counts.dangling, "citations tested", _left_one_out
-    ),
     "statements that hold": Share(
         lambda counts: counts.holding,
         lambda counts: counts.statements,
@@ -65,32 +57,61 @@ class CitationRates:
 
     Supported, contradicted and irrelevant are shares of the judged cases and add up to 1; abstained and
     failed are shares of all cases, dangling of all citations, uncited of all claims. ALCE's recall and
-    precision are there where documents were left out one at a time, the share of statements where claims were
-    judged in statements.
+    precision are there where documents were left out one at a time: means over answers, computed by the measures
+    ``AlceRecall`` and ``AlcePrecision``. The share of statements is there where claims were judged in statements.
     """
 
     summary: Summary = field(default_factory=Summary)
     answers: int = 0
     _tallies: dict[str, RateTally] = field(default_factory=lambda: {name: RateTally() for name in SHARES})
 
-    def add(self, summary: Summary) -> None:
+    _alce: dict[str, list[tuple[float, ...] | None]] = field(default_factory=lambda: {name: [] for name in ALCE})
+
+    def add(self, checked: CheckedAnswer) -> None:
         """One answer's counts."""
+        from vericite.evaluate.items import Item
+
         self.answers += 1
-        self.summary += summary
+        self.summary += checked.summary
         for name, share in SHARES.items():
-            self._tallies[name].add(*share.counts(summary))
+            self._tallies[name].add(*share.counts(checked.summary))
+        for name, measure in _alce_measures().items():
+            self._alce[name].append(measure.parts(Item(checked.id, checked=checked)))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The rates that there are for what was added."""
-        return tuple(name for name, share in SHARES.items() if share.given(self.summary))
+        shares = tuple(name for name, share in SHARES.items() if share.given(self.summary))
+        return (*shares, *(name for name, parts in self._alce.items() if any(part is not None for part in parts)))
 
     def __getitem__(self, name: str) -> Rate:
-        """The rate of this name, one of ``SHARES``."""
-        return self._tallies[name].rate
+        """The rate of this name, one of ``SHARES`` or ``ALCE``; a mean over answers has no ``count``."""
+        if name in SHARES:
+            return self._tallies[name].rate
+        from vericite.evaluate.resampling import Bootstrap
+
+        found = _alce_measures()[name].estimate(self._alce[name], Bootstrap())
+        return Rate(None, found.n, found.value, found.low, found.high)
+
+    @staticmethod
+    def denominator(name: str) -> str:
+        """What the rate of this name is a share of, or a mean over."""
+        return SHARES[name].denominator if name in SHARES else ALCE[name]
 
     @property
     def records(self) -> list[dict[str, object]]:
         """Each rate as JSON has it, with what it is a share of."""
         rates = ((name, self[name]) for name in self.names)
-        return [{"rate": name, **asdict(rate), "of": SHARES[name].denominator} for name, rate in rates]
+        return [{"rate": name, **asdict(rate), "of": self.denominator(name)} for name, rate in rates]
+
+
+ALCE = {"citation recall": "answers, mean", "citation precision": "answers, mean"}
+"""The rates that ALCE defines, with what they are of."""
+
+
+@cache
+def _alce_measures() -> dict[str, Measure]:
+    # Measures read ``SHARES``, so they cannot be imported with this module.
+    from vericite.evaluate.measures.verdicts import AlcePrecision, AlceRecall
+
+    return dict(zip(ALCE, (AlceRecall(), AlcePrecision()), strict=True))

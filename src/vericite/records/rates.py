@@ -10,9 +10,12 @@ Z95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Rate:
-    """A share, its numerator and denominator, and its 95 % interval; all None but the counts where n is 0."""
+    """A share, its numerator and denominator, and its 95 % interval; all None but the counts where n is 0.
 
-    count: int
+    A mean over ``n`` answers has no ``count``.
+    """
+
+    count: int | None
     n: int
     value: float | None
     low: float | None

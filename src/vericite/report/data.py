@@ -135,7 +135,7 @@ def _system(system: System) -> SystemSummary:
     signatures: Counter[tuple[tuple[str, str], ...]] = Counter()
     for item in system.items:
         if item.checked is not None:
-            rates.add(item.checked.summary)
+            rates.add(item.checked)
             made = item.checked.provenance
             parts = {"version": made.version, "protocol": made.protocol or "", **dict(made.parts)}
             signatures[tuple(sorted(parts.items()))] += 1

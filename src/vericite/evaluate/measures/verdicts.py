@@ -30,9 +30,6 @@ from vericite.evaluate.resampling import Floats, ratio
 from vericite.records import Answer, CheckedAnswer, StatementVerdict, Summary, Verdict
 from vericite.verify.aggregators import CATEGORIES, CORRECT, INCORRECT, Faithfulness, LeaveOneOut
 
-Dangling = Literal["sentence", "citation"]
-"""What a citation of a document that does not exist spoils: its sentence, as in ALCE's script, or itself alone."""
-
 
 def leaves_one_out(checked: CheckedAnswer) -> bool:
     """Whether documents were left out one at a time, so that ALCE's rates are known."""
@@ -204,22 +201,17 @@ class AlceRate(Counted):
     needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
 
     by: Literal["question", "pair"] = "question"
-    dangling: Dangling = "sentence"
 
     def counts(self, item: Item) -> Counts | None:
         """None where the protocol does not leave documents out."""
         checked = item.judged
         if checked is None or not leaves_one_out(checked):
             return None
-        return self._of_sentences(checked) if self.dangling == "sentence" else self._of_citations(checked.summary)
+        return self._of_sentences(checked)
 
     @abstractmethod
     def _of_sentences(self, checked: CheckedAnswer) -> Counts:
-        """Where a dangling citation spoils its sentence."""
-
-    @abstractmethod
-    def _of_citations(self, summary: Summary) -> Counts:
-        """Where it is a wrong citation, as ``check`` counts."""
+        """Counts of an answer; a citation of a document that does not exist spoils its sentence."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,8 +220,7 @@ class AlceRecall(AlceRate):
 
     ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: the mean over answers, a
     sentence that cites nothing is not supported, and neither is one with a citation of a document that does not exist.
-    ``AlceRecall(by='pair', dangling='citation')`` is what ``vericite check`` prints: pooled over sentences, and a
-    sentence is judged by the documents that do exist.
+    ``vericite check`` prints this figure too. ``AlceRecall(by='pair')`` is pooled over sentences.
 
     The script looks at the first three citations of a sentence and the first line of an answer only; here all count.
     Sentences that were abstained from or could not be judged are left out.
@@ -242,9 +233,6 @@ class AlceRecall(AlceRate):
         supported = sum(verdict.label == "supported" for verdict in sentences.decided)
         return supported, checked.summary.claims - len(sentences.open_)
 
-    def _of_citations(self, summary: Summary) -> Counts:
-        return SHARES["citation recall"].counts(summary)
-
 
 @dataclass(frozen=True, repr=False)
 class AlcePrecision(AlceRate):
@@ -253,9 +241,8 @@ class AlcePrecision(AlceRate):
     ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: a citation counts where
     all that its sentence cites together supports it, unless it does not support the sentence alone and the others do
     without it. The mean over answers; one without a citation has 0 (``uncited='empty'``: nothing to count). Citations
-    of a sentence that also cites a document that does not exist are not counted. ``AlcePrecision(by='pair',
-    dangling='citation')`` is what ``vericite check`` prints: pooled over citations, and a dangling one is a wrong one
-    that leaves the others alone.
+    of a sentence that also cites a document that does not exist are not counted. ``vericite check`` prints this figure
+    too. ``AlcePrecision(by='pair')`` is pooled over citations.
 
     The script looks at the first three citations of a sentence only, and counts a document cited twice in it twice;
     here all count, each document once a sentence.
@@ -269,9 +256,6 @@ class AlcePrecision(AlceRate):
         tested = [verdict for verdict in _sentences(checked).decided if verdict.unneeded is not None]
         needed = sum(len(it.documents) - len(it.unneeded or ()) for it in tested if it.label == "supported")
         return needed, sum(len(verdict.documents) for verdict in tested)
-
-    def _of_citations(self, summary: Summary) -> Counts:
-        return SHARES["citation precision"].counts(summary)
 
     def uncounted(self, item: Item) -> Parts:
         """0 where it cites nothing that counts; nothing to count where citations could not be judged."""
@@ -288,7 +272,7 @@ class AlcePrecision(AlceRate):
 class AlceF1(Averaged):
     """Harmonic mean of ALCE's citation recall and precision (protocol alce).
 
-    The mean of each answer's own, or with ``by='pair'`` of the pooled rates; a dangling citation as in ``AlceRecall``.
+    The mean of each answer's own, or with ``by='pair'`` of the pooled rates.
     It is 0 where no sentence is supported, also where nothing is cited.
     """
 
@@ -297,7 +281,6 @@ class AlceF1(Averaged):
     needs = ("verdicts",)
 
     by: Literal["question", "pair"] = "question"
-    dangling: Dangling = "sentence"
 
     @property
     def width(self) -> int:
@@ -306,7 +289,7 @@ class AlceF1(Averaged):
 
     def parts(self, item: Item) -> Parts | None:
         """The parts of both rates."""
-        rates = [kind(dangling=self.dangling).counts(item) for kind in (AlceRecall, AlcePrecision)]
+        rates = [kind().counts(item) for kind in (AlceRecall, AlcePrecision)]
         if rates[0] is None or rates[1] is None:
             return None
         parts = (*rates[0], *rates[1])
