@@ -22,13 +22,16 @@ def test_what_the_outputs_encoding_lacks_is_told_by_number(encoding: str):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
-def test_a_reader_that_goes_away_is_no_failure(tmp_path):
+@pytest.mark.parametrize("options", [[], ["--judge", "lexical", "--out", "/dev/stdout"]])
+def test_a_reader_that_goes_away_is_no_failure(tmp_path, options: list[str]):
     answers = tmp_path / "answers.jsonl"
     line = {"answer": "Aspirin helps [1].", "documents": [{"id": "a", "text": "Aspirin helps."}]}
     answers.write_text("".join(json.dumps({"id": str(number), **line}) + "\n" for number in range(50)))
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as gone:
-        command = [sys.executable, "-m", "vericite", "check", str(answers)]
+        command = [sys.executable, "-m", "vericite", "check", str(answers), *options]
         done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, timeout=120, check=False)
     assert done.returncode == 141, done.stderr
+    assert b"can be written" not in done.stderr
+    assert b"are in /dev/stdout" not in done.stderr

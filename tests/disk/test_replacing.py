@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from vericite.disk.files import Replacing
+from vericite.disk.files import Replacing, whole_bytes, write_bytes, write_whole
+from vericite.errors import InputError
 
 
 @pytest.fixture
@@ -212,3 +213,34 @@ def test_a_device_is_written_to_and_not_replaced():
         file.write(["one\n"])
     file.leave()
     assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links")
+@pytest.mark.parametrize("make", [os.symlink, os.link])
+def test_a_link_that_another_made_is_never_written_through(tmp_path: Path, make: Callable[[Path, Path], None]):
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine\n")
+    make(victim, tmp_path / "out.txt.partial")
+    with pytest.raises(FileExistsError, match=r"out\.txt\.partial is .*link.*Remove it"):
+        Replacing(tmp_path / "out.txt").reserve()
+    with pytest.raises(InputError, match="Remove it"):
+        write_whole(tmp_path / "out.txt", ["one\n"])
+    assert victim.read_text() == "mine\n"
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_bytes_are_written_under_a_name_that_cannot_be_guessed(tmp_path: Path):
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / "out.partial").symlink_to(tmp_path / "victim")
+    write_bytes(tmp_path / "out", b"one")
+    assert ((tmp_path / "out").read_bytes(), (tmp_path / "victim").read_bytes()) == (b"one", b"mine")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out", "out.partial", "victim"]
+
+
+def test_bytes_that_could_not_be_written_leave_nothing_behind(tmp_path: Path):
+    (tmp_path / "out").write_bytes(b"before")
+    with pytest.raises(RuntimeError), whole_bytes(tmp_path / "out") as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"before"

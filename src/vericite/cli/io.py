@@ -168,7 +168,7 @@ class Output:
     def stopped(self, message: str) -> None:
         """Say where what was written is, if anything was."""
         self._file.leave()
-        if message and self._file.is_begun:
+        if message and self._file.is_begun and not self._file.is_direct:
             remark(f"{message.format(self._times)} {self._file.partial}")
 
 
@@ -205,11 +205,14 @@ def written(path: Path, what: str = "--out") -> Generator[None]:
 
     Raises:
         InputError: It cannot be.
+        BrokenPipeError: It is a pipe, such as /dev/stdout, whose reader has gone.
     """
     from vericite.errors import InputError
 
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise InputError(f"expected {what} to be a file that can be written; found {path}: {error.strerror}") from None
 

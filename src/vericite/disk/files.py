@@ -7,8 +7,10 @@ import os
 import stat
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
+from errno import EEXIST, ELOOP
 from pathlib import Path
 from typing import IO, Literal
+from uuid import uuid4
 
 from vericite.environment import CACHE, text
 from vericite.errors import InputError
@@ -42,6 +44,11 @@ class Replacing:
         self._mode: int | None = None
 
     @property
+    def is_direct(self) -> bool:
+        """Whether it is a pipe, a device or a stream of the process, which is written to directly."""
+        return self._is_direct
+
+    @property
     def is_begun(self) -> bool:
         """Whether something was written."""
         return self._file is not None
@@ -52,7 +59,7 @@ class Replacing:
             return
         self._was_there = self.partial.exists()
         while self._reserved is None:
-            descriptor = os.open(self.partial, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = _opened(self.partial)
             try:
                 _lock(descriptor)
             except BlockingIOError as error:
@@ -118,16 +125,66 @@ class Replacing:
         return self._file
 
 
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _opened(partial: Path) -> int:
+    """The descriptor of a partial file, which is made if there is none. A link that another made is never followed.
+
+    Raises:
+        OSError: There is something else than a file of its own.
+    """
+    try:
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
+    except OSError as error:
+        if error.errno != ELOOP:
+            raise
+        raise FileExistsError(EEXIST, f"{partial} is a link, which is not followed. Remove it") from None
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(descriptor)
+        raise FileExistsError(EEXIST, f"{partial} is also something else (a link or no file). Remove it")
+    return descriptor
+
+
+@contextmanager
+def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
+    """Where to write a file that takes its place when it is whole; it is not left behind if that fails.
+
+    Its name until then cannot be guessed, so no one can put a link there beforehand.
+
+    Args:
+        path: The file.
+        mode: Who may read and write it, less what the process's umask takes away.
+    """
+    partial = path.with_name(f"{path.name}.{uuid4().hex}{PARTIAL}")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, mode), "wb") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    sync_folder(path.parent)
+
+
 def write_whole(path: Path, lines: Iterable[str]) -> None:
     """Write a file that is there whole, or as it was before.
 
     Raises:
         InputError: It cannot be written.
+        BrokenPipeError: It is a pipe, such as /dev/stdout, whose reader has gone.
     """
     file = Replacing(path)
     try:
         file.write(lines)
         file.done()
+    except BrokenPipeError:
+        file.leave()
+        raise
     except OSError as error:
         file.leave()
         raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
@@ -139,16 +196,11 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    partial = path.with_name(path.name + PARTIAL)
     try:
-        with partial.open("wb") as file:
+        with whole_bytes(path) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
     except OSError as error:
         raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
-    sync_folder(path.parent)
 
 
 def _lock(descriptor: int) -> None:

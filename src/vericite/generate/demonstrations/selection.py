@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from vericite.disk.files import whole_bytes
 from vericite.errors import InputError, UnknownNameError
 from vericite.generate.demonstrations.pool import Exemplar, Pool, Removed, normal
 from vericite.generate.prompt import AnswerPrompt, Demonstration
@@ -80,14 +80,11 @@ def _read(file: Path, signature: str) -> dict[bytes, Array]:
 
 
 def _write(file: Path, signature: str, rows: dict[bytes, Array]) -> None:
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     keys = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, 32)
     try:
-        with partial.open("wb") as out:
+        with whole_bytes(file) as out:
             np.savez(out, keys=keys, vectors=np.stack(list(rows.values())), embedder=np.array(signature))
-        partial.replace(file)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         _LOG.warning(
             "expected to keep vectors in %s; found: %s. The next run computes them again.", file, error.strerror
         )
