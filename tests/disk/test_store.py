@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 def kept(file: Path, form: Form, *rows: tuple[str, str]) -> dict[str, tuple[str, str]]:
     store = RowStore(file, form)
     store.put(rows)
-    found = store.find(["a"])
+    found = store.find(["a", "k1", "k2", "k3"])
     store.close()
     return found
 
@@ -77,4 +78,35 @@ def test_replies_that_were_kept_before_are_found(file: Path, caplog: pytest.LogC
     cache = Cache(file)
     assert cache.get(key) == Kept("hello", "stop", 1, 2)
     cache.close()
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("changed", ["value = 'other'", "key = 'k2', value = 'other'"])
+def test_a_row_that_was_changed_is_left_out_and_told(file: Path, caplog: pytest.LogCaptureFixture, changed: str):
+    kept(file, OLD, ("k1", "one"), ("k3", "three"))
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(f"UPDATE thing SET {changed} WHERE key = 'k1'")
+    assert kept(file, OLD) == {"k3": ("k3", "three")}
+    assert "found 1 that were changed" in caplog.text
+    kept(file, OLD, ("k1", "one"))
+    assert kept(file, OLD)["k1"] == ("k1", "one")
+
+
+def test_rows_of_a_file_without_checksums_are_read_and_added_to(file: Path, caplog: pytest.LogCaptureFixture):
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(f"CREATE TABLE thing {COLUMNS}")
+        connection.execute("INSERT INTO thing VALUES ('k1', 'one')")
+        connection.execute("PRAGMA user_version = 1")
+    assert kept(file, OLD, ("k2", "two")) == {"k1": ("k1", "one"), "k2": ("k2", "two")}
+    assert not caplog.records
+
+
+def test_numbers_of_any_type_come_back_as_they_were(file: Path, caplog: pytest.LogCaptureFixture):
+    form = Form("numbers", "number", "(key TEXT PRIMARY KEY, real REAL, whole INTEGER, bytes BLOB, none TEXT)")
+    store = RowStore(file, form)
+    rows = [(str(value), value, 7, b"\0x", None) for value in (1, 0.1, -3.5e300, 1764311316.123456)]
+    store.put(rows)
+    store.close()
+    assert sorted(store.find([row[0] for row in rows]).values()) == sorted(rows)
+    store.close()
     assert not caplog.records

@@ -191,7 +191,7 @@ def test_a_judge_that_gives_too_few_is_named_and_nothing_of_it_kept(file: Path):
 )
 def test_a_row_that_is_none_is_judged_again(file: Path, change: str):
     judged(Judge(), file, [PAIR])
-    rows_of(file, f"UPDATE judgement_2 SET {change}")
+    rows_of(file, f"UPDATE judgement_2 SET {change}, checksum = NULL")
     judge = Judge()
     assert bits(judged(judge, file, [PAIR])) == bits(Judge().judge([PAIR]))
     assert judge.asked == [PAIR]
@@ -327,3 +327,13 @@ def test_the_command_line_keeps_unless_told_not_to(run_cli, tmp_path: Path):
     assert (without.code, kept.exists()) == (0, False)
     assert [run_cli(*command) for _ in range(2)] == [without, without]
     assert len(rows_of(kept)) == 1
+
+
+def test_probabilities_that_were_changed_on_the_disk_are_judged_again(file: Path, caplog):
+    judged(Judge(), file, [PAIR])
+    (stored,) = rows_of(file, "SELECT probabilities FROM judgement_2")
+    swapped = stored[0][4:8] + stored[0][:4] + stored[0][8:]
+    assert swapped != stored[0]
+    rows_of(file, f"UPDATE judgement_2 SET probabilities = x'{swapped.hex()}'")
+    assert bits(judged(Judge(), file, [PAIR])) == bits(Judge().judge([PAIR]))
+    assert "found 1 that were changed" in caplog.text

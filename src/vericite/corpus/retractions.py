@@ -263,26 +263,25 @@ def _store(file: Path) -> RowStore:
     return RowStore(file, Form("retracted articles", "retraction", columns))
 
 
-def _pmids_in(file: Path) -> frozenset[str] | None:
-    def read(connection: Connection) -> frozenset[str]:
-        return frozenset(key for (key,) in connection.execute("SELECT key FROM retraction WHERE told != '{}'"))
-
-    store = _store(file)
-    try:
-        return store.read(read)
-    finally:
-        store.close()
-
-
-def _entries_in(file: Path) -> dict[str, RetractedArticle]:
+def _rows_in(file: Path) -> list[Row] | None:
     def read(connection: Connection) -> list[Row]:
-        return connection.execute("SELECT key, notices, told FROM retraction WHERE told != '{}'").fetchall()
+        return connection.execute("SELECT * FROM retraction WHERE told != '{}'").fetchall()
 
     store = _store(file)
     try:
         rows = store.read(read)
+        return None if rows is None else store.sound(rows)
     finally:
         store.close()
+
+
+def _pmids_in(file: Path) -> frozenset[str] | None:
+    rows = _rows_in(file)
+    return None if rows is None else frozenset(key for key, _, _ in rows)
+
+
+def _entries_in(file: Path) -> dict[str, RetractedArticle]:
+    rows = _rows_in(file)
     if rows is None:
         raise InputError(
             f"expected the list of retracted articles at {file}; found that it cannot be read. End what uses it, or "

@@ -10,8 +10,9 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -33,6 +34,8 @@ _KEYS_AT_ONCE = 500
 _MAKE = 1
 """What ``user_version`` is in every file of ours, whatever tables it holds."""
 
+_CHECKSUM = "checksum"
+
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 _LOG = logging.getLogger(__name__)
@@ -46,8 +49,8 @@ class Form(NamedTuple):
     """A table of a file, which may hold others.
 
     ``rows`` is what a reader calls them, in the plural. The table's ``columns`` begin with one named ``key``, its
-    primary key. Where its columns or keys come to mean something else it gets another name: old rows lie beside the
-    new ones then, and are there for an older version.
+    primary key; a column with each row's checksum is added to them. If columns or keys change their meaning, the table
+    gets another name: then old rows stay next to the new ones, for an older version.
     """
 
     rows: str
@@ -76,6 +79,7 @@ class RowStore:
         self._waiting: dict[Key, Row] = {}
         self._lost = 0
         self._reported = 0
+        self._damage_reported = False
         self._reading, self._writing = _Pause(patience), _Pause(patience)
 
     def find(self, keys: Collection[Key]) -> dict[Key, Row]:
@@ -84,7 +88,25 @@ class RowStore:
             found = {key: row for key in keys if (row := self._waiting.get(key)) is not None}
             absent = [key for key in keys if key not in found]
             rows = self._read(lambda connection: _rows_at(connection, self.form.table, absent)) if absent else None
-        return {**found, **{row[0]: row for row in rows or ()}}
+        return {**found, **{row[0]: row for row in self.sound(rows or ())}}
+
+    def sound(self, rows: Iterable[Row]) -> list[Row]:
+        """Rows of ``SELECT *``, without their checksums; those that hold something else than was written are left out.
+
+        Rows of earlier versions have no checksum, and are taken as they are.
+        """
+        every = list(rows)
+        found = [row[:-1] for row in every if row[-1] is None or row[-1] == _checksum(row[:-1])]
+        if len(found) < len(every) and not self._damage_reported:
+            self._damage_reported = True
+            _LOG.warning(
+                "expected %s as they were written in the cache %s; found %d that were changed. They are left out and "
+                "made anew. Check the disk.",
+                self.form.rows,
+                self.file,
+                len(every) - len(found),
+            )
+        return found
 
     def read(self, use: Callable[[sqlite3.Connection], _T]) -> _T | None:
         """What ``use`` finds in the file, or None where the file cannot be read now."""
@@ -232,8 +254,35 @@ def _prepare(connection: sqlite3.Connection, form: Form) -> None:
     # A killed process loses nothing with it; only a power cut may take the last rows.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {form.table} {form.columns}")
+    with closing(connection.execute(f"PRAGMA table_info({form.table})")) as cursor:
+        has_checksums = any(name == _CHECKSUM for _, name, *_ in cursor)
+    if not has_checksums:
+        _add_checksums(connection, form.table)
     if found == 0:
         connection.execute(f"PRAGMA user_version = {_MAKE}")
+
+
+def _add_checksums(connection: sqlite3.Connection, table: str) -> None:
+    try:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {_CHECKSUM} BLOB")
+    except sqlite3.OperationalError as error:
+        # Another process may have added it in between.
+        if "duplicate column" not in str(error):
+            raise
+
+
+def _checksum(row: Row) -> bytes:
+    digest = blake2b(digest_size=8)
+    for value in row:
+        # SQLite may give a whole number back as another type than it was given.
+        if isinstance(value, int | float):
+            kind, content = b"n", repr(float(value)).encode()
+        elif isinstance(value, str):
+            kind, content = b"s", value.encode("utf-8", "surrogatepass")
+        else:
+            kind, content = b"b" if value is not None else b"-", bytes(value or b"")
+        digest.update(kind + len(content).to_bytes(8, "big") + content)
+    return digest.digest()
 
 
 def _rows_at(connection: sqlite3.Connection, table: str, keys: Sequence[Key]) -> list[Row]:
@@ -246,6 +295,7 @@ def _rows_at(connection: sqlite3.Connection, table: str, keys: Sequence[Key]) ->
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:
+    rows = [(*row, _checksum(row)) for row in rows]
     insert = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"
     if len(rows) == 1:
         connection.execute(insert, rows[0])

@@ -97,7 +97,7 @@ def test_a_record_of_a_clock_that_ran_ahead_is_not_believed(server: EntrezServer
 def set_back(file: Path, by: timedelta) -> None:
     connection = sqlite3.connect(file)
     with connection:
-        connection.execute("UPDATE pubmed_reply SET made = made - ?", [by.total_seconds()])
+        connection.execute("UPDATE pubmed_reply SET made = made - ?, checksum = NULL", [by.total_seconds()])
     connection.close()
 
 
@@ -136,8 +136,8 @@ def test_a_row_that_cannot_be_read_is_asked_for_again(server: EntrezServer, clie
         entrez.fetch(["101"])
     connection = sqlite3.connect(file)
     with connection:
-        connection.execute("UPDATE pubmed_reply SET value = '{\"pmid\": 3}' WHERE key LIKE 'http%'")
-        connection.execute("UPDATE pubmed_reply SET value = 'no json' WHERE key NOT LIKE 'http%'")
+        connection.execute("UPDATE pubmed_reply SET value = '{\"pmid\": 3}', checksum = NULL WHERE key LIKE 'http%'")
+        connection.execute("UPDATE pubmed_reply SET value = 'no json', checksum = NULL WHERE key NOT LIKE 'http%'")
     connection.close()
     with client(cache=file) as entrez:
         assert entrez.search("stroke[tiab]").count == 3

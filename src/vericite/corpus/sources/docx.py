@@ -164,7 +164,8 @@ def _runs(element: _Element, raised: str) -> Iterator[tuple[str, str]]:
         if child.tag in _APART:
             continue
         if child.tag == f"{_W}t":
-            yield child.text or "", raised
+            # Entities that are not resolved split the words into several texts; itertext gives all of them.
+            yield "".join(map(str, child.itertext())), raised
         elif child.tag in (f"{_W}tab", f"{_W}br", f"{_W}cr"):
             yield " ", raised
         elif child.tag == f"{_W}noBreakHyphen":
