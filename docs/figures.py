@@ -257,7 +257,10 @@ def show(of: list[Run]) -> None:
         age = "of this source" if head["source"] == now else "of an earlier source"
         print(f"{run.name}: {head['made']}, {head['seconds']} s, {age}\n  {head['command']}")
         for figure in run.figures:
-            values = ", ".join(f"{name} {value}" for name, value in figure.values(printed).items())
+            try:
+                values = ", ".join(f"{name} {value}" for name, value in figure.values(printed).items())
+            except LookupError as error:
+                values = str(error)
             print(f"    {figure.page}: {PLACE.sub('#', figure.text)}: {values}")
 
 
