@@ -84,6 +84,7 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
         import uvicorn
 
         from vericite.serve.app import make_app
+        from vericite.serve.connections import ACCEPTED_AT_ONCE, LimitedProtocol, Server, allowed_connections
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "starlette"):
             raise
@@ -91,8 +92,11 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
     listening = _listening(address)
     host, port = listening.getsockname()[:2]
     service = Service(offer, state_folder(state))
+    LimitedProtocol.most = allowed_connections()
     config = uvicorn.Config(
         make_app(service, address.token, address.names),
+        http=LimitedProtocol,
+        backlog=ACCEPTED_AT_ONCE,
         log_level="warning",
         server_header=False,
         timeout_keep_alive=15,
@@ -103,7 +107,7 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
     )
     say(f"VeriCite at http://{f'[{host}]' if ':' in str(host) else host}:{port}/  (Ctrl-C ends it)")
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     finally:
         _leave()
 
@@ -125,7 +129,7 @@ def _listening(address: Address) -> socket.socket:
         made = socket.socket(family, kind, proto)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
-        made.listen(512)
+        made.listen()
     except OSError as error:
         raise InputError(
             f"expected to listen at {address.host}, port {address.port}; found: {error.strerror or error}. "

@@ -1,0 +1,59 @@
+"""Strangers who open connections and send nothing, or little."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from urllib.parse import urlsplit
+
+import pytest
+
+from conftest import Served
+
+pytest.importorskip("uvicorn", reason="needs the extra [serve]")
+
+
+def connect(served: Served) -> socket.socket:
+    place = urlsplit(served.address)
+    return socket.create_connection((place.hostname or "", place.port or 0), timeout=10)
+
+
+def test_more_open_connections_than_file_handles_do_not_end_the_service(started: Callable[..., Served]):
+    """1,100 silent sockets ended the process: it ran out of file handles, and its traceback needed one."""
+    served = started()
+    # Fewer than are opened below, more than the service lets in.
+    resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (640, 640))
+    with ExitStack() as opened:
+        for _ in range(900):
+            opened.enter_context(connect(served))
+        for _ in range(3):
+            began = time.monotonic()
+            assert served.get("/healthz").status_code == 200
+            assert time.monotonic() - began < 5
+    assert served.process.poll() is None
+    assert served.get("/healthz").status_code == 200
+
+
+def test_a_connection_without_a_request_is_closed(started: Callable[..., Served]):
+    from vericite.serve.connections import REQUEST_SECONDS
+
+    served = started()
+    with connect(served) as silent, connect(served) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        for waiting in (silent, slow):
+            waiting.settimeout(REQUEST_SECONDS + 20)
+            with suppress(ConnectionResetError):
+                assert waiting.recv(10) == b""
+
+
+def test_connections_leave_half_of_the_file_handles(monkeypatch: pytest.MonkeyPatch):
+    from vericite.serve import connections
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 256))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    assert connections.allowed_connections() == 128
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 524_288))
+    assert connections.allowed_connections() == connections.MOST_CONNECTIONS
