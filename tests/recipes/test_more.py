@@ -17,6 +17,7 @@ from mix.corpus import OpenDocument
 from mix.folder import DataFolder
 from more.degrees import degrees, stronger, weaker
 from more.framed import DENIED, OPEN, PLAIN, frame
+from more.invented import invented
 from more.kinds import Maker, share
 from more.passages import Passages, finished, own_documents, stands_alone
 from more.rows import Kept, once, read_rows, write_file
@@ -356,3 +357,15 @@ def test_a_claim_that_hangs_on_another_is_not_searched_for() -> None:
     assert stands_alone("Zinc shortens colds in adults.")
     assert not stands_alone("It shortens colds in adults.")
     assert not stands_alone("Does zinc shorten colds?")
+
+
+def test_lines_written_later_are_rows_with_a_premise_and_three_claims(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "recipes" / "verifier" / "written-5.jsonl"
+    invented([path], tmp_path / "rows.jsonl")
+    rows = list(read_rows(tmp_path / "rows.jsonl"))
+    by_premise: dict[str, set[str]] = {}
+    for it in rows:
+        by_premise.setdefault(it["premise"], set()).add(it["label"])
+    assert len(by_premise) >= 100
+    assert all(labels == {"entails", "contradicts", "neutral"} for labels in by_premise.values())
+    assert len({it["claim"] for it in rows}) == len(rows)

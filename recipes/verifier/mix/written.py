@@ -191,7 +191,10 @@ class InventedClaims(Record):
 
     topic: str
     premise: str
-    kind: Literal["absence", "abbreviation", "arithmetic", "causation", "class", "dose", "parts", "roles"]
+    kind: Literal[
+        "absence", "abbreviation", "arithmetic", "arm", "assertion", "causation", "class", "dose", "eligibility",
+        "noninferior", "parts", "roles", "tenfold", "trend", "units", "unknown", "unreported",
+    ]  # fmt: skip
     supported: str
     contradicted: str | None = None
     neutral: str | None = None

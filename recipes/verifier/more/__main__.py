@@ -3,6 +3,7 @@
 python recipes/verifier/more transfer --data DATA --mix MIX --out DIR     sets of other origins, a tenth held out
 python recipes/verifier/more shortcuts --mix MIX --out ROWS.jsonl         rows that punish shortcuts
 python recipes/verifier/more kinds --out ROWS.jsonl [--lines 3000]        made-up findings of kinds that fail
+python recipes/verifier/more invented LINES.jsonl ... --out ROWS.jsonl    lines written after the mix was judged
 python recipes/verifier/more passages --data DATA --mix MIX --out ROWS.jsonl [--most 100000]   for teachers to judge
 python recipes/verifier/more second --rows ROWS.jsonl --out ROWS.jsonl    neutral rows for claims with one label
 python recipes/verifier/more believed --model FOLDER --rows ROWS.jsonl --out ROWS.jsonl --source NAME [--least 0.4]
@@ -19,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a folder: python recipes/verifier/more
 
 from mix.folder import DataFolder
+from more.invented import invented
 from more.kinds import SEED, kinds
 from more.passages import passages
 from more.second import believed, second
@@ -41,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     step.add_argument("--out", type=Path, required=True)
     step.add_argument("--lines", type=int, default=3000, help="findings of each kind")
     step.add_argument("--seed", type=int, default=SEED, help="another one for rows to score on")
+    step = steps.add_parser("invented")
+    step.add_argument("files", type=Path, nargs="+")
+    step.add_argument("--out", type=Path, required=True)
     step = steps.add_parser("passages")
     step.add_argument("--data", type=Path, required=True)
     step.add_argument("--mix", type=Path, required=True)
@@ -68,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
             report = shortcuts(told.mix, told.out)
         elif told.step == "kinds":
             report = kinds(told.out, told.lines, told.seed)
+        elif told.step == "invented":
+            report = invented(told.files, told.out)
         elif told.step == "passages":
             report = passages(DataFolder(told.data), told.mix, told.out, told.most)
         elif told.step == "second":
