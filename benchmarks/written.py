@@ -1,9 +1,11 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | checks
+Usage: python benchmarks/written.py together [--protocol NAME ...] | checks | asserted
 
 ``together`` has claims that no single sentence decides; ``checks`` has claims that part from their source in one
-respect, and sound ones. They are for judging what ships: nothing is chosen by them. Exits with 1 if a bar is missed.
+respect, and sound ones; ``asserted`` has sources that mention a claim without asserting it, and sources that do assert
+it. They are for judging what ships: nothing is chosen by them, but for the development half of ``asserted``. Exits
+with 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from vericite.verify.checks import findings
 CASES = Path(__file__).parent / "cases"
 TOGETHER_BAR = 0.80
 CAUGHT_BAR, LOWERED_BAR = 0.90, 0.03
+UNSOUND_BAR, LOST_BAR = 0.05, 0.05
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -94,6 +98,37 @@ def checks(console: Console) -> bool:
     return met
 
 
+def asserted(console: Console) -> bool:
+    """Claims that the default protocol supports, by half: from sources that do not assert them and from those that do.
+
+    What the rules for assertion change is the difference from the same protocol as published, which has none.
+    """
+    cases = read("asserted")
+    protocol = get_protocol("default")
+    judge = Verifier(protocol).judge
+    supported: dict[bool, list[bool]] = {}
+    for guarded in (False, True):
+        verifier = Verifier(replace(protocol, published=not guarded, judge=judge))
+        supported[guarded] = [label_of(_checked(verifier, _sourced(case))) == "supported" for case in cases]
+    table = Table("half", "n", "not asserted, supported without the rules", "with them", "asserted, lost", box=None)
+    met = True
+    for half in ("development", "judging"):
+        at = [number for number, case in enumerate(cases) if case["half"] == half]
+        unsound = [number for number in at if not cases[number]["sound"]]
+        sound = [number for number in at if cases[number]["sound"] and supported[False][number]]
+        passed = [_rate([supported[guarded][number] for number in unsound]) for guarded in (False, True)]
+        lost = _rate([not supported[True][number] for number in sound])
+        table.add_row(half, str(len(at)), *map(_told, (*passed, lost)))
+        met = (passed[1].value or 0.0) <= UNSOUND_BAR and (lost.value or 0.0) <= LOST_BAR
+    console.print(table)
+    console.print(f"bars {UNSOUND_BAR:.2f} and {LOST_BAR:.2f}, judging half: {'met' if met else 'missed'}")
+    return met
+
+
+def _sourced(case: dict[str, Any]) -> dict[str, Any]:
+    return {"claim": case["claim"], "documents": [{"id": "d1", "text": case["text"]}]}
+
+
 def _rate(held: list[bool]) -> Rate:
     return clustered_wilson(sum(held), len(held))
 
@@ -105,12 +140,12 @@ def _told(rate: Rate) -> str:
 def main() -> int:
     """Arguments, one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", choices=("together", "checks"))
+    parser.add_argument("cases", choices=("together", "checks", "asserted"))
     parser.add_argument("--protocol", action="append", help="of together; the last one is held to the bar")
     told = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 170)
-    if told.cases == "checks":
-        return 0 if checks(console) else 1
+    if told.cases != "together":
+        return 0 if (checks if told.cases == "checks" else asserted)(console) else 1
     return 0 if together(told.protocol or ["vericite", "default"], console) else 1
 
 

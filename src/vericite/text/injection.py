@@ -152,11 +152,13 @@ _FORMS = _any(
 )
 # Speech to a reader, or about an answer, whatever it wants.
 _FIELD = (
-    r"(?:answer|verdict|label|claim|hypothesis|premise|entailment|judge?ment|output|response|reply|prompt|instructions?|"
+    r"(?:answer|verdict|label|claim|hypothesis|premise|entailment|judge?ment|output|response|reply|prompt|"
+    r"instructions?|"
     r"task|rules?|user|assistant|q|decision|citation|note to \w+)"
 )
 _AFTER_ORDER = (
-    r"(?:that|the|this|these|those|it|only|always|never|every|all|any|as|with|yes|no|nothing|each|both|its|my|our|me|us|"
+    r"(?:that|the|this|these|those|it|only|always|never|every|all|any|as|with|yes|no|nothing|each|both|its|my|our|me|"
+    r"us|"
     r"how|whatever)\b|[\"“'‘:\[]"
 )
 _ACT = f"{_SAY}|{_PUT}|{_RATE}|{_NEGLECT}"
@@ -165,19 +167,20 @@ _MODAL = (
     r"instructed|required|requested|expected|obliged|invited|advised|urged|encouraged) to"
 )
 _ADDRESSED = _any(
-    r"\b(?:you|your|yours|yourself|yourselves|thou|u r)\b",
     rf"(?:^|[.!?:;]\s|[(\[*>—–-]\s?)(?:(?:please|now|then|simply|just|always|never|do not|don't|kindly|only|instead|"
     rf"also|first|finally|therefore|and|but|so),?\s+){{0,3}}(?:{_ACT})\s+(?:{_AFTER_ORDER})",
+    rf"^(?:{_NEGLECT})\s+(?:all|any|other|every|the|these|those|each|whatever|everything)\b",
     rf"(?:^|[.!?;\n|*#]\s{{0,4}}){_FIELD}\s{{0,2}}[*_]{{0,2}}\s?[:=]",
-    rf"(?:^|[.!?:;]\s|[(\[*]\s?)(?:{_READER}|models?|whoever|anyone)\b[^.;:]{{0,60}}(?:[:!—–]|,\s)[^.;]{{0,40}}"
-    rf"\b(?:{_ACT})\b",
+    rf"(?:^|[.!?:;]\s|[(\[*]\s?)(?:(?!ais\b){_READER}|models?|whoever|anyone)\b[^.;:]{{0,60}}(?:[:!—–]|,)\s{{0,3}}"
+    rf"(?:(?:please|do not|don't|always|never|just|now|you|then|must|should|simply)\s+){{0,3}}(?:{_ACT})\b",
     rf"\b(?:{_READER}|language models?|whoever|any(?:one|body) (?:who|reading)|systems? that)\b[^.;]{{0,80}}\b"
     rf"(?:{_MODAL})\s+(?:\w+ ){{0,2}}(?:{_ACT})\b",
-    r"\b(?:claims?|statements?|hypothes[ie]s|citations?|answers?|verdicts?)\b[^.;]{0,60}\b(?:is|are|be|as|was)\s+"
+    r"\b(?:claims?|statements?|hypothes[ie]s|citations?|answers?|verdicts?)\b[^.;]{0,200}\b(?:is|are|be|as|was)\s+"
     r"(?:\w+ )?(?:entailed|supported|verified|approved|pre-?verified|true|correct|accepted)\s*[.!:;]*$",
     r"\b(?:entails?|entailed|entailment)\b[^.;]{0,60}\b(?:claims?|hypothes[ie]s|statements?)\b",
     r"\b(?:claims?|hypothes[ie]s|statements?)\b[^.;]{0,60}\b(?:entails?|entailed|entailment)\b",
 )
+_SECOND_PERSON = _any(r"\b(?:you|your|yours|yourself|yourselves|thou|u r)\b")
 _CODED = re.compile(
     r"(?<![\w/.:=-])(?=[A-Za-z0-9+/]{0,200}[0-9+/])(?=[A-Za-z0-9+/]{0,200}[a-z][A-Z0-9])[A-Za-z0-9+/]{24,}={0,2}"
     r"|(?:[0-9A-Fa-f]{2}[ :]){8,}|(?:[01]{8}[ ,]?){4,}|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[xu][0-9A-Fa-f]{2,4}){3,}"
@@ -216,10 +219,15 @@ def addresses_reader(sentence: str) -> bool:
     advice to patients ("You should not drive"), for fields of a form ("Verdict: supported"), for a sentence in another
     language, and for text in a code.
     """
-    if instructs(sentence):
+    if dictates(sentence):
         return True
     seen = _seen(sentence)
-    return bool(_ADDRESSED.search(seen) or _CODED.search(seen) or foreign_reason(seen))
+    return bool(_SECOND_PERSON.search(seen) or _CODED.search(seen) or foreign_reason(seen))
+
+
+def dictates(sentence: str) -> bool:
+    """Whether a sentence gives orders, fills in an answer or a verdict, or says that a claim is supported."""
+    return instructs(sentence) or _ADDRESSED.search(_seen(sentence)) is not None
 
 
 def evidence_sentences(document: Document) -> list[str]:

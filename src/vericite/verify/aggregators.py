@@ -494,11 +494,9 @@ def _counted(statement: StatementOutcome) -> StatementOutcome:
     return statement._replace(holds=statement.native.startswith(CORRECT))
 
 
-QUOTES, CHECKS = "quotes.v3", "checks.v4"
+QUOTES, CHECKS = "quotes.v4", "checks.v4"
 """Signatures of the rules; each changes whenever its rules would say otherwise of some text."""
-_HEADING = re.compile(
-    r"(?:background|objectives?|aims?|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*"
-)
+_HEADING = re.compile(r"(?:background|methods?|results?|findings?|conclusions?|interpretation|significance)\s*:\s*")
 _SPACE = re.compile(r"\s+")
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.models.contracts import COLUMNS, ENTAILS, Judgement
+from vericite.models.contracts import COLUMNS, ENTAILS, NEUTRAL, Judgement
 
 Scores = NDArray[np.float32]
 """[statements, premises, 3]: probabilities of entails, contradicts, neutral."""
@@ -87,6 +87,24 @@ class Sheet:
         self.natives.update(
             {cell: item.native for cell, item in zip(cells, judgements, strict=True) if item.native is not None}
         )
+
+    def lower(self, cell: Cell, judgement: Judgement | None) -> bool:
+        """Take back support that a second judgement does not give; whether the cell still supports its statement.
+
+        What is taken back becomes neutral. None gives no support at all.
+        """
+        if judgement is not None and judgement.failure is not None:
+            self.failed[cell] = True
+            return False
+        row = self.scores[cell]
+        given = 0.0 if judgement is None else float(judgement.probabilities[ENTAILS])
+        lost = max(0.0, float(row[ENTAILS]) - given)
+        row[ENTAILS] -= lost
+        row[NEUTRAL] += lost
+        supports = int(row.argmax()) == ENTAILS
+        if not supports:
+            self.natives.pop(cell, None)
+        return supports
 
     def completed(self, roles: Sequence[Role]) -> Sheet:
         """The sheet with the last of its premises, of which nothing is asked yet; they overlap with nothing."""

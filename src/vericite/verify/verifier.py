@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError, expect_type
-from vericite.models.contracts import Inquiring, Judge, Judgement, Pair, Slow
+from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair, Slow
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -30,6 +30,7 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
+from vericite.text.assertion import ASSERTIONS, asserted_part, denies, is_qualified
 from vericite.text.citations import CITATIONS
 from vericite.text.injection import INSTRUCTIONS
 from vericite.text.language import LANGUAGE, foreign_reason
@@ -68,6 +69,8 @@ class PendingCase:
     ``about`` is what a reader of the verdict should know about its sources.
     ``aided`` has what the reading aids put into each premise.
     ``quotes`` is the premise that the claim is word for word, where the protocol heeds that: no judge is asked then.
+    ``reread`` has the cells whose premise seemed to support the statement but does not assert all of its text: whether
+    the part that it asserts still supports it, None while the judge has not said so.
     """
 
     protocol: Protocol
@@ -80,6 +83,7 @@ class PendingCase:
     about: tuple[str, ...] = ()
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     aided: dict[int, dict[str, None]] = field(default_factory=dict[int, dict[str, None]])
+    reread: dict[Cell, bool | None] = field(default_factory=dict[Cell, "bool | None"])
     sheet: Sheet = field(init=False)
     quotes: int | None = field(init=False, default=None)
 
@@ -96,7 +100,7 @@ class PendingCase:
         """What is to be judged next; once the first premises are, more may be put together from them."""
         if self.abstain is not None or self.quotes is not None:
             return {}
-        wanted = self._wanted()
+        wanted = self._to_reread() or self._wanted()
         if wanted or self.sheet.complete:
             return wanted
         self._assemble(judge)
@@ -127,11 +131,35 @@ class PendingCase:
         """Take the judgements on what was asked."""
         judgements = [judged[pair] for pair in asked.values()]
         self.judgements += judgements
-        self.sheet.fill(list(asked), judgements)
+        first = {cell: judged[pair] for cell, pair in asked.items() if cell not in self.reread}
+        self.sheet.fill(list(first), list(first.values()))
+        for cell in asked.keys() - first.keys():
+            self.reread[cell] = self.sheet.lower(cell, judged[asked[cell]])
 
-    def _pair(self, cell: Cell) -> Pair:
+    def _to_reread(self) -> dict[Cell, Pair]:
+        """What seems to support a statement, without the parts that it only reports, supposes, asks or denies."""
+        if self.protocol.published:
+            return {}
+        pairs: dict[Cell, Pair] = {}
+        for row, column in np.argwhere(self.sheet.asked & ~self.sheet.failed).tolist():
+            cell = (row, column)
+            if cell in self.reread or self.sheet.scores[row, column, ENTAILS] < REREAD_FROM:
+                continue
+            whole, claimed = self.case.premises[column].text, self.statements[row]
+            asserted = asserted_part(whole, not denies(claimed))
+            if asserted == whole or is_qualified(claimed):
+                continue
+            self.reread[cell] = None
+            if asserted:
+                pairs[cell] = self._pair(cell, asserted)
+            else:
+                self.reread[cell] = self.sheet.lower(cell, None)
+        return pairs
+
+    def _pair(self, cell: Cell, text: str | None = None) -> Pair:
         statement, premise = cell
-        source, claim = self.case.premises[premise].text, self.statements[statement]
+        source = self.case.premises[premise].text if text is None else text
+        claim = self.statements[statement]
         if aids := self.protocol.aids:
             source, claim, reasons = put_in_terms(claim, source, self._glossary, aids)
             if reasons:
@@ -142,12 +170,24 @@ class PendingCase:
     def _glossary(self) -> Glossary:
         return Glossary.of(self.case.documents)
 
+    def unasserted(self, outcome: Outcome) -> Iterator[str]:
+        """Which sources mention what is claimed without asserting it, where that decided against the claim."""
+        if outcome.label == "supported":
+            return
+        columns = [column for (_, column), supports in self.reread.items() if supports is False]
+        spans = [span for column in columns for span in self.case.premises[column].passages]
+        for id in dict.fromkeys(span.document for span in spans):
+            yield f"{id} mentions the claim but does not assert it, which is no evidence"
+
     def aids_of(self, outcome: Outcome) -> Iterator[str]:
         """What the premises that carry an outcome were read with."""
         used = dict.fromkeys(reason for index in outcome.premises for reason in self.aided.get(index, ()))
         if used:
             yield f"read with: {'; '.join(used)}"
 
+
+REREAD_FROM = 0.2
+"""Probability of support from which a premise is read again without what it does not assert."""
 
 PAIRS_AT_ONCE = 8192
 """Pairs gathered, over as many answers as it takes, before the judge is asked: enough to fill its batches
@@ -222,6 +262,7 @@ class Verifier:
                 "splitter": punkt_signature() if protocol.splitter == "punkt" else SPLITTER,
                 "citations": CITATIONS,
                 "language": "any (as published)" if protocol.published else LANGUAGE,
+                "assertions": "judged (as published)" if protocol.published else ASSERTIONS,
                 "instructions": "judged (as published)" if protocol.published else INSTRUCTIONS,
             },
         )
@@ -346,6 +387,7 @@ class Verifier:
         reasons = (
             *([unsure] if unsure else against),
             *_parted(pending, outcome),
+            *pending.unasserted(outcome),
             *pending.aids_of(outcome),
             *pending.about,
             *notes,
