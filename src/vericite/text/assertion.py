@@ -174,7 +174,7 @@ _DENIED_AHEAD = _any(
     rf"further|lack(?:s|ed|ing)?(?: of)?|absence of|dearth of|without)\s+(?:\w+\s+){{0,3}}?{_EVIDENCE}\s+"
     r"(?:\w+\s+){0,2}?(?:that|to (?:suggest|show|support|indicate|prove|conclude|believe|say|think|demonstrate)"
     r"(?:\s+that)?)\b",
-    rf"\b{_EVIDENCE}\s+that\b(?=[^.;]*\b(?:is|are|was|were|remains?|has been|have been|had been)\s+(?:\w+\s+){{0,2}}"
+    rf"\b{_EVIDENCE}\s+that\b(?=[^.;]{{0,200}}\b(?:is|are|was|were|remains?|(?:has|have|had) been)\s+(?:\w+\s+){{0,2}}"
     r"(?:lacking|absent|sought|weak|limited|inconclusive|insufficient|missing|unavailable|searched|not|scarce|needed|"
     r"awaited|looked|requested|low)\b)",
     rf"\b{_NOT}\s+(?:\w+\s+){{0,4}}?{_SHOW}\s+(?:\w+\s+)?{_THAT}",
@@ -203,7 +203,8 @@ _AROUND = _any(
     rf",\s+(?:the |an? |its |their |some |one |so )*(?:\w+ ){{0,2}}?{_LAY}\s+(?:\w+ )?(?:{_SPEAK}|{_HOLD})\b",
     rf",\s+(?:it (?:is|was|has been) (?:\w+ )?(?:{_SUPPOSE}|{_HOLD}|said)|or so|as (?:some|many|the \w+|people) "
     rf"(?:\w+ )?(?:{_HOLD}|{_SPEAK}))\s*(?:[.,;]|$)",
-    r"\bwould\b(?=[^.;]*\bif\b)|\bif\b(?=[^.;]*\bwould\b)|\bif\b[^.;]{0,120}\bwere (?:true|confirmed|proven|shown)\b",
+    r"\bwould\b(?=[^.;]{0,200}\bif\b)|\bif\b(?=[^.;]{0,200}\bwould\b)|"
+    r"\bif\b[^.;]{0,120}\bwere (?:true|confirmed|proven|shown)\b",
     r"\b(?:in theory|on paper|in principle)\b",
     r"\b(?:under|on|by|per)\s+(?:the|this|that|our|their|one|an?)\s+(?:\w+\s+){0,2}(?:hypothesis|assumption|premise|"
     r"theory|"
@@ -311,6 +312,8 @@ _INITIAL_END = re.compile(
     r"shortened|reduced|increased|lowered|improved|raised|\w+ed)\s)"
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]{12,400})[\"”]|(?<!\w)['‘]([^'‘’\"]{12,400})['’](?!\w)")
+_CLAUSE = 600
+"""Characters of a clause, at most."""
 _GOVERNED = 60
 """Characters before a clause in which what governs it is looked for."""
 _INITIAL = 25
@@ -396,8 +399,7 @@ def _governed(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
     for match in _reports(sentence, _AHEAD, _DENIED_AHEAD if denials else None):
         yield match.end(), _end(sentence, match.start(), match.end())
     for match in _reports(sentence, _CLAUSE_THAT):
-        ends = [boundary.end() for boundary in _END.finditer(sentence, 0, match.start())]
-        governing = sentence[ends[-1] if ends else 0 : match.start()]
+        governing = sentence[_start(sentence, match.start()) : match.start()]
         found = _FINDING.search(governing[-_GOVERNED:]) or _LINKED.search(governing)
         if governing.strip() and (not found or _LATER.search(governing) or _WEAKENED.search(governing)):
             yield match.end(), _end(sentence, match.start(), match.end())
@@ -405,8 +407,7 @@ def _governed(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
 
 def _surrounded(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
     for match in _reports(sentence, _AROUND, _DENIED_AROUND if denials else None):
-        ends = [boundary.end() for boundary in _END.finditer(sentence, 0, match.start())]
-        yield (ends[-1] if ends else 0), _end(sentence, _INITIAL + 1, match.end())
+        yield _start(sentence, match.start()), _end(sentence, _INITIAL + 1, match.end())
 
 
 def _reports(sentence: str, *forms: re.Pattern[str] | None) -> Iterator[re.Match[str]]:
@@ -417,10 +418,16 @@ def _reports(sentence: str, *forms: re.Pattern[str] | None) -> Iterator[re.Match
                 yield match
 
 
+def _start(sentence: str, end: int) -> int:
+    """Where the clause begins; no further back than a clause is long."""
+    first = max(0, end - _CLAUSE)
+    return max((boundary.end() for boundary in _END.finditer(sentence, first, end)), default=first)
+
+
 def _end(sentence: str, start: int, end: int) -> int:
-    boundary = _END.search(sentence, end)
+    boundary = _END.search(sentence, end, end + _CLAUSE)
     last = boundary.start() if boundary else len(sentence)
-    if start <= _INITIAL and (comma := _INITIAL_END.search(sentence, end, last)):
+    if start <= _INITIAL and (comma := _INITIAL_END.search(sentence, end, min(last, end + _CLAUSE))):
         last = comma.start()
     return last
 

@@ -51,7 +51,7 @@ _MARK = _any(
 )
 _HIDDEN = re.compile("[\U000e0000-\U000e007f]")
 _TURN = _any(
-    r"#{2,}\s*(?:instructions?|response|system|user|human|assistant|input)\b|<!--",
+    r"(?<!#)##(?:#{0,8})\s{0,8}(?:instructions?|response|system|user|human|assistant|input)\b|<!--",
     r"[\"']role[\"']\s*:\s*[\"'](?:system|user|assistant)",
     r"(?:^|\n)[\s#*_]{0,8}(?:user|assistant|chatbot|ai assistant|final answer)[*_]*\s*:",
 )
