@@ -245,15 +245,35 @@ def test_fast_leaves_out_what_shares_no_word_once_the_likest_decides():
 
 
 def test_each_of_several_documents_has_a_label_of_its_own_and_is_named_if_it_does_not_support():
-    judge = Reader({("adults. Honey", "Zinc"): FOR, ("did not", "Zinc"): AGAINST, ("Zinc shortened", "Zinc"): FOR})
+    judge = Reader({("adults. Zinc", "Zinc"): FOR, ("did not", "Zinc"): AGAINST, ("Zinc shortened", "Zinc"): FOR})
     documents = ["Zinc shortened colds in adults.", "Honey was given to rats.", "Zinc did not shorten colds."]
     (verdict,) = verdicts(judge, "Zinc shortens colds [1][2][3].", *documents)
     assert verdict.label == "supported"
     assert dict(verdict.apart) == {"d1": "supported", "d2": "irrelevant", "d3": "contradicted"}
-    assert [reason for reason in verdict.reasons if "alone" in reason] == [
-        "[2] alone does not support it",
-        "[3] alone contradicts it",
-    ]
+    assert verdict.reasons == ("carried by [1]", "[2] says nothing about it", "[3] alone contradicts it")
+
+
+def test_documents_that_say_nothing_of_the_claim_move_no_verdict():
+    table = {("Zinc shortened", "Zinc"): FOR, ("Rain", "Zinc"): (0.1, 0.2, 0.7), ("Honey", "Zinc"): (0.1, 0.3, 0.6)}
+    sources = ["Zinc shortened colds. Colds are common.", "Rain fell. It fell in May.", "Honey was given to rats."]
+    (alone,) = verdicts(Reader(table), "Zinc shortens colds [1].", *sources)
+    (beside,) = verdicts(Reader(table), "Zinc shortens colds [1][2][3].", *sources)
+    assert (beside.label, beside.probabilities, beside.evidence) == (alone.label, alone.probabilities, alone.evidence)
+    assert beside.reasons == ("carried by [1]", "[2] says nothing about it", "[3] says nothing about it")
+
+
+def test_where_no_document_bears_on_the_claim_all_are_judged():
+    (verdict,) = verdicts(Reader({}), "Zinc shortens colds [1][2].", "Rain fell. It fell in May.", "Honey is sweet.")
+    assert verdict.label == "irrelevant"
+    assert not verdict.reasons
+
+
+def test_a_document_with_the_claims_words_is_read_however_neutral_its_sentences():
+    judge = Reader({("colds. Zinc", "Zinc"): FOR, ("Adults", "Zinc"): (0.4, 0.0, 0.6)})
+    (verdict,) = verdicts(judge, "Zinc shortens colds [1][2].", "Adults had colds.", "Zinc was given to them.")
+    assert any(pair.premise == "Adults had colds. Zinc was given to them." for pair in judge.read)
+    assert verdict.label == "supported"
+    assert verdict.reasons == ("carried by [1][2] together",)
 
 
 def test_what_only_all_documents_say_together_names_none_of_them():

@@ -58,7 +58,7 @@ from vericite.verify.judges.llm import PROMPTS, LlmJudge
 from vericite.verify.judges.registry import load_judge, usual_bar
 from vericite.verify.premises import Assembly, Context
 from vericite.verify.protocol import Protocol
-from vericite.verify.verifier import Verifier
+from vericite.verify.verifier import CARRIED, OF_OTHERS, Verifier
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -438,8 +438,10 @@ def _unjudged(claim: Claim, protocol: str) -> VerificationFailure:
 
 def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tuple[str, tuple[str, ...]]:
     """The category that an outcome comes to, and what a reader should know of it."""
-    # Of documents that it does not cite it is no news that one alone does not support it.
-    reasons = tuple(reason for reason in found.reasons if not reason.endswith("alone does not support it"))
+    # The documents judged are more than those that it cites: which of them carry it is told below.
+    reasons = tuple(
+        reason for reason in found.reasons if not reason.startswith(CARRIED) and not reason.endswith(OF_OTHERS)
+    )
     if found.taken_apart:
         reasons += (f"by its parts: {found.native}",)
     if found.label == "contradicted":

@@ -422,8 +422,8 @@ def _apart(sheet: Sheet) -> tuple[Label, ...]:
 
 
 def _alone(sheet: Sheet) -> list[int]:
-    """The premises that stand by themselves; all of them where a plan puts none together."""
-    apart = [index for index, role in enumerate(sheet.roles) if role != JOINT]
+    """The premises of sources that speak and stand by themselves; all of them where a plan puts none together."""
+    apart = [index for index, role in enumerate(sheet.roles) if role != JOINT and role.source not in sheet.silent]
     return apart or list(range(len(sheet.roles)))
 
 

@@ -42,7 +42,8 @@ class Sheet:
     ``asked`` says which were made and ``failed`` which of these gave no answer; elsewhere the scores mean
     nothing. ``roles`` say what each premise is for. ``overlap`` says which share of a statement's words each premise
     has, for an aggregator that reads it. A verdict less probable than ``sure`` will be abstained from. A sheet is not
-    ``complete`` while more premises are to be assembled from these.
+    ``complete`` while more premises are to be assembled from these. ``silent`` are sources that say nothing of the
+    claim: their sentences count for no verdict.
     """
 
     scores: Scores
@@ -53,6 +54,7 @@ class Sheet:
     overlap: Overlap | None = None
     sure: float = 0.0
     complete: bool = True
+    silent: frozenset[int] = frozenset()
 
     @classmethod
     def blank(
@@ -106,7 +108,7 @@ class Sheet:
             self.natives.pop(cell, None)
         return supports
 
-    def completed(self, roles: Sequence[Role]) -> Sheet:
+    def completed(self, roles: Sequence[Role], silent: frozenset[int] = frozenset()) -> Sheet:
         """The sheet with the last of its premises, of which nothing is asked yet; they overlap with nothing."""
         more = Sheet.blank(len(self.scores), roles)
         scores = np.concatenate((self.scores, more.scores), axis=1)
@@ -114,7 +116,8 @@ class Sheet:
         failed = np.concatenate((self.failed, more.failed), axis=1)
         # Not measured again with them: what was asked first must stay what comes first.
         overlap = None if self.overlap is None else np.pad(self.overlap, ((0, 0), (0, len(roles))))
-        return Sheet(scores, asked, failed, (*self.roles, *more.roles), self.natives, overlap, self.sure)
+        roles_of_all = (*self.roles, *more.roles)
+        return Sheet(scores, asked, failed, roles_of_all, self.natives, overlap, self.sure, silent=silent)
 
     def indices(self, role: Role) -> list[int]:
         """The premises of a role; one that was too long for the judge comes in several."""

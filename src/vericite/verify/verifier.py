@@ -109,10 +109,12 @@ class PendingCase:
     def _assemble(self, judge: Judge) -> None:
         plan = self.protocol.premise
         more: tuple[Premise, ...] = ()
+        silent = frozenset[int]()
         if isinstance(plan, Assembling):
-            more = plan.assemble(self.case, self.sheet, fits_budget(self.statements, judge))
+            silent = plan.silent(self.claim.text, self.case, self.sheet)
+            more = plan.assemble(self.case, self.sheet, fits_budget(self.statements, judge), silent)
         self.case = replace(self.case, premises=(*self.case.premises, *more))
-        self.sheet = self.sheet.completed([premise.role for premise in more])
+        self.sheet = self.sheet.completed([premise.role for premise in more], silent)
 
     def _wanted(self) -> dict[Cell, Pair]:
         # What was asked is not asked again, whatever an aggregator says: a verdict must be reached.
@@ -481,15 +483,36 @@ def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpa
 
 
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
-    """Which of several sources do not say by themselves what they support together."""
-    if outcome.label != "supported" or "supported" not in outcome.apart:
+    """Which of several sources carry what they support together, and what the others say by themselves."""
+    documents = pending.case.documents
+    if outcome.label != "supported" or not outcome.apart:
         return
-    for document, label in zip(pending.case.documents, outcome.apart, strict=False):
-        if label != "supported":
-            marks = "".join(
-                f"[{citation.marker}]" for citation in pending.case.citations if citation.document == document.id
-            )
-            yield f"{marks} alone {'contradicts it' if label == 'contradicted' else 'does not support it'}"
+    alone = [source for source, label in enumerate(outcome.apart) if label == "supported"]
+    spans = [span for premise in outcome.premises for span in pending.case.premises[premise].passages]
+    together = [source for source, document in enumerate(documents) if document.id in {span.document for span in spans}]
+    carrying = alone or together
+    if len(carrying) == len(documents) and alone:
+        return
+    yield f"{CARRIED} {_marks(pending, carrying)}{'' if alone or len(carrying) == 1 else ' together'}"
+    for source, label in enumerate(outcome.apart):
+        if source in carrying:
+            continue
+        if source in pending.sheet.silent:
+            yield f"{_marks(pending, [source])} says nothing about it"
+        elif alone:
+            yield f"{_marks(pending, [source])} alone {_ALONE.get(label, 'does not support it')}"
+
+
+_ALONE = {"contradicted": "contradicts it"}
+CARRIED = "carried by"
+"""Beginning of the reason that names the sources which support a claim."""
+OF_OTHERS = ("alone does not support it", "says nothing about it")
+"""Ends of the reasons that name a source which does not support the claim by itself."""
+
+
+def _marks(pending: PendingCase, sources: Sequence[int]) -> str:
+    ids = {pending.case.documents[source].id for source in sources}
+    return "".join(f"[{citation.marker}]" for citation in pending.case.citations if citation.document in ids)
 
 
 def _statements(pending: PendingCase, outcome: Outcome) -> tuple[StatementVerdict, ...]:
