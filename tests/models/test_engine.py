@@ -19,7 +19,7 @@ import vericite.models.engine as engine_module
 from vericite.models import Embedder, EncodedInput, Engine, ModelFolder, Pair
 from vericite.models.engine import MAY_EXIT, available_cores
 from vericite.models.folder import EMBEDDER, VERIFIER
-from vericite.models.session import needs_exact_products
+from vericite.models.session import EXACT_PRODUCTS, needs_exact_products
 
 WORDS = Tokenizer.from_file(str(ModelFolder.bundled(VERIFIER).path / "tokenizer.json"))
 CLS, SEP, PAD, MASK = (WORDS.token_to_id(word) for word in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))
@@ -416,3 +416,19 @@ def test_graphs_are_opened_in_one_place(place: str):
 def test_the_way_of_byte_products_can_be_chosen(value: str, exact: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERICITE_EXACT_BYTES", value)
     assert needs_exact_products() is exact
+
+
+@pytest.mark.parametrize("bits", [7, 8])
+def test_weights_whose_products_fit_take_the_fast_way_on_every_processor(
+    bits: int, monkeypatch: pytest.MonkeyPatch, verifier: Engine
+):
+    """An older processor overflows in the products of activations of 8 bits alone."""
+    monkeypatch.setenv("VERICITE_EXACT_BYTES", "1")
+    card = verifier.folder.card.model_copy(update={"activation_bits": bits})
+    session = Engine(ModelFolder(verifier.folder.path, card))._session
+    options = session.get_session_options()
+    if bits == 8:
+        assert options.get_session_config_entry(EXACT_PRODUCTS) == "1"
+    else:
+        with pytest.raises(RuntimeError, match=EXACT_PRODUCTS):
+            options.get_session_config_entry(EXACT_PRODUCTS)

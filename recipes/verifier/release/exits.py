@@ -90,8 +90,8 @@ SHARED = ("shape", "mask", "zero_points", "zeros")
 class _Part:
     """Nodes of one stretch of layers; a stretch behind an exit is a branch of an If."""
 
-    def __init__(self, suffix: str, width: int) -> None:
-        self.suffix, self._width = suffix, width
+    def __init__(self, suffix: str, width: int, fills: dict[str, onnx.TensorProto]) -> None:
+        self.suffix, self._width, self._fills = suffix, width, fills
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
@@ -166,8 +166,7 @@ class _Part:
             "Reshape", [self.node("Size", [taken["ids"]], "size"), self.constant("one_of", [1], np.int64)], "count"
         )
         named = {"shape": shape, "mask": taken["mask"], values.hidden: hidden}
-        for name, value in (("zero_points", 128), ("zeros", 0)):
-            fill = numpy_helper.from_array(np.array([value], dtype=np.uint8))
+        for name, fill in self._fills.items():
             named[name] = self.node("ConstantOfShape", [count], name, value=fill)
         return _Values(**taken, hidden=hidden), named
 
@@ -181,9 +180,11 @@ def with_exits(model: onnx.ModelProto, exits: Sequence[Exit]) -> onnx.ModelProto
     (width,) = (it.dims[0] for it in graph.initializer if it.name == "embeddings.LayerNorm.weight")
     read = [{name for node in nodes for name in node.input} for nodes in stretches]
     constants = {it.name: it for it in graph.initializer}
+    # Those of the graph itself: its activations may have 7 or 8 bits.
+    fills = {node.output[0]: node.attribute[0].t for node in graph.node if node.op_type == "ConstantOfShape"}
 
     def part(number: int) -> _Part:
-        made = _Part(f"/{number}" if number else "/first", width)
+        made = _Part(f"/{number}" if number else "/first", width, fills)
         # A constant of one stretch alone lies in its branch.
         for name, value in constants.items():
             users = [place for place, names in enumerate(read) if name in names]
@@ -208,7 +209,7 @@ def with_exits(model: onnx.ModelProto, exits: Sequence[Exit]) -> onnx.ModelProto
         states = own.states(values)
         guess, leaving = own.guess(values, states, exits[number])
         some, index = own.rows(leaving)
-        nobody = _Part(f"/none{number}", width)
+        nobody = _Part(f"/none{number}", width, fills)
         kept = nobody.node("Identity", [guess], "kept")
         own.nodes.append(
             helper.make_node(

@@ -117,6 +117,9 @@ Array = NDArray[np.float32]
 MAY_EXIT = "may_exit"
 """The input of a graph that has exits: whether they are open."""
 
+FITTING_BITS = 7
+"""Bits of activations with which no product of bytes overflows."""
+
 WINDOW = 4096
 """Inputs read ahead: enough to fill batches of one length, little enough to stream."""
 
@@ -162,7 +165,7 @@ class Engine:
         path = self.folder.path / "model.onnx"
         try:
             # One core per batch and one batch per core: small matrices do not split well.
-            session = open_session(self._graph(path))
+            session = open_session(self._graph(path), fits=self.folder.card.activation_bits == FITTING_BITS)
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None
         width = session.get_outputs()[0].shape[-1]

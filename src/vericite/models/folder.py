@@ -38,6 +38,7 @@ class ModelCard(Record):
     ``temperature`` is what a verifier's or a reranker's outputs are divided by to become calibrated, and ``offset`` is
     then added to a reranker's.
     ``exits`` are the layers after which a verifier stops reading a pair that is surely neutral.
+    ``activation_bits`` are 7 where no product of bytes overflows on any processor.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ModelCard(Record):
     temperature: float = Field(default=1.0, gt=0)
     offset: float = 0.0
     exits: tuple[int, ...] = ()
+    activation_bits: Literal[7, 8] = 8
     training: tuple[TrainingSet, ...]
     scores: FloatMap
     limits: tuple[str, ...]

@@ -34,7 +34,7 @@ from vericite.models.folder import ModelFolder
 from vericite.models.session import open_session
 from vericite.records import Document, read_jsonl
 from vericite.text.sentences import document_sentences
-from vericite.train.int8_graph import GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
+from vericite.train.int8_graph import BITS, GELU_FLOOR, Head, Weights, build, count_layers, inputs_to_smooth
 
 Array = NDArray[np.float32]
 WORDS, PLACES, KINDS = (f"embeddings.{name}_embeddings.weight" for name in ("word", "position", "token_type"))
@@ -129,7 +129,7 @@ def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict
     inputs = inputs_to_smooth(count_layers(weights))
     for value in inputs.values():
         model.graph.output.append(helper.make_tensor_value_info(value, onnx.TensorProto.FLOAT, None))
-    session = open_session(model.SerializeToString())
+    session = open_session(model.SerializeToString(), fits=True)
     peaks = {name: np.zeros(1, dtype=np.float32) for name in inputs}
     for batch in batches:
         values = session.run(list(inputs.values()), batch)
@@ -184,6 +184,7 @@ def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
     destination.mkdir(parents=True, exist_ok=True)
     onnx.save(model, destination / "model.onnx")
     shutil.copyfile(tokenizer, destination / "tokenizer.json")
+    described["activation_bits"] = BITS
     described["files"] = {
         name: hashlib.sha256((destination / name).read_bytes()).hexdigest() for name in ("model.onnx", "tokenizer.json")
     }
