@@ -20,6 +20,7 @@ from vericite.serve.service import Offer, Service, state_folder
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 TOKEN = "0123456789abcdef0123"
+ONE_ITEM = b'{"items": [{"answer": "It helps."}]}'
 
 
 def test_other_machines_need_a_token_or_a_word_that_they_do_not():
@@ -65,10 +66,9 @@ def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(jobs, "KEPT", 2)
     service = Service(Offer(), state_folder(tmp_path))
     kept = jobs.Jobs(service)
-    item = AnswerBody(answer="It helps.", documents=())
     done: list[str] = []
     for number in range(5):
-        done.append(kept.add(CheckJobBody(items=(item,))))
+        done.append(kept.add(ONE_ITEM))
         # One that is not done stays, however old it is.
         if number:
             (tmp_path / "jobs" / done[-1] / "results.jsonl").write_text("{}\n")
@@ -80,14 +80,14 @@ def test_of_jobs_that_are_done_the_latest_are_kept(tmp_path: Path, monkeypatch: 
 def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
     service = Service(Offer(), state_folder(tmp_path))
     kept = jobs.Jobs(service)
-    item = AnswerBody(answer="It helps.", documents=())
-    done, waiting = (kept.add(CheckJobBody(items=(item,))) for _ in range(2))
+    done, waiting = (kept.add(ONE_ITEM) for _ in range(2))
     (tmp_path / "jobs" / done / "results.jsonl").write_text("{}\n")
     assert kept.cancel(done) == kept.state(done) == {
-        "id": done, "items": 1, "done": 1, "cancelled": False, "finished": True
+        "id": done, "items": 1, "done": 1, "cancelled": False, "finished": True, "problem": None
     }  # fmt: skip
     for _ in range(2):
-        assert kept.cancel(waiting) == {"id": waiting, "items": 1, "done": 0, "cancelled": True, "finished": True}
+        state = {"id": waiting, "items": 1, "done": 0, "cancelled": True, "finished": True, "problem": None}
+        assert kept.cancel(waiting) == state
     service.close()
 
 
@@ -105,17 +105,17 @@ def test_a_job_that_is_finished_cannot_be_cancelled(tmp_path: Path):
 def test_a_wrong_field_of_a_job_is_told_by_the_jobs_own_kind(kind: str, item: object, field: str):
     good = {"question": "Does it help?"} if kind == "ask" else {"answer": "It helps."}
     with pytest.raises(InputError) as found:
-        parsed_job(json.dumps({"kind": kind, "items": [good, item]}))
+        parsed_job(json.dumps({"kind": kind, "items": [good, item]}).encode())
     expected = f"expected a body of a job of kind {kind!r} as /openapi.json has it; field {field}: expected "
     assert str(found.value).startswith(expected)
 
 
 def test_a_job_without_a_kind_is_one_of_answers_to_check():
-    assert parsed_job('{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
+    assert parsed_job(b'{"items": [{"answer": "It helps."}]}') == CheckJobBody(items=(AnswerBody(answer="It helps."),))
     with pytest.raises(InputError, match="expected a body in JSON"):
-        parsed_job("[")
+        parsed_job(b"[")
     with pytest.raises(InputError, match="field kind: expected 'check' or 'ask'"):
-        parsed_job('{"kind": "answer", "items": []}')
+        parsed_job(b'{"kind": "answer", "items": [{}]}')
 
 
 def test_a_job_goes_on_after_a_kill_and_does_nothing_twice(started):

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from errno import EEXIST, ELOOP
+from errno import EDQUOT, EEXIST, ELOOP, ENOSPC
 from pathlib import Path
 from typing import IO, Literal
 from uuid import uuid4
@@ -19,6 +19,22 @@ PARTIAL = ".partial"
 """What the name of such a file ends with until then."""
 
 _STREAMS, _OPEN_FILES = {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}, Path("/dev/fd")
+
+
+class NotWritten(InputError):
+    """A file cannot be written.
+
+    Attributes:
+        is_full: Whether there is no room for it.
+    """
+
+    def __init__(self, message: str, error: OSError) -> None:
+        super().__init__(message)
+        self.is_full = error.errno in (ENOSPC, EDQUOT)
+
+
+class Held(InputError):
+    """Another process works in a folder."""
 
 
 class Replacing:
@@ -186,8 +202,12 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
         file.leave()
         raise
     except OSError as error:
+        begun = file.is_begun
         file.leave()
-        raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
+        if begun and not file.is_direct:
+            # Half of a file that is written at once is of no use to a later run.
+            file.partial.unlink(missing_ok=True)
+        raise NotWritten(f"expected {path} to be a file that can be written; found: {error.strerror}", error) from None
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -200,7 +220,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         with whole_bytes(path) as file:
             file.write(content)
     except OSError as error:
-        raise InputError(f"expected {path} to be a file that can be written; found: {error.strerror}") from None
+        raise NotWritten(f"expected {path} to be a file that can be written; found: {error.strerror}", error) from None
 
 
 def _lock(descriptor: int) -> None:
@@ -276,12 +296,12 @@ def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Gen
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / name).open("a")
     except OSError as error:
-        raise InputError(f"expected a folder to write to; found {folder}: {error.strerror}") from None
+        raise NotWritten(f"expected a folder to write to; found {folder}: {error.strerror}", error) from None
     with file:
         try:
             _lock(file.fileno())
         except BlockingIOError:
-            raise InputError(
+            raise Held(
                 f"expected to be the only one that {doing} {folder}; found another {other} at work there. "
                 "Wait until it has ended, or stop it"
             ) from None

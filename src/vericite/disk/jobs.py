@@ -17,14 +17,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from vericite.disk.files import PARTIAL, only_one, sync_folder, write_whole
+from vericite.disk.files import PARTIAL, NotWritten, only_one, sync_folder, write_whole
 from vericite.errors import InputError, RecordError
 from vericite.records import read_jsonl, to_json
 from vericite.version import __version__
@@ -73,13 +73,19 @@ class Lines(Generic[_Record]):
             InputError: The file cannot be written.
         """
         is_new = not self.path.exists()
+        size = 0 if is_new else self.path.stat().st_size
         try:
             with self.path.open("a", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{self._line(record)}\n" for record in records)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise InputError(f"expected a file that can be written; found {self.path}: {error.strerror}") from None
+            # A part of a line would make one with the next.
+            with suppress(OSError):
+                os.truncate(self.path, size)
+            raise NotWritten(
+                f"expected a file that can be written; found {self.path}: {error.strerror}", error
+            ) from None
         if is_new:
             sync_folder(self.path.parent)
 

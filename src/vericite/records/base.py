@@ -296,6 +296,10 @@ def to_json(record: BaseModel) -> str:
     return record.model_dump_json()
 
 
+_MOST_LOOKED_AT = 50
+"""Problems among which a misspelt field is looked for: each is compared with every name."""
+
+
 def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | None = None) -> tuple[str | None, str]:
     """The field and the wording of the first of pydantic's complaints, and how many more there are.
 
@@ -310,7 +314,7 @@ def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | 
     problems = error.errors(include_url=False)
     first, meant = problems[0], ""
     lacking = [problem["loc"] for problem in problems if problem["type"] == "missing"]
-    for problem in problems if first["type"] in ("missing", "extra_forbidden") else ():
+    for problem in problems[:_MOST_LOOKED_AT] if first["type"] in ("missing", "extra_forbidden") else ():
         *within, name = problem["loc"]
         if problem["type"] == "extra_forbidden":
             known = [str(loc[-1]) for loc in lacking if list(loc[:-1]) == within] or _fields_within(kind, within)
@@ -357,7 +361,9 @@ def _wording(problem: Any) -> str:
         )
     if problem["type"] == "tuple_type" and isinstance(problem["input"], list):
         return "expected a tuple; found a list"
-    found = json.dumps(problem["input"], ensure_ascii=False, default=str)
+    # A text may be as long as the file that it is in.
+    value = problem["input"][:200] if isinstance(problem["input"], str) else problem["input"]
+    found = json.dumps(value, ensure_ascii=False, default=str)
     return f"{_expectation(message)}; found {found if len(found) <= 80 else found[:77] + '...'}"
 
 

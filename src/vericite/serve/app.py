@@ -110,6 +110,11 @@ def _add_errors(app: FastAPI) -> None:
             {"error": {"status": error.status_code, "message": message}}, error.status_code, error.headers
         )
 
+    @app.exception_handler(Exception)
+    async def unknown(_: Request, error: Exception) -> JSONResponse:
+        # It is logged by the gate, to which it is raised again.
+        return JSONResponse({"error": {"status": 500, "message": "the service failed; its log says why"}}, 500)
+
     @app.exception_handler(RequestValidationError)
     async def unlike(_: Request, error: RequestValidationError) -> JSONResponse:
         first: dict[str, Any] = error.errors()[0]
@@ -196,11 +201,16 @@ def _events(stream: Stream, after: int = 0) -> Response:
     return StreamingResponse(stream.read(after), media_type="text/event-stream")
 
 
+async def _parsed(kind: type[_Made], request: Request) -> _Made:
+    """The body of a request, read in a thread: a large one must not keep the others waiting."""
+    return await asyncio.to_thread(bodies.parsed, kind, await request.body())
+
+
 def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
     @app.post("/v1/ask", openapi_extra=_schema(bodies.AskBody))
     async def ask(request: Request, view: bool = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
-        body = bodies.parsed(bodies.AskBody, await request.body())
+        body = await _parsed(bodies.AskBody, request)
         kept: list[str] = []
 
         def call(tell: Tell | None) -> Run:
@@ -215,7 +225,7 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
     @app.post("/v1/check", openapi_extra=_schema(bodies.AnswerBody))
     async def check(request: Request, view: bool = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
-        body = bodies.parsed(bodies.AnswerBody, await request.body())
+        body = await _parsed(bodies.AnswerBody, request)
 
         def call(tell: Tell | None) -> bodies.Checked:
             return service.check(body, tell, view=view)
@@ -225,19 +235,19 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
     @app.post("/v1/attribute", openapi_extra=_schema(bodies.AnswerBody))
     async def attribute(request: Request) -> Response:
         """Find the sources of an answer's sentences."""
-        body = bodies.parsed(bodies.AnswerBody, await request.body())
+        body = await _parsed(bodies.AnswerBody, request)
         return await asking.answer(request, lambda tell: service.attribute(body))
 
     @app.post("/v1/repair", openapi_extra=_schema(bodies.AnswerBody))
     async def repair(request: Request) -> Response:
         """Mend an answer's rejected citations."""
-        body = bodies.parsed(bodies.AnswerBody, await request.body())
+        body = await _parsed(bodies.AnswerBody, request)
         return await asking.answer(request, lambda tell: service.repair(body))
 
     @app.post("/v1/search", openapi_extra=_schema(bodies.SearchBody))
     async def search(request: Request) -> Response:
         """Find documents."""
-        body = bodies.parsed(bodies.SearchBody, await request.body())
+        body = await _parsed(bodies.SearchBody, request)
         return await asking.answer(request, lambda tell: service.search(body))
 
 
@@ -318,8 +328,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
     @app.post("/v1/jobs", openapi_extra=_schema(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
         """Take many answers to check or questions to ask; they are on disk when this replies."""
-        body = bodies.parsed_job(await request.body())
-        return JSONResponse({"id": await asyncio.to_thread(jobs.add, body)}, 202)
+        return JSONResponse({"id": await asyncio.to_thread(jobs.add, await request.body())}, 202)
 
     @app.get("/v1/jobs/{id}")
     async def state(id: str) -> Response:
@@ -329,7 +338,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
     @app.get("/v1/jobs/{id}/results")
     async def results(id: str) -> Response:
         """The results of a job so far, as JSON Lines; ``item`` counts from 0."""
-        lines = await asyncio.to_thread(lambda: "".join(jobs.results(id)))
+        lines = await asyncio.to_thread(lambda: b"".join(jobs.results(id)))
         return Response(lines, media_type="application/x-ndjson")
 
     @app.delete("/v1/jobs/{id}", status_code=202)

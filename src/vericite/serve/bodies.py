@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, TypeVar
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import to_json
 
 from vericite.errors import InputError
 from vericite.pipeline.plan import Plan
@@ -25,13 +28,17 @@ _RERANKERS = ("bundled", "none")
 _WAYS = (None, "bm25", "dense", "hybrid", "late")
 
 
+MOST_ID, MOST_NAME, MOST_TITLE, MOST_QUESTION, MOST_ANSWER = 500, 200, 5_000, 4_000, 500_000
+"""Characters of these texts; those of documents together have a limit of the service."""
+
+
 class SourceBody(Record):
     """A document: an id, a text and perhaps a title; ``pmid`` says which article of PubMed it is."""
 
-    id: str = Field(min_length=1)
+    id: str = Field(min_length=1, max_length=MOST_ID)
     text: str = ""
-    title: str = ""
-    pmid: str | None = None
+    title: str = Field(default="", max_length=MOST_TITLE)
+    pmid: str | None = Field(default=None, max_length=MOST_NAME)
     pages: tuple[int, ...] = ()
 
     def document(self) -> Document:
@@ -70,19 +77,19 @@ class PlanBody(Record):
 class AskBody(Record):
     """A question; the corpus by the name that the service has for it, or documents of one's own."""
 
-    question: str = Field(min_length=1, max_length=4_000)
-    corpus: str | None = None
+    question: str = Field(min_length=1, max_length=MOST_QUESTION)
+    corpus: str | None = Field(default=None, max_length=MOST_NAME)
     documents: tuple[SourceBody, ...] = ()
-    model: str | None = None
+    model: str | None = Field(default=None, max_length=MOST_NAME)
     plan: PlanBody = PlanBody()
 
 
 class SearchBody(Record):
     """A query; the corpus, or documents of one's own."""
 
-    query: str = Field(min_length=1, max_length=4_000)
+    query: str = Field(min_length=1, max_length=MOST_QUESTION)
     k: int = Field(default=5, ge=1, le=100)
-    corpus: str | None = None
+    corpus: str | None = Field(default=None, max_length=MOST_NAME)
     documents: tuple[SourceBody, ...] = ()
     plan: PlanBody = PlanBody()
 
@@ -90,11 +97,11 @@ class SearchBody(Record):
 class AnswerBody(Record):
     """An answer as text with markers such as ``[1]``, and the documents in the order that these count."""
 
-    id: str = Field(default="answer", min_length=1, max_length=200)
-    answer: str = Field(min_length=1)
+    id: str = Field(default="answer", min_length=1, max_length=MOST_ID)
+    answer: str = Field(min_length=1, max_length=MOST_ANSWER)
     documents: tuple[SourceBody, ...] = ()
-    pmids: tuple[str, ...] = ()
-    question: str | None = None
+    pmids: tuple[Annotated[str, Field(max_length=MOST_NAME)], ...] = ()
+    question: str | None = Field(default=None, max_length=MOST_QUESTION)
     plan: PlanBody = PlanBody()
 
     @model_validator(mode="after")
@@ -123,12 +130,13 @@ class AskJobBody(Record):
 JobBody = CheckJobBody | AskJobBody
 
 
-class _JobKind(BaseModel):
-    """Which of the two a job is."""
+class _AnyJob(BaseModel):
+    """A job of either kind, its items not read yet."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True)
 
     kind: Literal["check", "ask"] = "check"
+    items: tuple[Any, ...] = Field(min_length=1)
 
 
 class Checked(Record):
@@ -158,29 +166,83 @@ class SearchFound(Record):
 
 _Body = TypeVar("_Body", bound=BaseModel)
 
+MOST_VALUES, MOST_JOB_VALUES = 40_000, 300_000
+"""Values that a body may hold: texts, numbers, lists and objects, whatever they are for."""
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[,\[{]', re.DOTALL)
+"""A text of JSON as a whole, or a sign that a further value follows. Linear: a text without an end is one as well."""
 
-def parsed_job(raw: bytes | str) -> JobBody:
-    """The body of a job.
+
+def parsed_job(raw: bytes, most_items: int = 10_000, most_documents: int = 50_000) -> JobBody:
+    """The body of a job. Item by item, so that other threads get their turn.
+
+    Args:
+        raw: The body.
+        most_items: Items that it may have.
+        most_documents: Documents that all items together may have.
 
     Raises:
         InputError: It is none; the field is named, as its kind of job has it.
     """
-    if parsed(_JobKind, raw).kind == "ask":
-        return parsed(AskJobBody, raw, "a body of a job of kind 'ask'")
-    return parsed(CheckJobBody, raw, "a body of a job of kind 'check'")
+    refuse_many_values(raw, MOST_JOB_VALUES)
+    job = _read(_AnyJob, raw, "a body", "")
+    form = AskJobBody if job.kind == "ask" else CheckJobBody
+    what = f"a body of a job of kind {job.kind!r}"
+    for name in (job.model_extra or {}).keys() - form.model_fields:
+        raise InputError(f"expected {what} as /openapi.json has it; found a field {name[:60]!r}")
+    if len(job.items) > most_items:
+        raise InputError(f"expected at most {most_items:,} items in a job; found {len(job.items):,}")
+    documents = sum(_documents_in(item) for item in job.items)
+    if documents > most_documents:
+        raise InputError(f"expected at most {most_documents:,} documents in a job; found {documents:,}")
+    if job.kind == "ask":
+        return AskJobBody.model_construct(kind="ask", items=_items(AskBody, job.items, what))
+    return CheckJobBody.model_construct(kind="check", items=_items(AnswerBody, job.items, what))
 
 
-def parsed(kind: type[_Body], raw: bytes | str, what: str = "a body") -> _Body:
-    """A body; ``what`` is what errors call it.
+def _items(kind: type[_Body], items: Sequence[Any], what: str) -> tuple[_Body, ...]:
+    return tuple(parsed(kind, to_json(item), what, f"items.{number}") for number, item in enumerate(items))
+
+
+def _documents_in(item: Any) -> int:
+    found = cast("dict[str, Any]", item).get("documents") if isinstance(item, dict) else None
+    return len(cast("list[Any]", found)) if isinstance(found, list) else 0
+
+
+def refuse_many_values(raw: bytes, most: int) -> None:
+    """Refuse a body of too many values before any is read: pydantic keeps an error for each that is wrong.
+
+    Raises:
+        InputError: It holds more.
+    """
+    for count, _ in enumerate(_TOKENS.finditer(raw)):
+        # A text and the comma after it are two.
+        if count > 2 * most:
+            raise InputError(f"expected a body of at most {most:,} values; found more")
+
+
+def parsed(kind: type[_Body], raw: bytes, what: str = "a body", place: str = "") -> _Body:
+    """A body.
+
+    Args:
+        kind: What it is.
+        raw: The bytes that were sent.
+        what: What errors call it.
+        place: The field that it is of something larger.
 
     Raises:
         InputError: It is none; the field is named.
     """
+    refuse_many_values(raw, MOST_VALUES)
+    return _read(kind, raw, what, place)
+
+
+def _read(kind: type[_Body], raw: bytes, what: str, place: str) -> _Body:
     try:
         return kind.model_validate_json(raw)
     except ValidationError as error:
-        if (broken := error.errors()[0])["type"] == "json_invalid":
+        if error.error_count() == 1 and (broken := error.errors()[0])["type"] == "json_invalid":
             raise InputError(f"expected a body in JSON; found none ({broken['msg'][:100]})") from None
         field, problem = first_problem(error, kind)
+        field = ".".join(filter(None, (place, field)))
         where = f"field {field}: " if field else ""
         raise InputError(f"expected {what} as /openapi.json has it; {where}{problem}") from None

@@ -92,10 +92,12 @@ class FrontGate:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        began, status = time.monotonic(), [500]
+        began, status, replied = time.monotonic(), [500], False
 
         async def counted(message: Message) -> None:
+            nonlocal replied
             if message["type"] == "http.response.start":
+                replied = True
                 status[0] = message["status"]
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
@@ -116,7 +118,8 @@ class FrontGate:
         except Exception:
             # Whoever asked learns nothing of what is inside.
             _LOG.exception("a request failed")
-            await _reply(counted, 500, "the service failed; its log says why", {})
+            if not replied:
+                await _reply(counted, 500, "the service failed; its log says why", {})
         finally:
             path = _group(scope["path"], status[0])
             self._metrics.requests[path, status[0]] += 1
@@ -245,7 +248,7 @@ async def _show(
 def _place(origin: str) -> str | None:
     """The host and port of an origin; None of what is none."""
     try:
-        return urlsplit(origin).netloc
+        return urlsplit(origin).netloc or None
     except ValueError:
         return None
 

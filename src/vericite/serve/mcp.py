@@ -25,7 +25,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vericite.attribute.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Document, Record, Run, first_problem, to_json
-from vericite.serve.bodies import AnswerBody, AskBody, Checked, SearchBody, SearchFound, parsed
+from vericite.serve.bodies import (
+    MOST_VALUES,
+    AnswerBody,
+    AskBody,
+    Checked,
+    SearchBody,
+    SearchFound,
+    parsed,
+    refuse_many_values,
+)
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.service import Service
@@ -86,7 +95,7 @@ def make_tools(service: Service, turns: Turns | None = None) -> MCPServer[Any]:
     def answered(kind: type[Any], body: dict[str, Any], call: Callable[[Any], Record]) -> CallToolResult:
         try:
             with _turn(turns):
-                made = call(parsed(kind, json.dumps(body)))
+                made = call(parsed(kind, json.dumps(body).encode()))
         except (VeriCiteError, Refused, Stopped) as error:
             raise ToolError(str(error)) from None
         text = to_json(made)
@@ -168,6 +177,7 @@ def _watched(app: ASGIApp) -> ASGIApp:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         client, gone, first = _Client(), asyncio.Event(), [await receive()]
+        await asyncio.to_thread(refuse_many_values, first[0].get("body", b""), MOST_VALUES)
         token = _client.set(client)
 
         async def watch() -> None:

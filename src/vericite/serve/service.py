@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from typing import Any
 from vericite.attribute.attributor import Attribution
 from vericite.attribute.registry import load_attributor, usual
 from vericite.corpus.retractions import known_retractions
-from vericite.disk.files import default_cache_folder
+from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
 from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
@@ -37,7 +38,17 @@ from vericite.records import (
     to_json,
 )
 from vericite.report.data import ShownAnswer
-from vericite.serve.bodies import AnswerBody, AskBody, Checked, RepairedBody, SearchBody, SearchFound, SourceBody
+from vericite.serve.bodies import (
+    MOST_ID,
+    MOST_TITLE,
+    AnswerBody,
+    AskBody,
+    Checked,
+    RepairedBody,
+    SearchBody,
+    SearchFound,
+    SourceBody,
+)
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
 from vericite.text.citations import parse_answer
@@ -70,6 +81,9 @@ class Limits:
         seconds: What one may take.
         rate: Requests a minute of one client.
         items: Items of a job.
+        job_documents: Documents of all items of a job.
+        waiting_bytes: Bytes of all jobs that are not done; more are refused.
+        kept_bytes: Bytes of all jobs; the oldest that are done go first.
     """
 
     body: int = 16_000_000
@@ -83,6 +97,9 @@ class Limits:
     seconds: float = 120
     rate: int = 600
     items: int = 10_000
+    job_documents: int = 50_000
+    waiting_bytes: int = 500_000_000
+    kept_bytes: int = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -246,10 +263,10 @@ class Service:
 
         # The name is a text, and no path: only its ending is looked at.
         shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
-        folder = Path(tempfile.mkdtemp(prefix="vericite-upload-"))
+        folder = _upload_folder()
         path = folder / f"upload{Path(shown).suffix[:10]}"
         try:
-            path.write_bytes(content)
+            write_bytes(path, content)
             documents: list[Document] = []
             problems: list[str] = []
             left = self.offer.limits.characters
@@ -257,12 +274,18 @@ class Service:
                 go_on()
                 if isinstance(item, Document):
                     documents.append(item)
-                    left -= len(item.text)
+                    left -= len(item.text) + len(item.title or "") + len(item.id)
+                    self._refuse_long(item, shown)
                 elif isinstance(item, RecordError):
                     problems.append(str(item).replace(str(path), shown))
+                if len(documents) > self.offer.limits.documents:
+                    most = self.offer.limits.documents
+                    raise InputError(f"expected at most {most:,} documents in a file; found more in {shown}")
                 if left < 0:
                     most = self.offer.limits.characters
                     raise InputError(f"expected at most {most:,} characters of documents; found more in {shown}")
+        except NotWritten:
+            raise
         except InputError as error:
             raise InputError(str(error).replace(str(path), shown)) from None
         finally:
@@ -270,6 +293,20 @@ class Service:
         if not documents:
             raise InputError(f"expected documents in {shown}; found none. The first problem: {problems[0]}")
         return documents, problems
+
+    @staticmethod
+    def _refuse_long(document: Document, shown: str) -> None:
+        """Refuse an upload's document that no request could bring back.
+
+        Raises:
+            InputError: Its id or title is too long.
+        """
+        for name, text, most in (("id", document.id, MOST_ID), ("title", document.title or "", MOST_TITLE)):
+            if len(text) > most:
+                raise InputError(
+                    f"expected documents with a {name} of at most {most:,} characters; found one of {len(text):,} in "
+                    f"{shown}"
+                )
 
     # Parts, made once.
 
@@ -316,11 +353,11 @@ class Service:
         limits = self.offer.limits
         if len(given) > limits.documents:
             raise InputError(f"expected at most {limits.documents} documents; found {len(given):,}")
-        characters = sum(len(source.text) for source in given)
+        characters = sum(len(source.text) + len(source.title) for source in given)
         if characters > limits.characters:
             raise InputError(f"expected at most {limits.characters:,} characters of documents; found {characters:,}")
-        ids = [source.id for source in given]
-        if twice := next((id for id in ids if ids.count(id) > 1), None):
+        counted = Counter(source.id for source in given)
+        if twice := next((id for id, count in counted.items() if count > 1), None):
             raise InputError(f"expected documents with ids of their own; found {twice[:80]!r} twice")
         known = known_retractions()
         return tuple(known.flagged(source.document()) for source in given)
@@ -345,6 +382,18 @@ class Service:
         if missing := [pmid for pmid in pmids if pmid not in found]:
             raise InputError(f"expected articles of PubMed; found none for {', '.join(missing[:5])}")
         return tuple(found[pmid] for pmid in pmids)
+
+
+def _upload_folder() -> Path:
+    """A new folder for a file that was sent.
+
+    Raises:
+        NotWritten: There is no room for one.
+    """
+    try:
+        return Path(tempfile.mkdtemp(prefix="vericite-upload-"))
+    except OSError as error:
+        raise NotWritten(f"expected a folder for temporary files; found: {error.strerror}", error) from None
 
 
 class _Telling:

@@ -14,6 +14,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from vericite.disk.files import NotWritten
 from vericite.errors import EntrezError, InputError, LLMError, MissingExtraError, VeriCiteError
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
@@ -36,6 +37,8 @@ def status_of(error: BaseException) -> int:
     """The status that an error is told with."""
     if isinstance(error, (NoSuchRun, NoSuchJob, NoSuchStream)):
         return 404
+    if isinstance(error, NotWritten):
+        return 507 if error.is_full else 500
     if isinstance(error, InputError):
         return 422
     if isinstance(error, MissingExtraError):
@@ -47,7 +50,12 @@ def status_of(error: BaseException) -> int:
 
 def told(error: BaseException) -> dict[str, Any]:
     """An error as it is told; of one that is not ours nothing but that it happened."""
-    if isinstance(error, (VeriCiteError, Stopped)):
+    if isinstance(error, NotWritten):
+        # Where the service keeps its files concerns nobody outside.
+        _LOG.warning("a request failed: %s", error)
+        found = "no room" if error.is_full else "that it cannot be written"
+        message = f"expected room on the service's disk; found {found}. Tell whoever runs it, and ask again later"
+    elif isinstance(error, (VeriCiteError, Stopped)):
         message = str(error) or "out of time"
     else:
         _LOG.error("a request failed", exc_info=error)

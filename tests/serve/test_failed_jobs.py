@@ -1,0 +1,181 @@
+"""Jobs that cannot go on say so, and go on as soon as they can."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra [serve]")
+
+from vericite.disk import files
+from vericite.disk.jobs import Lines
+from vericite.serve import jobs
+from vericite.serve.service import Offer, Service, state_folder
+
+RAW = json.dumps({
+    "items": [
+        {"answer": f"It helps {n} [1].", "documents": [{"id": "d", "text": f"It helps {n}."}]} for n in range(3)
+    ]
+}).encode()  # fmt: skip
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(Offer(), state_folder(tmp_path))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.1)
+
+
+def finished(kept: jobs.Jobs, id: str) -> dict[str, Any]:
+    end = time.monotonic() + 60
+    while not (state := kept.state(id))["finished"]:
+        assert time.monotonic() < end, state
+        time.sleep(0.02)
+    return state
+
+
+def flip(path: Path, at: int, value: int = 0xFF) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] = value
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("place", ["first", "newline"])
+def test_results_that_were_damaged_are_made_again(service: Service, tmp_path: Path, short_wait: None, place: str):
+    kept = jobs.Jobs(service)
+    id = kept.add(RAW)
+    kept._work_on(id)
+    path = tmp_path / "jobs" / id / "results.jsonl"
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 3
+    path.write_bytes(b"".join(lines[:2]))
+    flip(path, 0 if place == "first" else len(lines[0]) - 1)
+    kept.start()
+    try:
+        assert finished(kept, id)["problem"] is None
+    finally:
+        kept.close()
+    assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
+
+
+def test_a_result_that_is_damaged_is_told_in_its_place(served, tmp_path: Path):
+    address = served()
+    id = httpx2.post(f"{address}/v1/jobs", content=RAW, timeout=60).json()["id"]
+    while not httpx2.get(f"{address}/v1/jobs/{id}", timeout=60).json()["finished"]:
+        time.sleep(0.05)
+    flip(tmp_path / "state" / "jobs" / id / "results.jsonl", 5)
+    reply = httpx2.get(f"{address}/v1/jobs/{id}/results", timeout=60)
+    found = [json.loads(line) for line in reply.text.splitlines()]
+    assert reply.status_code == 200 and [one["item"] for one in found] == [0, 1, 2]
+    assert "damaged" in found[0]["problem"] and found[1]["problem"] is None
+
+
+def test_a_job_that_fails_says_so(service: Service, monkeypatch: pytest.MonkeyPatch):
+    kept = jobs.Jobs(service)
+    id = kept.add(RAW)
+    monkeypatch.setattr(jobs.Jobs, "_results", lambda *_: 1 / 0)
+    kept._work_on(id)
+    assert kept.state(id) | {"id": ""} == {
+        "id": "", "items": 3, "done": 0, "cancelled": False, "finished": True,
+        "problem": "the service failed at this job; its log says why",
+    }  # fmt: skip
+
+
+class FullDisk:
+    """A disk without room, which a test may empty."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_full = True
+        sync = os.fsync
+
+        def fsync(descriptor: int) -> None:
+            if self.is_full:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            sync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_a_job_goes_on_when_there_is_room_again(service: Service, monkeypatch: pytest.MonkeyPatch, short_wait: None):
+    kept = jobs.Jobs(service)
+    id = kept.add(RAW)
+    disk = FullDisk(monkeypatch)
+    kept.start()
+    try:
+        end = time.monotonic() + 60
+        while not (state := kept.state(id))["problem"]:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        assert not state["finished"] and "room" in state["problem"] and state["done"] == 0
+        disk.is_full = False
+        assert finished(kept, id) | {"id": ""} == {
+            "id": "", "items": 3, "done": 3, "cancelled": False, "finished": True, "problem": None
+        }  # fmt: skip
+    finally:
+        kept.close()
+
+
+def test_a_full_disk_is_507_and_names_no_path(served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    address = served()
+    disk = FullDisk(monkeypatch)
+    try:
+        for path, raw in (("jobs", RAW), ("check", b'{"answer": "It helps."}'), ("documents?name=a.txt", b"Words.")):
+            reply = httpx2.post(f"{address}/v1/{path}", content=raw, timeout=60)
+            assert (reply.status_code, reply.json()["error"]["status"]) == (507, 507), reply.text
+            assert "/" not in reply.json()["error"]["message"] and "No space" not in reply.text
+    finally:
+        disk.is_full = False
+    state = tmp_path / "state"
+    assert not [*(state / "jobs").iterdir()] and not [*(state / "runs").iterdir()]
+
+
+def test_a_line_that_had_no_room_leaves_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    lines = Lines(tmp_path / "lines.jsonl", jobs.Result)
+    lines.append([jobs.Result(item=0)])
+    before = lines.path.read_bytes()
+    FullDisk(monkeypatch)
+    with pytest.raises(files.NotWritten) as found:
+        lines.append([jobs.Result(item=1)])
+    assert found.value.is_full and lines.path.read_bytes() == before
+
+
+def test_the_jobs_of_a_server_that_was_killed_are_taken_over(service: Service, tmp_path: Path, short_wait: None):
+    first, second = jobs.Jobs(service), jobs.Jobs(service)
+    id = first.add(RAW)
+    folder = tmp_path / "jobs" / id
+    second.start()
+    try:
+        with files.only_one(folder, ".lock", "works in"):
+            time.sleep(0.5)
+            assert second.state(id)["done"] in (0, 3)
+        assert finished(second, id)["done"] == 3
+    finally:
+        second.close()
+
+
+def test_a_failure_is_answered_once(served, monkeypatch: pytest.MonkeyPatch):
+    address = served()
+    monkeypatch.setattr(jobs.Jobs, "state", lambda *_: 1 / 0)
+    reply = httpx2.get(f"{address}/v1/jobs/{'0' * 32}")
+    assert reply.json() == {"error": {"status": 500, "message": "the service failed; its log says why"}}
+
+
+def test_an_origin_without_a_host_is_refused(served):
+    address = served()
+    for origin in ("https://", "null", "", "http:"):
+        reply = httpx2.post(f"{address}/v1/check", json={}, headers={"origin": origin, "host": ""})
+        assert reply.status_code in (400, 403), origin

@@ -1,0 +1,146 @@
+"""Bodies that cost far more to read than to send: each is refused soon, by a limit with a name."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra [serve]")
+
+from vericite.errors import InputError
+from vericite.serve import jobs
+from vericite.serve.bodies import MOST_TITLE, AnswerBody, AskBody, parsed, parsed_job
+from vericite.serve.gate import Refused
+from vericite.serve.service import Limits, Offer, Service, state_folder
+
+UNKNOWN_KEYS = ("{" + ",".join(f'"k{n:07d}":1' for n in range(400_000)) + "}").encode()
+TINY_DOCUMENTS = b'{"items":[{"answer":"a","documents":[' + b",".join([b'{"id":"d"}'] * 400_000) + b"]}]}"
+LIMITED = Limits(waiting_bytes=2_000, kept_bytes=4_000)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        UNKNOWN_KEYS,
+        b'{"answer":"a","documents":[' + b",".join([b"{}"] * 400_000) + b"]}",
+        b'{"answer":"a","pmids":[' + b"[" * 400_000,
+        b'{"answer":"' + b'","'.join([rb"\\"] * 400_000),
+    ],
+    ids=["unknown keys", "documents without anything", "nested lists", "texts without an end"],
+)
+def test_a_body_of_many_values_is_refused_before_it_is_read(raw: bytes):
+    began = time.process_time()
+    with pytest.raises(InputError, match=r"at most 40,000 values"):
+        parsed(AnswerBody, raw)
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("raw", [b'{"answer":"' + rb"\"" * 4_000_000, b'"' * 1, b'{"answer":"' + b"a,{" * 2_000_000])
+def test_a_text_is_one_value_whatever_it_holds(raw: bytes):
+    began = time.process_time()
+    with pytest.raises(InputError, match="expected a body in JSON; found none"):
+        parsed(AnswerBody, raw)
+    assert time.process_time() - began < 2
+
+
+def test_a_misspelt_field_is_looked_for_among_a_few_problems_alone():
+    raw = ("{" + ",".join(f'"answ{n:07d}x":1' for n in range(30_000)) + "}").encode()
+    began = time.process_time()
+    with pytest.raises(InputError, match=r"as /openapi\.json has it"):
+        parsed(AnswerBody, raw)
+    assert time.process_time() - began < 1.5
+
+
+def test_the_service_answers_others_while_it_reads_a_large_body(served):
+    address = served(rate=10_000)
+    while httpx2.get(f"{address}/readyz", timeout=60).status_code != 200:
+        time.sleep(0.1)
+    slowest, done = [0.0], threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            began = time.monotonic()
+            assert httpx2.get(f"{address}/healthz", timeout=60).status_code == 200
+            slowest[0] = max(slowest[0], time.monotonic() - began)
+            time.sleep(0.02)
+
+    watch = threading.Thread(target=ask)
+    watch.start()
+    try:
+        for path, raw in (("check", UNKNOWN_KEYS), ("jobs", UNKNOWN_KEYS), ("jobs", TINY_DOCUMENTS)):
+            reply = httpx2.post(f"{address}/v1/{path}", content=raw, timeout=60)
+            assert reply.status_code == 422 and "expected " in reply.json()["error"]["message"]
+    finally:
+        done.set()
+        watch.join()
+    assert slowest[0] < 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "field"),
+    [
+        (AnswerBody, {"answer": "a", "documents": [{"id": "d" * 501}]}, "documents.0.id"),
+        (AnswerBody, {"answer": "a", "documents": [{"id": "d", "title": "t" * 5_001}]}, "documents.0.title"),
+        (AnswerBody, {"answer": "a", "question": "q" * 4_001}, "question"),
+        (AnswerBody, {"answer": "a" * 500_001}, "answer"),
+        (AnswerBody, {"answer": "a", "pmids": ["1" * 300]}, "pmids.0"),
+        (AnswerBody, {"answer": "a", "id": "i" * 600}, "id"),
+        (AskBody, {"question": "q", "corpus": "c" * 300}, "corpus"),
+        (AskBody, {"question": "q", "model": "m" * 300}, "model"),
+    ],
+)
+def test_every_text_has_a_limit_and_a_name(kind: type[AnswerBody] | type[AskBody], body: object, field: str):
+    with pytest.raises(InputError, match=rf"field {field}: .*at most [\d,]+ characters") as found:
+        parsed(kind, json.dumps(body).encode())
+    assert len(str(found.value)) < 400
+
+
+def test_the_documents_of_a_job_are_counted_before_it_is_taken():
+    with pytest.raises(InputError, match=r"at most 50,000 documents in a job; found 60,000"):
+        parsed_job(b'{"items":[{"answer":"a","documents":[' + b",".join([b'{"id":"d"}'] * 60_000) + b"]}]}")
+    with pytest.raises(InputError, match=r"at most 2 items in a job; found 3"):
+        parsed_job(b'{"items":[{},{},{}]}', 2)
+
+
+@pytest.fixture
+def service(tmp_path: Path):
+    made = Service(Offer(limits=LIMITED), state_folder(tmp_path))
+    yield made
+    made.close()
+
+
+def test_the_documents_of_a_file_are_counted(service: Service):
+    lines = "\n".join(json.dumps({"id": f"d{n}", "text": "Words."}) for n in range(900)).encode()
+    with pytest.raises(InputError, match=r"at most 200 documents in a file; found more in a\.jsonl"):
+        service.documents_in("a.jsonl", lines)
+    for field, most in (("id", 500), ("title", MOST_TITLE)):
+        line = json.dumps({"id": "d", "text": "Words.", field: "x" * (most + 1)}).encode()
+        with pytest.raises(InputError, match=rf"with a {field} of at most {most:,} characters"):
+            service.documents_in("a.jsonl", line)
+
+
+def test_jobs_that_wait_and_jobs_that_are_kept_are_limited_by_bytes(service: Service, tmp_path: Path):
+    kept = jobs.Jobs(service)
+    raw = json.dumps({"items": [{"answer": "It helps. " * 50}]}).encode()
+    ids: list[str] = []
+    with pytest.raises(Refused, match=r"at most .* 2,000 bytes of jobs that are not done"):
+        for _ in range(10):
+            ids.append(kept.add(raw))
+    assert 1 <= len(ids) < 4
+    for id in ids:
+        (tmp_path / "jobs" / id / "results.jsonl").write_text("{}\n" + "x" * 1_500)
+    kept.add(raw)
+    left = {folder.name for folder in (tmp_path / "jobs").iterdir()}
+    assert ids[0] not in left and len(left) < len(ids) + 1
+
+
+def test_the_state_of_a_job_does_not_read_its_items(service: Service, tmp_path: Path):
+    kept = jobs.Jobs(service)
+    id = kept.add(b'{"items": [{"answer": "It helps."}]}')
+    (tmp_path / "jobs" / id / "items.jsonl").unlink()
+    assert kept.state(id)["items"] == 1
