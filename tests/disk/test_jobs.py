@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from vericite.disk.jobs import MANIFEST, Job, Lines
-from vericite.errors import InputError
+from vericite.errors import InputError, RecordError
+from vericite.records import number_lines
+from vericite.records.digests import digests_file
 
 
 class Item(BaseModel):
@@ -77,3 +79,60 @@ def test_a_file_and_its_manifest_belong_together(tmp_path: Path):
     job.manifest.unlink()
     with pytest.raises(InputError, match="beside what is in it"), job.open():
         pass
+
+
+def test_a_line_that_was_changed_is_refused_by_whoever_reads_it(tmp_path: Path):
+    path = tmp_path / "lines.jsonl"
+    Lines(path, Item, digests=True).append([Item(number=1, text="one"), Item(number=1, text="two")])
+    Lines(path, Item, digests=True).append([Item(number=1, text="three")])
+    path.write_text(path.read_text().replace("two", "ten"))
+    with pytest.raises(RecordError, match=r"lines\.jsonl, line 2: .*other bytes.*\.lines\.jsonl\.digests"):
+        Lines(path, Item, digests=True).read()
+    every = [line for _, line in number_lines(path)]
+    assert [isinstance(line, RecordError) for line in every] == [False, True, False]
+
+
+def test_every_bit_that_flips_in_a_file_with_digests_is_noticed(tmp_path: Path):
+    path = tmp_path / "lines.jsonl"
+    Lines(path, Item, digests=True).append([Item(number=1, text="one"), Item(number=1, text="two")])
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(bytes(damaged))
+        assert any(isinstance(line, RecordError) for _, line in number_lines(path)) or place == len(whole) - 1
+
+
+def test_lines_may_be_removed_and_put_in_another_order(tmp_path: Path):
+    path = tmp_path / "lines.jsonl"
+    lines = Lines(path, Item, digests=True)
+    lines.append(Item(number=1, text=text) for text in ("one", "two", "three"))
+    first, _, third = path.read_text().splitlines(keepends=True)
+    path.write_text(third + first)
+    assert [row.text for row in lines.read()] == ["three", "one"]
+    lines.replace([Item(number=1, text="four")])
+    lines.append([Item(number=1, text="five")])
+    assert [row.text for row in lines.read()] == ["four", "five"]
+
+
+def test_a_file_of_an_earlier_version_is_read_and_added_to(tmp_path: Path):
+    path = tmp_path / "lines.jsonl"
+    Lines(path, Item).append([Item(number=1, text="one")])
+    assert digests_file(path).exists() is False
+    lines = Lines(path, Item, digests=True)
+    assert [row.text for row in lines.read()] == ["one"]
+    lines.append([Item(number=1, text="two")])
+    assert [row.text for row in lines.read()] == ["one", "two"]
+
+
+@pytest.mark.parametrize("cut", range(1, 17))
+def test_digests_that_were_torn_when_the_process_was_killed_spoil_no_line(tmp_path: Path, cut: int):
+    path = tmp_path / "lines.jsonl"
+    lines = Lines(path, Item, digests=True)
+    lines.append([Item(number=1, text="one")])
+    before = path.read_bytes()
+    lines.append([Item(number=1, text="two")])
+    path.write_bytes(before)
+    digests_file(path).write_bytes(digests_file(path).read_bytes()[:-cut])
+    lines.append([Item(number=1, text="three")])
+    assert [row.text for row in lines.read()] == ["one", "three"]

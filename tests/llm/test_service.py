@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import server as served
-from server import FAST, Behaviour, ScriptedServer, body_of
+from server import FAST, Answering, Arrival, Behaviour, ScriptedServer, body_of, events_of
 
 from vericite.errors import InputError, LLMAccessError
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, FrozenSchema, Price, Reply, Usage
@@ -349,3 +349,60 @@ def test_a_service_that_tells_no_tokens_is_asked_without(server: ScriptedServer,
     assert isinstance(found, Completion)
     assert (found.text, found.without, found.alternatives) == ("A", ("alternatives",), ())
     assert "top_logprobs" not in server.arrivals[1].body
+
+
+def renamed(model: object) -> Behaviour:
+    """A reply, streamed if that is asked for, from a service that says it is of this model."""
+
+    def behave(answering: Answering, arrival: Arrival) -> None:
+        if arrival.body.get("stream"):
+            events = "".join(events_of(["hi"])).replace('"model": "small"', f'"model": {json.dumps(model)}')
+            answering.send(200, events, "text/event-stream")
+        else:
+            answering.send(200, json.dumps(body_of("hi") | {"model": model}))
+
+    return behave
+
+
+async def streamed(llm: LLM) -> None:
+    async for _ in llm.stream(HELLO):
+        pass
+
+
+@pytest.mark.parametrize("call", [complete, lambda llm: asyncio.run(streamed(llm))])
+def test_a_service_that_answers_as_another_model_is_warned_of_once_and_kept_in_the_ledger(
+    server: ScriptedServer, ask: MakeLLM, caplog: pytest.LogCaptureFixture, call: Callable[[LLM], object]
+):
+    server.default = renamed("huge-2")
+    llm = ask()
+    for _ in range(3):
+        call(llm)
+    assert llm.ledger.answered_as == ("huge-2",)
+    assert llm.ledger.calls == 3
+    (said,) = caplog.messages
+    assert "found that the service says 'huge-2' did" in said
+    assert f"expected {llm.signature} to answer" in said
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "small",
+        "small-2026-01-31",
+        "someone/Small",
+        "/models/small.gguf",
+        "C:\\models\\small.gguf",
+        "small:latest",
+        "",
+        None,
+        3,
+    ],
+)
+def test_a_longer_name_of_the_same_model_is_no_other_model(
+    server: ScriptedServer, ask: MakeLLM, caplog: pytest.LogCaptureFixture, model: object
+):
+    server.default = renamed(model)
+    llm = ask()
+    complete(llm)
+    assert llm.ledger.answered_as == ()
+    assert not caplog.records

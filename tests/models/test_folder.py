@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,17 @@ def test_a_bundled_card_names_licence_training_sets_and_limits(name: str):
     assert any("not medical advice" in limit for limit in card.limits)
     assert set(card.files) == set(FILES)
     assert card.base and card.description and 0 < card.trained_tokens <= 512
+
+
+def test_the_verifiers_card_says_what_its_training_data_mean_for_a_user():
+    card = ModelFolder.bundled(VERIFIER).card
+    (told,) = (limit for limit in card.limits if limit.startswith("Licence: "))
+    unclear = [
+        trained.name.split()[0] for trained in card.training if re.search("none stated|non-commercial", trained.licence)
+    ]
+    assert len(unclear) >= 5
+    assert all(name in told.replace("MS MARCO", "MS") for name in unclear), told
+    assert "--licence permissive" in told
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -250,10 +250,13 @@ def test_what_failed_answers_took_is_not_lost_when_they_are_asked_again(tmp_path
 
 def test_what_all_language_models_were_asked_adds_up_over_processes(tmp_path: Path):
     for calls in (3, 4):
-        with RunFolder(tmp_path, SETTINGS, lambda calls=calls: Ledger(calls=calls, cost=0.5)).open(QUESTIONS):
+        with RunFolder(
+            tmp_path, SETTINGS, lambda calls=calls: Ledger(calls, cost=0.5, answered_as=("b", f"m{calls}"))
+        ).open(QUESTIONS):
             pass
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert (manifest["language_models"]["calls"], manifest["dollars"]) == (7, pytest.approx(1.0))
+    assert manifest["language_models"]["answered_as"] == ["b", "m3", "m4"]
 
 
 def test_a_pipeline_counts_a_model_that_several_stages_share_once(monkeypatch: pytest.MonkeyPatch):

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ValidationError
 from vericite.disk.files import PARTIAL, NotWritten, only_one, sync_folder, write_whole
 from vericite.errors import InputError, RecordError
 from vericite.records import read_jsonl, to_json
+from vericite.records.digests import CHANGED, as_entries, digests_file
 from vericite.version import __version__
 
 MANIFEST, LOCK = "manifest.json", ".lock"
@@ -41,12 +42,16 @@ class Lines(Generic[_Record]):
         path: The file; it is made with the first line.
         kind: What a line is.
         line: How a record is written, in place of its JSON.
+        digests: Whether to keep a digest of each line, so that one that is damaged is refused when it is read.
     """
 
-    def __init__(self, path: Path, kind: type[_Record], line: Callable[[_Record], str] = to_json) -> None:
+    def __init__(
+        self, path: Path, kind: type[_Record], line: Callable[[_Record], str] = to_json, digests: bool = False
+    ) -> None:
         self.path = path
         self._kind = kind
         self._line = line
+        self._digests = digests_file(path) if digests else None
 
     def read(self) -> list[_Record]:
         """All records. A last line that was torn as it was written is taken out of the file first.
@@ -64,7 +69,9 @@ class Lines(Generic[_Record]):
                 f"expected a file that can be read and written; found {self.path}: {error.strerror}"
             ) from None
         except RecordError as error:
-            raise InputError(f"{error}. Mend or remove that line, or write to another place.") from None
+            if error.problem.startswith(CHANGED):
+                raise
+            raise InputError(f"{error}. Fix or remove that line, or write to another place.") from None
 
     def append(self, records: Iterable[_Record]) -> None:
         """Add records; they are on disk when this returns.
@@ -74,11 +81,11 @@ class Lines(Generic[_Record]):
         """
         is_new = not self.path.exists()
         size = 0 if is_new else self.path.stat().st_size
+        lines = [self._line(record) for record in records]
         try:
-            with self.path.open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{self._line(record)}\n" for record in records)
-                file.flush()
-                os.fsync(file.fileno())
+            # First: a line is never there without its digest, whenever the process ends.
+            self._note_digests(lines)
+            _append(self.path, (f"{line}\n" for line in lines))
         except OSError as error:
             # A part of a line would make one with the next.
             with suppress(OSError):
@@ -95,7 +102,23 @@ class Lines(Generic[_Record]):
         Raises:
             InputError: The file cannot be written.
         """
-        write_whole(self.path, (f"{self._line(record)}\n" for record in records))
+        lines = [self._line(record) for record in records]
+        try:
+            self._note_digests(lines)
+        except OSError as error:
+            raise NotWritten(
+                f"expected a file that can be written; found {self.path}: {error.strerror}", error
+            ) from None
+        write_whole(self.path, (f"{line}\n" for line in lines))
+
+    def _note_digests(self, lines: Iterable[str]) -> None:
+        if self._digests is None:
+            return
+        if not self._digests.exists():
+            # Lines that an earlier version wrote, which kept none.
+            before = self.path.read_bytes().split(b"\n") if self.path.exists() else []
+            write_whole(self._digests, [as_entries(before)])
+        _append(self._digests, [as_entries(line.encode() for line in lines)])
 
     @contextmanager
     def locked(self) -> Generator[Self]:
@@ -129,6 +152,13 @@ class Lines(Generic[_Record]):
                 file.seek(start + len(last))
                 file.truncate()
                 file.write(b"\n")
+
+
+def _append(path: Path, texts: Iterable[str]) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.writelines(texts)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class Job:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from vericite.errors import LLMAccessError, LLMStreamError
@@ -24,6 +24,9 @@ from vericite.llm.chat import (
 from vericite.llm.retry import Backend, BackendError, Breaker, RawReply, Trip, left_out
 from vericite.network.pacing import Limiter, Pace, PacedTurn
 
+_OTHERS = 20
+"""Names of other models that are kept: a service may send a new one each time."""
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -38,6 +41,7 @@ class Ledger:
         completion_tokens: Tokens written by it.
         estimated: Calls whose tokens the service did not count and we estimated.
         cost: Dollars, or None where neither the service nor a price says them.
+        answered_as: Names of the models that services said they answered with, if others than those asked for.
     """
 
     calls: int = 0
@@ -48,6 +52,7 @@ class Ledger:
     completion_tokens: int = 0
     estimated: int = 0
     cost: float | None = 0.0
+    answered_as: tuple[str, ...] = ()
 
     def since(self, earlier: Ledger) -> Ledger:
         """What came after an earlier state of the same ledger: one run's part of it."""
@@ -62,6 +67,7 @@ class Ledger:
             self.completion_tokens - earlier.completion_tokens,
             self.estimated - earlier.estimated,
             (self.cost or 0.0) - (earlier.cost or 0.0) if known or not attempts else None,
+            self.answered_as if attempts else (),
         )
 
     def __str__(self) -> str:
@@ -100,6 +106,12 @@ class Tally:
             cost=self._cost(usage),
         )
 
+    def answered_as(self, model: str) -> None:
+        """The service said that it answered with another model than was asked for."""
+        with self._lock:
+            named = dict.fromkeys((*self._ledger.answered_as, model))
+            self._ledger = replace(self._ledger, answered_as=tuple(named)[:_OTHERS])
+
     def reply(self, reply: Reply) -> None:
         """A call has come to its end."""
         failed = isinstance(reply, CallFailure)
@@ -134,6 +146,7 @@ class Tally:
                 then.completion_tokens + completion_tokens,
                 then.estimated + estimated,
                 None if then.cost is None or cost is None else then.cost + cost,
+                then.answered_as,
             )
 
 
@@ -276,6 +289,8 @@ class Caller:
         if isinstance(outcome, RawReply):
             usage = outcome.usage or _estimate(request, outcome.text)
             self._tally.used(usage, estimated=outcome.usage is None)
+            if outcome.other is not None:
+                self._tally.answered_as(outcome.other)
         elif (usage := outcome.usage) is not None:
             self._tally.used(usage, estimated=False)
         if usage is not None:

@@ -6,6 +6,7 @@ Services differ in how they say no. All of it is decided here, from a status, he
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -41,6 +42,15 @@ _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "insufficient_credits"
 
 JsonObject = dict[str, Any]
 
+_LOG = logging.getLogger(__name__)
+
+
+def _is_same_model(asked: str, said: str) -> bool:
+    """Whether two names may be of one model: one is in the other, but for folders, providers and file endings."""
+    names = [name.lower().strip().removesuffix(".gguf").removesuffix(":latest") for name in (asked, said)]
+    first, second = (name.replace("\\", "/").rsplit("/", 1)[-1] for name in names)
+    return first in second or second in first
+
 
 class ReplyReader:
     """Reads the answers of one service; nothing that it returns or says holds the key."""
@@ -48,6 +58,7 @@ class ReplyReader:
     def __init__(self, spec: ModelSpec, key: Key) -> None:
         self._spec = spec
         self._key = key
+        self._warned = False
 
     def completion(self, body: str) -> RawReply:
         """The reply in the body of a response with status 200.
@@ -69,7 +80,26 @@ class ReplyReader:
         finish = self._key.scrub(finish) if isinstance(finish, str) else None
         if problem := self.unusable(text, finish, _text(message.get("refusal")), usage, body):
             raise problem
-        return RawReply(storable(self._key.scrub(text or "")), finish, usage, first_alternatives(choice))
+        other = self.other_model(data.get("model"))
+        return RawReply(storable(self._key.scrub(text or "")), finish, usage, first_alternatives(choice), other)
+
+    def other_model(self, said: object) -> str | None:
+        """The name of the model that answered, if it is another than the one asked for; the first is warned of.
+
+        A service may add a date or a version to a name, or leave out whose the model is.
+        """
+        if not isinstance(said, str) or not said.strip() or _is_same_model(self._spec.model, said):
+            return None
+        name = self.shown(storable(said))
+        if not self._warned:
+            self._warned = True
+            _LOG.warning(
+                "expected %s to answer; found that the service says %r did. What it writes is used, and the manifest "
+                "names it. Check the name of the model and the address.",
+                self._spec.signature,
+                name,
+            )
+        return name
 
     def unusable(
         self, text: str | None, finish: str | None, refusal: str | None, usage: Usage | None, raw: str

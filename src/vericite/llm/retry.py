@@ -13,12 +13,16 @@ from vericite.network.pacing import backoff
 
 
 class RawReply(NamedTuple):
-    """What the model wrote, why it stopped, and what that took (None where the service does not say)."""
+    """What the model wrote, why it stopped, and what that took (None where the service does not say).
+
+    ``other`` is the name of the model that the service says wrote it, if that is another than the one asked for.
+    """
 
     text: str
     finish: str | None
     usage: Usage | None
     alternatives: tuple[Alternative, ...] = ()
+    other: str | None = None
 
 
 class BackendError(Exception):

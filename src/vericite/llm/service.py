@@ -151,7 +151,7 @@ class ModelService:
         text = reply.text if reply.started else None
         if problem := self._reader.unusable(text, reply.finish, reply.refusal, reply.usage, reply.text):
             raise problem
-        return RawReply(reply.text, reply.finish, reply.usage)
+        return RawReply(reply.text, reply.finish, reply.usage, other=self._reader.other_model(reply.model))
 
     def _learn(self, error: BackendError, sent: Mapping[str, Any]) -> None:
         """Call the limit by its other name, if the one that was sent is not known."""
@@ -266,6 +266,7 @@ class _StreamedReply:
         self.finish: str | None = None
         self.refusal: str | None = None
         self.usage = None
+        self.model: object = None
         self.started = False
         self._pieces: list[str] = []
 
@@ -276,6 +277,7 @@ class _StreamedReply:
     def add(self, event: Mapping[str, Any]) -> str:
         """Take an event in; what can be shown of its piece comes out."""
         self.usage = usage_of(event.get("usage")) or self.usage
+        self.model = event.get("model") or self.model
         choice = first_choice(event) or {}
         delta = as_object(choice.get("delta"))
         finish, refusal, content = choice.get("finish_reason"), delta.get("refusal"), delta.get("content")

@@ -66,10 +66,11 @@ def _together(ledgers: Sequence[Ledger]) -> Ledger:
 
     costs = [ledger.cost for ledger in ledgers]
     known = [cost for cost in costs if cost is not None]
-    counts = Counter[str]()
+    counts, others = Counter[str](), dict[str, None]()
     for ledger in ledgers:
-        counts.update({name: count for name, count in asdict(ledger).items() if name != "cost"})
-    return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None)
+        counts.update({name: count for name, count in asdict(ledger).items() if name not in ("cost", "answered_as")})
+        others |= dict.fromkeys(ledger.answered_as)
+    return Ledger(**counts, cost=sum(known) if len(known) == len(costs) else None, answered_as=tuple(others))
 
 
 DEFAULT_K = 5

@@ -40,7 +40,7 @@ class RunFolder:
     ) -> None:
         self.folder = folder
         self._job = Job.in_folder(folder, settings, "a run")
-        self._runs, self._failed = Lines(folder / RUNS, Run), Lines(folder / FAILED, Run)
+        self._runs, self._failed = (Lines(folder / name, Run, digests=True) for name in (RUNS, FAILED))
         self._ledger = ledger
         self._plan = plan
         self._data = data
@@ -234,9 +234,13 @@ def _sum(before: dict[str, Any] | None, now: Ledger | None) -> dict[str, Any] | 
     """What earlier processes asked, and this one."""
     if before is None or now is None:
         return before if now is None else asdict(now)
-    both = {name: before.get(name, 0) + value for name, value in asdict(now).items() if name != "cost"}
+    counts = {name: value for name, value in asdict(now).items() if name not in ("cost", "answered_as")}
     costs = (before.get("cost"), now.cost)
-    return {**both, "cost": None if None in costs else sum(cost or 0.0 for cost in costs)}
+    return {
+        **{name: before.get(name, 0) + value for name, value in counts.items()},
+        "cost": None if None in costs else sum(cost or 0.0 for cost in costs),
+        "answered_as": list(dict.fromkeys([*before.get("answered_as", ()), *now.answered_as])),
+    }
 
 
 def _refuse_other_texts(folder: Path, runs: Iterable[Run], questions: Iterable[Question]) -> None:

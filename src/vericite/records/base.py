@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 from pydantic.fields import FieldInfo
 
 from vericite.errors import InputError, RecordError, ValuesError
+from vericite.records.digests import changed, known_digests, line_digest
 
 SCHEMA_VERSION = 1
 """Version of the JSON form of the records; a file written by a later one is refused, not guessed at."""
@@ -157,13 +158,15 @@ def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | R
 def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
     """Stream a file's lines that are not empty, each with its number.
 
-    A line that is not UTF-8 or too long comes out as its error, and so does the place where a gzip file breaks off.
+    A line that is not UTF-8 or too long comes out as its error, and so does the place where a gzip file breaks off, and
+    a line of a file with digests (``Lines``) that is not as it was written.
 
     Raises:
         InputError: The file cannot be read at all.
     """
     with open_bytes(path) as file:
         number = 0
+        known = None if path == STDIN else known_digests(path)
         while True:
             number += 1
             try:
@@ -172,6 +175,8 @@ def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
                     return
                 # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
                 line = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
+                if line and known is not None and line_digest(line) not in known:
+                    raise RecordError(path, number, None, changed(path))
                 if line:
                     yield number, _decoded(line, path, number)
             except RecordError as error:

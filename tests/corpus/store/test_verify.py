@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
@@ -10,11 +11,13 @@ import lancedb
 import numpy as np
 import pytest
 from lancedb.index import IvfSq
-from made_documents import WordEmbedder, document, source
+from made_documents import WORDS, WordEmbedder, document, source
 
 from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.store import build_store, open_store
 from vericite.corpus.store.columns import document_table, row_of
+from vericite.corpus.store.lance import LanceStore
+from vericite.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -222,3 +225,35 @@ def test_digests_that_are_gone_or_emptied_are_a_problem_of_their_own(place: Path
     kept.unlink() if content is None else kept.write_text(content, encoding="utf-8")
     (problem,) = open_store(place).verify()
     assert told in problem
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store: list(store.scan()),
+        lambda store: store.get([document(1).id]),
+        lambda store: store.search(" ".join(WORDS), 5),
+        lambda store: store.of_pmids([document(1).pmid]),
+    ],
+)
+def test_documents_that_were_changed_are_never_given_out(place: Path, read: Callable[[LanceStore], object]):
+    read(open_store(place))
+    (path, *_) = sorted((place / "documents.lance" / "data").iterdir())
+    before = path.read_bytes()
+    for at in range(3, len(before), len(before) // 7):
+        damaged = bytearray(before)
+        damaged[at] ^= 0x10
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(InputError, match=rf"{path.name} as they were written; found other bytes"):
+            read(open_store(place))
+    path.write_bytes(before)
+    read(open_store(place))
+
+
+def test_of_a_large_store_documents_are_compared_when_all_are_read(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("vericite.corpus.store.lance.COMPARED", 0)
+    store = open_store(place)
+    for path in (place / "documents.lance" / "data").iterdir():
+        flipped(path)
+    with pytest.raises(InputError, match="found other bytes"):
+        list(store.scan())

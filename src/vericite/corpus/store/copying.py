@@ -79,7 +79,7 @@ class Copy:
     def _fetch(self, state: str) -> None:
         # Listed after the state was: all that it names is there by then.
         there = {name: size for name, size in self._objects.sizes(_TABLE).items() if not name.startswith(_VERSIONS)}
-        lacking = [name for name, size in there.items() if _size(self.folder / name) != size]
+        lacking = [name for name, size in there.items() if size_of(self.folder / name) != size]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(self._fetch_file, lacking))
         # Last, so that whoever opens the copy finds all that it names.
@@ -107,7 +107,8 @@ def _number(name: str) -> int:
     return _LAST - int(digits) if len(digits) == len(str(_LAST)) else int(digits)
 
 
-def _size(file: Path) -> int | None:
+def size_of(file: Path) -> int | None:
+    """The bytes of a file; None if there is none."""
     try:
         return file.stat().st_size
     except OSError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from typing import Any, cast
@@ -68,17 +68,25 @@ class Digests:
         lacking = [name for name in names if name not in self._known()]
         return f"{len(lacking)} files without one, {lacking[0]} the first" if lacking else None
 
-    def changed_data(self) -> Iterator[str]:
-        """The names of data files that hold something else than when they were written."""
-        return self._changed(_DATA)
+    def data_files(self) -> frozenset[str]:
+        """The names of the data files that have a digest."""
+        return frozenset(name for name in self._known() if name.startswith(f"{_DATA}/"))
+
+    def changed_data(self, but: Container[str] = ()) -> Iterator[str]:
+        """The names of data files that hold something else than when they were written.
+
+        Args:
+            but: Names of files that are not read.
+        """
+        return self._changed(_DATA, but)
 
     def changed_index(self, uuid: str) -> str | None:
         """The name of the first file of an index that holds something else than when it was written, or is gone."""
         return next(self._changed(f"{_INDEXES}/{uuid}"), None)
 
-    def _changed(self, within: str) -> Iterator[str]:
+    def _changed(self, within: str, but: Container[str] = ()) -> Iterator[str]:
         for name, digest in sorted(self._known().items()):
-            if not name.startswith(f"{within}/"):
+            if not name.startswith(f"{within}/") or name in but:
                 continue
             try:
                 found = self._digest(name)

@@ -42,7 +42,7 @@ from vericite.corpus.store.contract import (
     is_in,
     names_one,
 )
-from vericite.corpus.store.copying import Copy
+from vericite.corpus.store.copying import Copy, size_of
 from vericite.corpus.store.digests import Digests, without_panics
 from vericite.corpus.store.place import Place, store_errors
 from vericite.corpus.store.tables import PMIDS, PmidFacts
@@ -155,6 +155,10 @@ _NOTHING = SourceState(_BUILDER, "")
 # pyright: reportMissingTypeStubs=false
 
 
+COMPARED = 64 << 20
+"""Bytes of a store's documents up to which they are compared with their digests before any is shown: under 0.2 s. Of
+larger stores they are when all documents are read, and by ``vericite corpus verify``."""
+
 FRESH = 5.0
 """Seconds after which a reader looks for what others have written."""
 
@@ -188,6 +192,9 @@ class LanceStore:
         self._opened = -FRESH
         self._table: Any = None
         self._signed: tuple[int, str] | None = None
+        self._comparing = Lock()
+        self._compared: frozenset[str] = frozenset()
+        self._compared_state = -1
         self.form = self.snapshot().schema
         self._check_version()
 
@@ -234,6 +241,31 @@ class LanceStore:
                     self._table = self._copy.table() if self._copy else self.database.open_table(tables.DOCUMENTS)
                 self._opened = now
             return self._table
+
+    def _sound(self, whole: bool = False) -> Any:
+        """The snapshot, to read documents from, once its files are compared with their digests.
+
+        Each file is read for it once per process, in a folder only: a bucket keeps checksums of its own.
+
+        Args:
+            whole: Compare large stores too, of which all documents are read anyway.
+
+        Raises:
+            InputError: A file holds something else than was written.
+        """
+        table = self.snapshot()
+        folder = self.place.folder
+        if folder is None or (self._compared_state == table.version and not whole):
+            return table
+        digests = Digests(self.place, tables.DOCUMENTS)
+        with self._comparing:
+            new = digests.data_files() - self._compared
+            if whole or sum(size_of(folder / f"{tables.DOCUMENTS}.lance" / name) or 0 for name in new) <= COMPARED:
+                for name in digests.changed_data(but=self._compared):
+                    raise InputError(tables.changed_documents(name))
+                self._compared |= new
+            self._compared_state = table.version
+        return table
 
     def _latest(self) -> Any:
         """The table as it is now where it lies; readers see it from their next look on."""
@@ -335,7 +367,7 @@ class LanceStore:
         """See ``Store.get``."""
         asked = list(ids)
         there: dict[str, Document] = {}
-        table = self.snapshot()
+        table = self._sound()
         for some in in_parts(asked, _IDS_AT_ONCE):
             there.update((document.id, document) for document in self._stream(table, is_in("id", some)))
         missing = tuple(id for id in dict.fromkeys(asked) if id not in there)
@@ -343,20 +375,20 @@ class LanceStore:
 
     def of_pmids(self, pmids: Iterable[str]) -> tuple[Document, ...]:
         """See ``Store.of_pmids``."""
-        table = self.snapshot()
+        table = self._sound()
         parts = in_parts(pmids, _IDS_AT_ONCE)
         return tuple(document for some in parts for document in self._stream(table, is_in("pmid", some)))
 
     def of_names(self, dois: Iterable[str], pmcids: Iterable[str]) -> tuple[Document, ...]:
         """See ``Store.of_names``."""
-        table = self.snapshot()
+        table = self._sound()
         names = [*(("doi", doi) for doi in dois), *(("pmcid", pmcid) for pmcid in pmcids)]
         parts = (names[start : start + _NAMES_AT_ONCE] for start in range(0, len(names), _NAMES_AT_ONCE))
         return tuple(document for some in parts for document in self._stream(table, names_one(some)))
 
     def scan(self, filters: Filters | None = None) -> Iterator[Document]:
         """See ``Store.scan``."""
-        return self._stream(self.snapshot(), filters.predicate() if filters else None)
+        return self._stream(self._sound(whole=True), filters.predicate() if filters else None)
 
     def _stream(self, table: Any, predicate: str | None) -> Iterator[Document]:
         with store_errors("read", self.place):
@@ -366,7 +398,7 @@ class LanceStore:
     def search(self, query: str, k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
         """See ``Store.search``."""
         words = storable(query[:LONGEST_QUERY])
-        table, predicate = self.snapshot(), filters.predicate() if filters else None
+        table, predicate = self._sound(), filters.predicate() if filters else None
 
         def ask(limit: int) -> Any:
             return tables.by_words(table, words, limit, predicate)
@@ -377,7 +409,7 @@ class LanceStore:
     def search_vectors(self, vector: NDArray[np.float32], k: int, filters: Filters | None = None) -> tuple[Hit, ...]:
         """See ``Store.search_vectors``."""
         self._check_vector(vector)
-        table, predicate = self.snapshot(), filters.predicate() if filters else None
+        table, predicate = self._sound(), filters.predicate() if filters else None
 
         def ask(limit: int) -> Any:
             return tables.by_vector(table, vector.astype(np.float32), limit, predicate)

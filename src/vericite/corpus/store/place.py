@@ -77,6 +77,7 @@ def foreign_entries(folder: Path) -> list[str]:
     return sorted(name for name in names if name != _JOURNAL and not name.startswith("."))
 
 
+_PANIC = ("PanicException", "RustPanic")
 _WRITING = ("write to", "index")
 _OUT_OF_REACH = re.compile(r"credential|accessdenied|forbidden|status(?: code)?:? 403\b|http error|nosuchbucket", re.I)
 
@@ -91,26 +92,29 @@ def store_errors(doing: str, place: Place) -> Generator[None, None, None]:
     try:
         yield
     # LanceDB raises the built-in errors: ValueError for a file that is gone, RuntimeError or OSError for a full disk.
-    except (OSError, RuntimeError, ValueError) as error:
+    # A damaged file may also make its Rust panic, which comes as an exception of a class that cannot be imported.
+    except BaseException as error:
+        if not (isinstance(error, OSError | RuntimeError | ValueError) or type(error).__name__.endswith(_PANIC)):
+            raise
         raise InputError(
             f"expected to {doing} {place.name}; found: {reason_of(error)}.{_next_step(doing, place, error)}"
         ) from error
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """What LanceDB says was wrong, without what only its makers can use."""
     # LanceDB ends its messages with the place in its own source and how often it tried.
     text = re.split(r", /?\S+\.rs:\d+", " ".join(str(error).split()))[0].rstrip(". ")
     return text if len(text) <= 400 else text[:397] + "..."
 
 
-def is_out_of_reach(error: Exception, place: Place) -> bool:
+def is_out_of_reach(error: BaseException, place: Place) -> bool:
     """Whether a bucket's address or the rights to it are at fault, so that nothing is known of what lies there."""
     # Messages name files, and the name of a folder or of an index may well contain "403".
     return place.folder is None and _OUT_OF_REACH.search(str(error)) is not None
 
 
-def _next_step(doing: str, place: Place, error: Exception) -> str:
+def _next_step(doing: str, place: Place, error: BaseException) -> str:
     text = str(error).lower()
     if any(sign in text for sign in ("no space left", "os error 28", "disk full", "quota", "file too large")):
         return " Free space on the disk and run the same again: what was written stays, and it goes on from there."

@@ -315,8 +315,13 @@ def problems_of(table: Any, place: Place, embedder: str | None, facts: PmidFacts
             "the store is sound, the next build that adds to it writes them anew"
         )
     for name in digests.changed_data():
-        yield f"expected the documents in {name} as they were written; found other bytes. {_RESTORE}"
+        yield changed_documents(name)
     yield from _readable("indexes", place, lambda: _in_indexes(table, place, facts))
+
+
+def changed_documents(name: str) -> str:
+    """What to say of a data file that holds something else than was written."""
+    return f"expected the documents in {name} as they were written; found other bytes. {_RESTORE}"
 
 
 def _readable(what: str, place: Place, problems: Callable[[], Iterator[str]]) -> Iterator[str]:
