@@ -38,7 +38,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vericite.attribute import Attribution, Attributor, load_attributor
+from vericite.attribution import Attribution, Attributor, load_attributor
 from vericite.disk.files import cache_file, write_whole
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named

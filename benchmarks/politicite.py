@@ -40,8 +40,8 @@ from typing import Any
 
 import numpy as np
 
-from vericite.attribute import load_attributor
-from vericite.attribute.attributor import cited
+from vericite.attribution import load_attributor
+from vericite.attribution.attributor import cited
 from vericite.datasets.attributed import answer_of_sentences
 from vericite.datasets.entry import Entry
 from vericite.datasets.registry import source_named

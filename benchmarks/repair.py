@@ -30,7 +30,7 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from vericite.attribute import load_attributor
+from vericite.attribution import load_attributor
 from vericite.corpus import demo_documents, demo_questions, demo_vectors
 from vericite.errors import RecordError
 from vericite.formats import AnswerToCheck, answers_in

@@ -110,3 +110,11 @@ def test_no_two_classes_have_one_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(path.name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_no_public_function_is_hidden_by_a_package():
+    """Importing ``vericite.report`` would set the name to the package, and the function could not be called again."""
+    import pkgutil
+
+    packages = {info.name for info in pkgutil.iter_modules(vericite.__path__)}
+    assert packages.isdisjoint(vericite.__all__)

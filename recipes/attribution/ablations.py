@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from pools import Pools
-from vericite.attribute.features import FeatureMaker
-from vericite.attribute.learned import chosen
+from vericite.attribution.features import FeatureMaker
+from vericite.attribution.learned import chosen
 from vericite.disk.jobs import Job
 from vericite.evaluate.resampling import Bootstrap, Estimate, ratio
 from vericite.models.embedder import Embedder

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         score,
         search,
     )
-    from vericite.attribute.attributor import Attribution
+    from vericite.attribution.attributor import Attribution
     from vericite.corpus.store import Filters, Store, open_store
     from vericite.errors import InputError, MissingExtraError, VeriCiteError
     from vericite.evaluate.scoring import Figure
@@ -74,7 +74,7 @@ _HOMES = {
         "score",
         "search",
     ),
-    "vericite.attribute.attributor": ("Attribution",),
+    "vericite.attribution.attributor": ("Attribution",),
     "vericite.corpus.store": (
         "Filters",
         "Store",

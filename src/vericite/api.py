@@ -22,7 +22,7 @@ from vericite.verify.judges.function import AnyJudge, as_judge
 from vericite.verify.protocol import DEFAULT, Protocol
 
 if TYPE_CHECKING:
-    from vericite.attribute.attributor import Attribution
+    from vericite.attribution.attributor import Attribution
     from vericite.corpus.store import BuildReport
     from vericite.evaluate.ratings import Agreed, Rating
     from vericite.evaluate.scoring import Figure, System
@@ -162,7 +162,7 @@ def attribute(
     Raises:
         InputError: The answer or a document cannot be read.
     """
-    from vericite.attribute.registry import load_attributor, usual
+    from vericite.attribution.registry import load_attributor, usual
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
     chosen = plan or Plan()
@@ -326,8 +326,8 @@ def report(
     Raises:
         InputError: A file cannot be read or written.
     """
-    from vericite.report.data import make_report, with_verdicts
-    from vericite.report.page import make_page, write_page
+    from vericite.reporting.data import make_report, with_verdicts
+    from vericite.reporting.page import make_page, write_page
 
     checked = [with_verdicts(system, protocol, as_judge(judge)) for system in _systems(systems, gold)]
     page = make_page(make_report(checked), title)

@@ -7,7 +7,7 @@ import pytest
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
 from vericite.records import Document
-from vericite.report.data import with_verdicts
+from vericite.reporting.data import with_verdicts
 from vericite.text.citations import parse_answer
 
 SOURCE = "Zelotrine \U0001f600 reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."

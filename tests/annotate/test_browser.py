@@ -21,7 +21,7 @@ from vericite.annotate.units import Unit, draw, units_of
 from vericite.evaluate.items import Item
 from vericite.evaluate.scoring import System
 from vericite.records import Document, Rationale, RationaleStep, SourceText
-from vericite.report.page import Page, write_page
+from vericite.reporting.page import Page, write_page
 from vericite.text.citations import parse_answer
 
 pytestmark = [

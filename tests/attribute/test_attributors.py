@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vericite.attribute import (
+from vericite.attribution import (
     Attribution,
     Attributor,
     CosineAttributor,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.attribute import cited, uncited
+from vericite.attribution import cited, uncited
 from vericite.errors import InputError
 from vericite.records import Answer, Document
 from vericite.text.citations import parse_answer

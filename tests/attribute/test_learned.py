@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vericite.attribute import load_attributor
-from vericite.attribute.features import FEATURES, MOST_SOURCES, FeatureMaker, logit
-from vericite.attribute.learned import Head, LearnedAttributor, Member
-from vericite.attribute.registry import usual
+from vericite.attribution import load_attributor
+from vericite.attribution.features import FEATURES, MOST_SOURCES, FeatureMaker, logit
+from vericite.attribution.learned import Head, LearnedAttributor, Member
+from vericite.attribution.registry import usual
 from vericite.models.contracts import Judgement, Pair
 from vericite.records import Document
 from vericite.text.citations import parse_answer

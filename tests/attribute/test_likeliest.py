@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vericite.attribute import Attribution, LikeliestAttributor, load_attributor
-from vericite.attribute.verified import FLOOR, REASON
+from vericite.attribution import Attribution, LikeliestAttributor, load_attributor
+from vericite.attribution.verified import FLOOR, REASON
 from vericite.models import Pair
 from vericite.records import Document
 from vericite.verify import Judgement, get_protocol

@@ -16,8 +16,8 @@ pytest.importorskip("onnx")
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from vericite.attribute import MultiLabelAttributor, load_attributor
-from vericite.attribute.registry import SourcesEncoder
+from vericite.attribution import MultiLabelAttributor, load_attributor
+from vericite.attribution.registry import SourcesEncoder
 from vericite.errors import InputError, ModelCardError, ModelHashError, ModelMissingError
 from vericite.models import ModelFolder, Pair
 from vericite.models.folder import VERIFIER, WEIGHTS

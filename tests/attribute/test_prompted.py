@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable
 
-from vericite.attribute import LlmAttributor
+from vericite.attribution import LlmAttributor
 from vericite.llm import LLM, ChatRequest, Settings, Usage
 from vericite.llm.retry import RawReply
 from vericite.records import Document

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.attribute import ATTRIBUTORS, Attribution
+from vericite.attribution import ATTRIBUTORS, Attribution
 from vericite.corpus.retractions import RetractionReport, learn
 
 DOCUMENTS = (

@@ -64,7 +64,7 @@ def test_a_report_that_is_stopped_says_that_nothing_was_written(run_cli, tmp_pat
     def stopped(*_: object) -> None:
         raise end
 
-    monkeypatch.setattr("vericite.report.data.with_verdicts", stopped)
+    monkeypatch.setattr("vericite.reporting.data.with_verdicts", stopped)
     out = tmp_path / "report.html"
     printed = run_cli("report", str(EXAMPLES / "answers.jsonl"), "--out", str(out))
     assert printed.code in (130, 143)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from vericite.attribute import Attributor
+from vericite.attribution import Attributor
 from vericite.pipeline.repair import Repairer
 from vericite.pipeline.search import Search
 

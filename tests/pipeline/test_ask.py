@@ -8,14 +8,14 @@ import pytest
 from vericite.api import ask
 from vericite.corpus import demo_documents, demo_questions
 from vericite.errors import InputError
+from vericite.evaluate.citation_rates import CitationRates
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
-from vericite.evaluate.rates import CitationRates
 from vericite.generate.selection import subjects_of
 from vericite.models.folder import EMBEDDER, VERIFIER
 from vericite.pipeline.ask import Pipeline
 from vericite.records import Document, Question, Run, parse_record, to_json
-from vericite.report.data import ShownAnswer
+from vericite.reporting.data import ShownAnswer
 from vericite.verify import Protocol
 
 LEXICAL = Protocol(judge="lexical", name="lexical")

@@ -9,7 +9,7 @@ import pytest
 
 from ablations import TABLES, Ablations, sets_of
 from made import single_sources
-from vericite.attribute.features import FEATURES
+from vericite.attribution.features import FEATURES
 from vericite.errors import InputError
 from vericite.train.examples import AttributionExample, ExampleSource, as_line
 from vericite.train.set_head import Example, HeadConfig

@@ -16,8 +16,8 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.records import Document
-from vericite.report.data import make_report, with_verdicts
-from vericite.report.page import Page, make_page, write_page
+from vericite.reporting.data import make_report, with_verdicts
+from vericite.reporting.page import Page, make_page, write_page
 from vericite.text.citations import parse_answer
 
 AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules" / "axe-core")) / "axe.min.js"

@@ -17,8 +17,8 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.records import Answer, Change, Document
-from vericite.report.data import Report, make_report, with_verdicts
-from vericite.report.page import Page, make_page, write_page
+from vericite.reporting.data import Report, make_report, with_verdicts
+from vericite.reporting.page import Page, make_page, write_page
 from vericite.text.citations import parse_answer
 
 SOURCE = "Zelotrine reduced pain in 40 of 80 adults. Nausea was common. Cost was not studied."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vericite.attribute.registry import load_attributor
+from vericite.attribution.registry import load_attributor
 from vericite.disk.bucket import Objects
 from vericite.errors import ClusterError, InputError
 from vericite.formats import answers_in

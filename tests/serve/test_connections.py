@@ -49,6 +49,41 @@ def test_a_connection_without_a_request_is_closed(started: Callable[..., Served]
                 assert waiting.recv(10) == b""
 
 
+def test_a_second_head_that_drips_is_closed_and_others_are_answered(started: Callable[..., Served]):
+    """After one quick request a connection counted as busy for good, and kept everyone else out."""
+    from vericite.serve.connections import REQUEST_SECONDS
+
+    served = started()
+    head = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with connect(served) as dripping:
+        dripping.sendall(head + b"\r\n")
+        assert b"200" in dripping.recv(4096)
+        dripping.sendall(head + b"X: ")
+        end, closed = time.monotonic() + REQUEST_SECONDS + 20, False
+        dripping.settimeout(1)
+        while not closed and time.monotonic() < end:
+            try:
+                dripping.sendall(b"a")
+                closed = dripping.recv(4096) == b""
+            except TimeoutError:
+                pass
+            except OSError:
+                closed = True
+        assert closed
+
+
+def test_idle_connections_give_way_to_new_ones(started: Callable[..., Served]):
+    served = started()
+    resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (640, 640))
+    with ExitStack() as opened:
+        for _ in range(540):
+            idle = opened.enter_context(connect(served))
+            idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            with suppress(ConnectionResetError):
+                idle.recv(4096)
+        assert served.get("/healthz").status_code == 200
+
+
 def test_connections_leave_half_of_the_file_handles(monkeypatch: pytest.MonkeyPatch):
     from vericite.serve import connections
 

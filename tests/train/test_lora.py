@@ -111,8 +111,8 @@ def test_a_decoder_learns_a_label_a_source(
 
 
 def test_a_decoder_is_read_back_to_cite(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
-    from vericite.attribute import load_attributor
-    from vericite.attribute.decoder import CARD, DecoderAttributor, ShownToDecoder
+    from vericite.attribution import load_attributor
+    from vericite.attribution.decoder import CARD, DecoderAttributor, ShownToDecoder
 
     assert run_cli(*asked("attribution", "out")).code == 0
     out = tmp_path / "out"
@@ -215,7 +215,7 @@ def test_a_killed_run_ends_with_the_same_weights(asked: Callable[..., list[str]]
 def test_half_precision_is_the_decoders_alone(base: Path):
     import torch
 
-    from vericite.attribute.decoder import load_decoder
+    from vericite.attribution.decoder import load_decoder
     from vericite.train.lora import LoraConfig, adapted, trained
 
     model = adapted(load_decoder(str(base), causal=True)[0], LoraConfig(precision="bf16"), causal=True)

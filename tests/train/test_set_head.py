@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vericite.attribute import load_attributor
-from vericite.attribute.features import FEATURES
-from vericite.attribute.learned import HEAD, Head, logits_of
+from vericite.attribution import load_attributor
+from vericite.attribution.features import FEATURES
+from vericite.attribution.learned import HEAD, Head, logits_of
 from vericite.errors import InputError, ModelCardError
 from vericite.records import Document
 from vericite.train.examples import AttributionExample, ExampleSource, as_line

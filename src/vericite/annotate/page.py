@@ -15,8 +15,8 @@ from vericite.annotate.schemes import Scheme
 from vericite.annotate.units import Unit
 from vericite.errors import InputError
 from vericite.records import SourceText
-from vericite.report.data import ScriptOffsets
-from vericite.report.page import ELEMENTS, PageParts, rendered
+from vericite.reporting.data import ScriptOffsets
+from vericite.reporting.page import ELEMENTS, PageParts, rendered
 from vericite.text.sentences import document_sentences
 
 

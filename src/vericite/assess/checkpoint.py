@@ -144,7 +144,7 @@ class _Encoder:
 class _Decoder:
     def __init__(self, folder: Path, card: CompletenessCard) -> None:
         try:
-            from vericite.attribute.decoder import load_labelled
+            from vericite.attribution.decoder import load_labelled
 
             module, self._tokenizer = load_labelled(card.base, len(card.labels), folder)
         except ImportError:

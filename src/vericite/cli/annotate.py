@@ -111,7 +111,7 @@ def page(
     """
     from vericite.annotate.page import make_annotation_page
     from vericite.annotate.schemes import load_scheme
-    from vericite.report.page import Page, write_page
+    from vericite.reporting.page import Page, write_page
 
     refuse_same(out, sample)
     refuse_unwritable(out)
@@ -285,7 +285,7 @@ def _systems(
     """The systems, checked where they were not."""
     from vericite.cli.answers import read_library
     from vericite.evaluate.systems import read_systems
-    from vericite.report.data import with_verdicts
+    from vericite.reporting.data import with_verdicts
 
     read = read_systems(places, problems, gold, {}, read_library(documents, problems), names or ())
     refuse_same(out, *read.paths, documents)

@@ -42,7 +42,7 @@ from vericite.cli.workers import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vericite.attribute.attributor import Attribution, Attributor
+    from vericite.attribution.attributor import Attribution, Attributor
     from vericite.errors import RecordError
     from vericite.records import Answer, Document
     from vericite.scale import AttributeWork
@@ -109,7 +109,7 @@ def attribute(
     without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
     then 2.
     """
-    from vericite.attribute.registry import load_attributor, usual
+    from vericite.attribution.registry import load_attributor, usual
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import ProgressLine
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
@@ -162,7 +162,7 @@ def _attributed(
 
 def _attributed_by_workers(work: AttributeWork, answers: Iterator[Answer], shared: Shared) -> Generator[Attribution]:
     """The same, with the work shared."""
-    from vericite.attribute.attributor import Attribution
+    from vericite.attribution.attributor import Attribution
     from vericite.formats import AnswerToCheck
 
     making = Making(
@@ -237,7 +237,7 @@ def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:
 
 
 def _unusable(answer: Answer, file: Path, number: int) -> RecordError | None:
-    from vericite.attribute.attributor import MOST_DOCUMENTS
+    from vericite.attribution.attributor import MOST_DOCUMENTS
     from vericite.errors import RecordError
 
     count = len(answer.documents)

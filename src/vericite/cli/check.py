@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from vericite.cli.show import Row
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
+    from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
-    from vericite.evaluate.rates import CitationRates
     from vericite.pipeline.plan import Plan
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
@@ -233,8 +233,8 @@ def _pooled(
 ) -> CitationRates:
     """The rates; where a page is asked for, what it shows is added to ``items``."""
     from vericite.cli.terminal import ProgressLine
+    from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.items import Item
-    from vericite.evaluate.rates import CitationRates
 
     rates = CitationRates()
     with ProgressLine("checking", "answers", total).running() as progress:

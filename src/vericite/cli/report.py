@@ -60,7 +60,7 @@ def report(
     from vericite.cli.figures import reported
     from vericite.errors import InputError
     from vericite.evaluate.systems import read_systems
-    from vericite.report.data import with_verdicts
+    from vericite.reporting.data import with_verdicts
 
     if bool(labels) != (sample is not None):
         raise InputError(
@@ -101,7 +101,7 @@ def _told_if_stopped() -> Generator[None]:
 
 def _write_table(systems: Sequence[System], path: Path | None) -> None:
     """Write a row a citation, or print them."""
-    from vericite.report.data import citation_table
+    from vericite.reporting.data import citation_table
 
     text = citation_table(systems)
     if path is None:
@@ -125,8 +125,8 @@ def write_report(
     Raises:
         InputError: It cannot be written.
     """
-    from vericite.report.data import make_report
-    from vericite.report.page import LARGEST, make_page, write_page
+    from vericite.reporting.data import make_report
+    from vericite.reporting.page import LARGEST, make_page, write_page
 
     page = make_page(make_report(systems, people=people), title, external_data)
     write_page(page, out)

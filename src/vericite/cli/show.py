@@ -11,7 +11,7 @@ from rich.text import Text
 
 from vericite.cli.io import clean, is_quiet
 from vericite.cli.terminal import Terminal
-from vericite.evaluate.rates import CitationRates
+from vericite.evaluate.citation_rates import CitationRates
 from vericite.llm import Ledger
 from vericite.records import (
     Change,

@@ -1,5 +1,5 @@
 """Figures over many answers, each with its count and interval."""
 
-from vericite.evaluate.rates import CitationRates
+from vericite.evaluate.citation_rates import CitationRates
 
 __all__ = ["CitationRates"]

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter
 
-from vericite.attribute.attributor import Attributor
-from vericite.attribute.registry import load_attributor
+from vericite.attribution.attributor import Attributor
+from vericite.attribution.registry import load_attributor
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError
 from vericite.pipeline.build import judge_of, protocol_of, settings_of

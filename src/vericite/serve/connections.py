@@ -16,7 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 MOST_CONNECTIONS = 512
 """Connections at a time. Beyond that the one that has waited longest without a request is closed."""
 REQUEST_SECONDS = 15.0
-"""Seconds in which a new connection must have sent the head of a request."""
+"""Seconds in which a connection must have sent the head of its next request, however it drips."""
+UNREAD_SECONDS = 60.0
+"""Seconds for which a client may read nothing of a response."""
 ACCEPTED_AT_ONCE = 64
 """Connections that are accepted before any of them is looked at; the others wait in the system."""
 _LOG = logging.getLogger(__name__)
@@ -57,46 +59,72 @@ def _logged(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 class LimitedProtocol(H11Protocol):
-    """HTTP/1.1 with a limit on connections and on the time that one waits for its first request."""
+    """HTTP/1.1 with limits on connections, on the time for the head of a request, and on clients that read nothing."""
 
     most: int = MOST_CONNECTIONS
     request_seconds: float = REQUEST_SECONDS
+    unread_seconds: float = UNREAD_SECONDS
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
         self._closes_at = 0.0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection; where there are too many, close the idle one that came first, or this one."""
-        super().connection_made(transport)
-        self._closes_at = self.loop.time() + self.request_seconds
-        self._deadline = self.loop.call_at(self._closes_at, self._expire)
-        if len(self.connections) > self.most:
-            others = cast("set[LimitedProtocol]", self.connections)
-            oldest = min((other for other in others if other.waiting), key=_closes_at, default=self)
-            oldest.transport.abort()
-            self.connections.discard(oldest)
 
     @property
     def waiting(self) -> bool:
-        """Whether no request was begun on it yet."""
-        return not self.cycle
+        """Whether no request is at work on it."""
+        return not self.cycle or self.cycle.response_complete
 
     @property
     def closes_at(self) -> float:
         """When it is closed if no request comes, by the loop's clock."""
         return self._closes_at
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection; where there are too many, close the idle one that came first, or this one."""
+        super().connection_made(transport)
+        self._expect_request()
+        if len(self.connections) > self.most:
+            others = cast("set[LimitedProtocol]", self.connections)
+            oldest = min((other for other in others if other.waiting), key=_closes_at, default=self)
+            oldest.transport.abort()
+            self.connections.discard(oldest)
+
+    def on_response_complete(self) -> None:
+        """Expect the next request; a byte now and then does not put its deadline off."""
+        super().on_response_complete()
+        self._expect_request()
+
+    def pause_writing(self) -> None:
+        """Close the connection where the client reads nothing of a response for too long."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self.unread_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        super().resume_writing()
+        _cancel(self._unread)
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadline."""
-        if self._deadline is not None:
-            self._deadline.cancel()
+        """Forget the deadlines."""
+        _cancel(self._deadline)
+        _cancel(self._unread)
         super().connection_lost(exc)
+
+    def _expect_request(self) -> None:
+        _cancel(self._deadline)
+        self._closes_at = self.loop.time() + self.request_seconds
+        self._deadline = self.loop.call_at(self._closes_at, self._expire)
 
     def _expire(self) -> None:
         if self.waiting and not self.transport.is_closing():
             self.transport.abort()
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 def _closes_at(connection: LimitedProtocol) -> float:

@@ -22,7 +22,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vericite.attribute.attributor import Attribution
+from vericite.attribution.attributor import Attribution
 from vericite.errors import VeriCiteError
 from vericite.records import Document, Record, Run, first_problem, to_json
 from vericite.serve.bodies import (

@@ -10,8 +10,8 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
 from vericite.records import Answer, CheckedRationale, Run
-from vericite.report.data import ShownAnswer, make_report
-from vericite.report.page import ANSWER, CSS, ELEMENTS, PageParts, make_page, rendered
+from vericite.reporting.data import ShownAnswer, make_report
+from vericite.reporting.page import ANSWER, CSS, ELEMENTS, PageParts, make_page, rendered
 from vericite.serve.bodies import RepairedBody
 from vericite.serve.kept import Keepable, RunEntry, title_of
 from vericite.serve.service import Service

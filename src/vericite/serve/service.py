@@ -15,8 +15,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from vericite.attribute.attributor import Attribution
-from vericite.attribute.registry import load_attributor, usual
+from vericite.attribution.attributor import Attribution
+from vericite.attribution.registry import load_attributor, usual
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
 from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
@@ -37,7 +37,7 @@ from vericite.records import (
     VerificationFailure,
     to_json,
 )
-from vericite.report.data import ShownAnswer
+from vericite.reporting.data import ShownAnswer
 from vericite.serve.bodies import (
     MOST_ID,
     MOST_TITLE,

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vericite.attribute.decoder import base_signature, load_decoder
+from vericite.attribution.decoder import base_signature, load_decoder
 from vericite.disk.files import PARTIAL
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError

@@ -30,7 +30,7 @@ from vericite.assess.checkpoint import CARD as COMPLETENESS
 from vericite.assess.checkpoint import CompletenessCard, decoder_ids
 from vericite.assess.completeness import AnswerSentence, asked_hash
 from vericite.assess.correctness import WindowExample
-from vericite.attribute.decoder import (
+from vericite.attribution.decoder import (
     ADAPTER,
     CARD,
     WEIGHTS,

@@ -1,4 +1,4 @@
-"""Fit a head over sets of sources (``vericite.attribute.learned``): what ``vericite train attribution`` does.
+"""Fit a head over sets of sources (``vericite.attribution.learned``): what ``vericite train attribution`` does.
 
 First comes what takes long: the bundled verifier and embedder read every example, a line of numbers each, in OUT. A run
 that was ended goes on there. Fitting takes seconds: numpy, one core, the same weights from the same seed.
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vericite.attribute.features import FEATURES, FeatureMaker
-from vericite.attribute.learned import HEAD, Head, Member, PairRule, chosen, logits_of, standardized
+from vericite.attribution.features import FEATURES, FeatureMaker
+from vericite.attribution.learned import HEAD, Head, Member, PairRule, chosen, logits_of, standardized
 from vericite.disk.files import write_whole
 from vericite.disk.jobs import Job, Lines
 from vericite.errors import InputError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
-from vericite.attribute.attributor import Attributor, SourcesFound, cited, uncited
+from vericite.attribution.attributor import Attributor, SourcesFound, cited, uncited
 from vericite.errors import EntrezError, InputError
 from vericite.pipeline.search import Search
 from vericite.records import (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from vericite.attribute.attributor import MOST_DOCUMENTS, Attributor
-from vericite.attribute.verified import VerifierAttributor
+from vericite.attribution.attributor import MOST_DOCUMENTS, Attributor
+from vericite.attribution.verified import VerifierAttributor
 from vericite.errors import InputError
 from vericite.generate.prompt import Shown, message_tokens, truncate_evidence
 from vericite.generate.rationale import folded

@@ -17,7 +17,7 @@ import torch
 from pydantic import Field, ValidationError
 from torch import Tensor, nn
 
-from vericite.attribute.attributor import Attributor, SourcesFound
+from vericite.attribution.attributor import Attributor, SourcesFound
 from vericite.errors import InputError, ModelCardError, ModelMissingError
 from vericite.models.hf import find_checkpoint, quiet
 from vericite.network.access import offline_by_environment

@@ -22,7 +22,7 @@ from typing import Any
 from vericite.disk.files import Replacing
 from vericite.errors import InputError
 from vericite.records import RateTally
-from vericite.report.data import Report
+from vericite.reporting.data import Report
 
 MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"
 _FEWEST = 2
@@ -230,7 +230,7 @@ def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
     }
 
 
-_OWN = "vericite.report"
+_OWN = "vericite.reporting"
 CSS, ELEMENTS, ANSWER = (_OWN, "page.css"), (_OWN, "elements.js"), (_OWN, "answer.js")
 """What other pages share: styles, the making of elements, and the view of an answer."""
 
@@ -262,7 +262,7 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
     plots, missing = make_plots(report)
     names = list(dict.fromkeys(name for system in report.systems for name in system.rates))
     html = rendered(
-        "vericite.report",
+        "vericite.reporting",
         "page.html.j2",
         PageParts((CSS,), (ELEMENTS, ANSWER, (_OWN, "page.js")), external=external_data),
         None if external_data else report.values,

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
-from vericite.attribute.attributor import Attributor, SourcesFound
-from vericite.attribute.features import FEATURES, VERSION, FeatureMaker, Known
+from vericite.attribution.attributor import Attributor, SourcesFound
+from vericite.attribution.features import FEATURES, VERSION, FeatureMaker, Known
 from vericite.errors import InputError, ModelCardError, ModelMissingError
 from vericite.models.contracts import Embeds, Judge
 from vericite.models.folder import TrainingSet

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 from math import log
 from typing import NamedTuple
 
-from vericite.attribute.attributor import Attributor, SourcesFound
+from vericite.attribution.attributor import Attributor, SourcesFound
 from vericite.errors import InputError
 from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair
 from vericite.records import Answer, Document, Verdict, VerificationFailure

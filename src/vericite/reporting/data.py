@@ -10,10 +10,10 @@ from hashlib import sha256
 from typing import Any
 
 from vericite.errors import InputError
+from vericite.evaluate.citation_rates import CitationRates
 from vericite.evaluate.correction import SystemByPeople
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
-from vericite.evaluate.rates import CitationRates
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System, each_compared
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table

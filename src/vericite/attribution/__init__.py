@@ -1,6 +1,6 @@
 """Attribution after generation: citations for answers that have none."""
 
-from vericite.attribute.attributor import (
+from vericite.attribution.attributor import (
     MOST_DOCUMENTS,
     Attribution,
     Attributor,
@@ -9,8 +9,8 @@ from vericite.attribute.attributor import (
     cited,
     uncited,
 )
-from vericite.attribute.learned import Head, LearnedAttributor
-from vericite.attribute.registry import (
+from vericite.attribution.learned import Head, LearnedAttributor
+from vericite.attribution.registry import (
     ATTRIBUTORS,
     DEFAULT,
     CosineAttributor,
@@ -19,7 +19,7 @@ from vericite.attribute.registry import (
     RandomAttributor,
     load_attributor,
 )
-from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
+from vericite.attribution.verified import LikeliestAttributor, VerifierAttributor
 
 __all__ = [
     "ATTRIBUTORS",

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from vericite.attribute.attributor import Attributor, SourcesFound
-from vericite.attribute.learned import BUNDLED, HEAD, Head, LearnedAttributor
-from vericite.attribute.verified import LikeliestAttributor, VerifierAttributor
+from vericite.attribution.attributor import Attributor, SourcesFound
+from vericite.attribution.learned import BUNDLED, HEAD, Head, LearnedAttributor
+from vericite.attribution.verified import LikeliestAttributor, VerifierAttributor
 from vericite.errors import InputError, MissingExtraError, ModelCardError, UnknownNameError
 from vericite.llm import LLM, CallFailure, ChatRequest, Ledger, Settings
 from vericite.llm.chat import as_block
@@ -336,7 +336,7 @@ def _by_head(file: Path, protocol: Protocol | None) -> Attributor:
 
 def _decoder(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor:
     try:
-        from vericite.attribute.decoder import DecoderAttributor
+        from vericite.attribution.decoder import DecoderAttributor
 
         return DecoderAttributor(Path(rest).expanduser())
     except ModuleNotFoundError as error:
