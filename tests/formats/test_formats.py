@@ -26,6 +26,7 @@ FILES = {
     "openai": "openai.json",
     "gemini": "gemini.json",
     "perplexity": "perplexity.json",
+    "paper-qa": "paper-qa.json",
     "trec-rag": "trec-rag.jsonl",
     "autojudge": "autojudge.jsonl",
     "medaesqa": "medaesqa.json",

@@ -23,6 +23,7 @@ from vericite.formats.form import (
     answer_of,
     dict_of,
     dicts_in,
+    expect_words,
     items_in,
     sources_of,
 )
@@ -63,6 +64,14 @@ def _tupled(value: object) -> object:
     return tuple(items_in(cast(object, value))) if isinstance(value, list) or value is None else value
 
 
+def _answer_words(value: object) -> object:
+    """The words of an answer, which are not what Python prints of a message."""
+    words = words_of(value)
+    if isinstance(words, str):
+        expect_words(words)
+    return words
+
+
 class _Turn(Foreign):
     """A question, its answer and what the answer was written from."""
 
@@ -70,7 +79,7 @@ class _Turn(Foreign):
     question: Annotated[str | None, BeforeValidator(_question)] = Field(
         None, validation_alias=AliasChoices("user_input", "input", "query", "question")
     )
-    answer: Annotated[str, BeforeValidator(words_of)] = Field(validation_alias=AliasChoices(*_ANSWERS))
+    answer: Annotated[str, BeforeValidator(_answer_words)] = Field(validation_alias=AliasChoices(*_ANSWERS))
     contexts: Annotated[tuple[Given, ...], BeforeValidator(_tupled)] = Field(validation_alias=AliasChoices(*_CONTEXTS))
     names: Annotated[tuple[Name, ...], BeforeValidator(_tupled)] = Field((), validation_alias="retrieved_context_ids")
 

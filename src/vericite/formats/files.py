@@ -16,6 +16,7 @@ from vericite.errors import InputError, RecordError
 from vericite.formats.form import Fields, RawRecord, dict_of, fields_of
 from vericite.formats.tables import TABLES, Columns, table_records
 from vericite.records import LONGEST_LINE, STANDARD_INPUT, STDIN, number_lines, open_bytes, storable
+from vericite.records.base import several_values
 
 MARKDOWN_FILES = frozenset({".md", ".markdown"})
 
@@ -103,7 +104,9 @@ def raw_records(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[Raw
             yield piece
         else:
             line, within, json = piece
-            yield RawRecord(str(path), number, line, json, within)
+            raw = RawRecord(str(path), number, line, json, within)
+            problem = several_values(json)
+            yield raw.refused(None, problem) if problem else raw
 
 
 def markdown_record(path: Path) -> Iterator[RawRecord | RecordError]:
@@ -232,7 +235,11 @@ def _records_in(
     path: Path, text: str, line: int, is_record: Callable[[Fields], bool]
 ) -> Iterator[_Piece | RecordError]:
     """The records that a JSON value holds; the value itself if it holds none."""
-    inner = _list_within(text, is_record)
+    try:
+        inner = _list_within(text, is_record)
+    except InputError as error:
+        yield RecordError(path, line, None, str(error))
+        return
     if inner is None:
         try:
             rows = _rows_of(text) if _BY_COLUMN.match(text) else None
@@ -277,7 +284,11 @@ def _rows_of(text: str) -> list[Fields] | None:
 
 
 def _list_within(text: str, is_record: Callable[[Fields], bool]) -> tuple[int, str] | None:
-    """Where the list of records begins, and its name before each record's number."""
+    """Where the list of records begins, and its name before each record's number.
+
+    Raises:
+        InputError: There are several lists of that name.
+    """
     if not text.startswith("[") and not any(f'"{name}"' in text for name in LISTS):
         return None  # spares the lines of a long file a second reading
     try:
@@ -291,11 +302,12 @@ def _list_within(text: str, is_record: Callable[[Fields], bool]) -> tuple[int, s
     if name is None or is_record(fields):
         return None
     found = position = 0
-    # To the end, for of a name that comes twice the last is what counts.
     while text[position := _skipped(text, position + 1 if position == 0 else position)] != "}":
         key, position = _DECODER.raw_decode(text, position)
         value_at = _skipped(text, position)
         _, position = _DECODER.raw_decode(text, value_at)
+        if key == name and found:
+            raise InputError(f"expected one list of records; found several values of {name!r}. Keep one of them")
         found = value_at if key == name else found
     return found, f"{name}."
 

@@ -206,6 +206,32 @@ _MACHINE_MADE = re.compile(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{
 _NO_TEXT = {"base64": "a PDF or another file in base64", "url": "an address", "file": "the name of a file"}
 
 
+_PRINTED = re.compile(
+    r"\s*\[?\s*(?:(?P<text>page_content=['\"]|content=['\"].{0,20000}\b(?:additional_kwargs|response_metadata)="
+    r"|Node ID: \S{1,99}\s{1,3}Text: )"
+    r"|(?P<kind>Document|NodeWithScore|TextNode|IndexNode|ImageNode|AIMessage|HumanMessage|ToolMessage|GeneratedAnswer"
+    r"|Response|Context|Text)\((?:id|id_|metadata|meta|page_content|content|node|text|data|response|context|embedding)"
+    r"[=:])",
+    re.DOTALL,
+)
+
+
+def expect_words(text: str) -> None:
+    """Refuse what Python prints of another library's object where its words are due.
+
+    Raises:
+        ValueError: The text is such a printed form, as ``json.dumps(result, default=str)`` writes it.
+    """
+    if found := _PRINTED.match(text):
+        shown = f"{found['kind']}(...)" if found["kind"] else found["text"].split("=")[0].strip()[:24]
+        raise ValueError(
+            f"expected the words of a text; found an object as Python prints it ({shown}), as "
+            "json.dumps(result, default=str) writes it. Write its fields: "
+            "json.dumps(result, default=lambda item: item.model_dump()), or check the result in Python: "
+            "vericite.check(result)"
+        )
+
+
 class Given(Foreign):
     """A document as another program writes it, or a part of one.
 
@@ -226,6 +252,7 @@ class Given(Foreign):
     @classmethod
     def _levelled(cls, given: Any) -> Any:
         if isinstance(given, str):
+            expect_words(given)
             return {"texts": (given,)}
         if not isinstance(given, dict):
             return given
@@ -238,7 +265,9 @@ class Given(Foreign):
                 f"expected a document's words; found {_NO_TEXT[kind]} (source type {kind!r}). "
                 'Give the text instead: {"type": "text", "data": "..."}'
             )
-        texts = (_words(level.get(name)) for level in levels for name in _TEXTS)
+        texts = [_words(level.get(name)) for level in levels for name in _TEXTS]
+        for text in (text for found in texts for text in found or ()):
+            expect_words(text)
         titles = _values(levels, ("title", "Title", "document_title"))
         return {
             "type": fields.get("type") or "document",

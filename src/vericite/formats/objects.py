@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from vericite.errors import InputError, RecordError, ValuesError, expect_many
-from vericite.formats.form import Fields, Given, RawRecord, passages
+from vericite.formats.form import Fields, Given, RawRecord, expect_words, passages
 from vericite.formats.registry import read_record
 from vericite.records import Answer, Document, Record, SourceText, first_problem
 from vericite.text.references import Library
@@ -40,6 +40,11 @@ def _as_document(item: object, position: int) -> Document:
     if isinstance(item, Document):
         return item
     where = f"documents.{position}"
+    if isinstance(item, str):
+        try:
+            expect_words(item)
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None
     fields = {"id": f"document-{position + 1}", "text": item} if isinstance(item, str) else plain(item)
     if not isinstance(fields, Mapping):
         raise InputError(

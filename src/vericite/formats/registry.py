@@ -16,6 +16,7 @@ from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
 from vericite.formats.files import file_records, is_text, markdown_record
 from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
 from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
+from vericite.formats.sessions import PAPER_QA
 from vericite.formats.spans import SPANS
 from vericite.formats.tables import Columns
 from vericite.formats.tracks import AUTOJUDGE, BIOGEN, MEDAESQA, TREC_RAG
@@ -87,6 +88,7 @@ FORMATS: dict[str, Format] = {
     "perplexity": PERPLEXITY,
     "openai": OPENAI,
     "gemini": GEMINI,
+    "paper-qa": PAPER_QA,
     "ragas": RAGAS,
     "llamaindex": LLAMAINDEX,
     "haystack": HAYSTACK,

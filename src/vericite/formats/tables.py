@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 import re
 import tokenize
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json, to_json
 
 from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
+from vericite.formats.delimited import repeated, rows, several_columns
 from vericite.formats.form import Fields, RawRecord, items_in
 from vericite.records import LONGEST_LINE, open_bytes
 from vericite.records.base import unpacked
@@ -39,6 +39,12 @@ COLUMNS = ("id", "question", "answer", "contexts", "context_ids", "documents")
 """What a column can be said to hold."""
 
 _LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
+_KNOWN = frozenset((
+    *COLUMNS, "user_input", "response", "retrieved_contexts", "retrieved_context_ids", "markdown", "output", "result",
+    "query", "input", "docs", "context", "source_documents", "source_nodes", "data", "text", "qid", "question_id",
+    "sample_id",
+))  # fmt: skip
+"""Names of fields that the first row of a table may write in any case."""
 _WORDS = frozenset(("id", "question", "answer", "user_input", "response", "markdown"))
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
@@ -107,17 +113,28 @@ def table_records(path: Path, kind: str, columns: Columns | None) -> Iterator[Ra
         InputError: It cannot be read, or lacks a column that was named.
         MissingExtraError: A package that reads it is not installed.
     """
-    rows = table_rows(path, kind, columns.missing if columns else None)
-    for number, row in enumerate(rows, start=1):
+    found = table_rows(path, kind, columns.missing if columns else None)
+    for number, row in enumerate(found, start=1):
         if isinstance(row, RecordError):
             yield row
             continue
         line, fields = row
-        values = {name: _value(name, value) for name, value in fields.items() if value is not None}
+        given = {name: value for name, value in fields.items() if value is not None}
         if columns:
-            values = {name: _value(name, value) for name, value in columns.renamed(values).items()}
+            given = columns.renamed({name: _value(name, value) for name, value in given.items()})
+        values = {name: _value(name, value) for name, value in _usual(given).items()}
         json = to_json(values, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
         yield RawRecord(str(path), number, line, json.decode())
+
+
+def _usual(fields: Fields) -> dict[str, Any]:
+    """The fields, known names in the usual spelling: a person may write ``Answer`` or ``RETRIEVED CONTEXTS``."""
+    return dict(zip(_usual_names(list(fields)), fields.values(), strict=True))
+
+
+def _usual_names(names: Sequence[str]) -> list[str]:
+    usual = ["_".join(name.casefold().split()) for name in names]
+    return [other if other in _KNOWN and other not in names else name for name, other in zip(names, usual, strict=True)]
 
 
 def table_rows(path: Path, kind: str, wrong: Wrong | None = None) -> Iterator[tuple[int, Fields] | RecordError]:
@@ -152,6 +169,8 @@ def _rows(path: Path, file: BinaryIO, kind: str, wrong: Wrong | None) -> Iterato
         line, values = item
         if header is None:
             header = [str(name or "").strip() for name in values]
+            if twice := repeated(_usual_names(header)):
+                raise InputError(f"{path}: {several_columns(twice)}")
             if wrong and (problem := wrong(list(filter(None, header)))):
                 raise InputError(f"{path}: {problem}")
         elif len(values) > len(header) and any(value not in (None, "") for value in values[len(header) :]):
@@ -172,7 +191,8 @@ def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Seq
     try:
         head = text.readline(LONGEST_LINE)
         delimiter = "\t" if kind == "tsv" else max(",;\t", key=head.count)
-        yield from _delimited(path, chain([head], text), delimiter, is_known=encoding == "utf-16")
+        lines = chain([head] if head else [], iter(lambda: text.readline(LONGEST_LINE), ""))
+        yield from _delimited(path, _bounded(path, lines), delimiter, is_known=encoding == "utf-16")
     except UnicodeError as error:
         raise InputError(f"expected UTF-16; found {path}: {error}. Save the table as UTF-8") from None
     finally:
@@ -180,33 +200,39 @@ def _csv_cells(path: Path, file: BinaryIO, kind: str) -> Iterator[tuple[int, Seq
             text.detach()
 
 
+def _bounded(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The lines without their ends, each with its number.
+
+    Raises:
+        InputError: A line is longer than ``LONGEST_LINE``.
+    """
+    for number, line in enumerate(lines, start=1):
+        if len(line) >= LONGEST_LINE:
+            problem = f"a line of at most {LONGEST_LINE:,} characters; found {path} with a longer one, line {number}"
+            raise InputError(f"expected {problem}. Write one record a row")
+        yield number, line.removesuffix("\n")
+
+
 def _delimited(
-    path: Path, lines: Iterable[str], delimiter: str, *, is_known: bool
+    path: Path, lines: Iterator[tuple[int, str]], delimiter: str, *, is_known: bool
 ) -> Iterator[tuple[int, Sequence[Any]] | RecordError]:
-    """The rows; where ``is_known`` is false, what is no UTF-8 may be of another encoding."""
-    csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(lines, delimiter=delimiter)
+    """The rows; where ``is_known`` is false, what is not UTF-8 may be in another encoding."""
     told = False
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            problem = f"expected a row of a table; found none: {error}. Is a quotation mark missing?"
-            yield RecordError(path, line, None, problem)
-            return
-        if cells is None:
-            return
+    for row in rows(lines, delimiter):
+        line, cells = row.line, row.cells
+        if row.problem:
+            yield RecordError(path, line, None, row.problem)
+            continue
         is_known = is_known or any(not _ESCAPED.sub("", cell).isascii() for cell in cells)
         wrong = next((found for cell in cells if (found := _ESCAPED.search(cell))), None)
         if wrong and not is_known and (guessed := _as_windows(cells)):
             if not told:
                 _LOG.warning("%s, line %s: expected UTF-8; found other bytes, read as cp1252: a guess", path, line)
-            told, wrong, cells = True, None, guessed
+            told, wrong, cells = True, None, tuple(guessed)
         if wrong:
             problem = f"expected UTF-8; found byte 0x{ord(wrong[0]) & 0xFF:02x}. Save the table as UTF-8"
             yield RecordError(path, line, None, problem)
-        elif any(cell.strip() for cell in cells):
+        else:
             yield line, cells
 
 
@@ -224,10 +250,10 @@ def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any
     openpyxl = _package("openpyxl", "An Excel workbook")
     try:
         book = openpyxl.load_workbook(BytesIO(file.read()), read_only=True, data_only=True)
-        rows = list(book.worksheets[0].iter_rows(values_only=True))
+        found = list(book.worksheets[0].iter_rows(values_only=True))
     except Exception as error:  # Of many kinds: a ZIP file, XML and the package's own.
         raise InputError(f"expected an Excel workbook (.xlsx); found {path}: {error}. Save it again") from None
-    for line, row in enumerate(rows, start=1):
+    for line, row in enumerate(found, start=1):
         if any(value not in (None, "") for value in row):
             yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import sys
 import zlib
 from codecs import BOM_UTF8
@@ -13,7 +15,6 @@ from difflib import get_close_matches
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast, get_args
 
@@ -29,6 +30,12 @@ SCHEMA_VERSION = 1
 
 LONGEST_LINE = 1 << 26
 """Bytes of a line at most: 64 MiB. A longer one is an error that costs itself alone."""
+
+MOST_SKIPPED = 1 << 30
+"""Bytes of a line that is skipped because it is too long: 1 GiB. With a longer one the file is refused."""
+
+MOST_KEPT = 1 << 35
+"""Bytes of the standard input that are kept in a file at most: 32 GiB."""
 
 STDIN = Path("-")
 """The path that means the standard input."""
@@ -123,10 +130,56 @@ def parse_record(kind: type[Model], line: str, path: Path | str, number: int) ->
     Raises:
         RecordError: The line is no such record; names the file, the line and the field.
     """
+    if problem := several_values(line):
+        raise RecordError(path, number, None, problem)
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
         raise RecordError(path, number, *first_problem(error, kind)) from None
+
+
+class SeveralValues(dict[str, Any]):
+    """A JSON object in which a name has several values; ``problem`` says which name."""
+
+    problem: str = ""
+
+
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these names and values; ``SeveralValues`` if a name in it, or in an object within, comes twice."""
+    made = dict(pairs)
+    problem = ""
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        shown = ", ".join(repr(storable(name[:40])) for name in made if names.count(name) > 1)
+        problem = f"expected each field once; found several values of {shown}. Keep one of them"
+    problem = problem or next(
+        (inner.problem for value in made.values() for inner in _within(value) if inner.problem), ""
+    )
+    if problem:
+        made = SeveralValues(made)
+        made.problem = problem
+    return made
+
+
+def _within(value: object) -> Iterator[SeveralValues]:
+    """The faulty objects in a value: itself, or those in its lists."""
+    if isinstance(value, SeveralValues):
+        yield value
+    elif isinstance(value, list):
+        for item in cast("list[object]", value):
+            yield from _within(item)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=object_of, parse_int=str, parse_float=str)
+
+
+def several_values(text: str) -> str | None:
+    """Which name has several values in an object of this JSON, in words; None where there is none, or no JSON."""
+    try:
+        value: object = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return next((inner.problem for inner in _within(value)), None)
 
 
 def read_jsonl(kind: type[Model], path: Path) -> Iterator[Model]:
@@ -191,8 +244,13 @@ def _line(file: BinaryIO, path: Path, number: int) -> bytes | None:
     line = file.readline(LONGEST_LINE + 1)
     if len(line) <= LONGEST_LINE:
         return line or None
+    length = len(line)
     while line and not line.endswith(b"\n"):
         line = file.readline(1 << 20)
+        length += len(line)
+        if length > MOST_SKIPPED:
+            problem = f"a line of at most {MOST_SKIPPED:,} bytes, even to skip it; found a longer one, line {number}"
+            raise InputError(f"expected {problem} of {path}. Is it a device, or a binary file?")
     problem = f"expected a line of at most {LONGEST_LINE:,} bytes; found a longer one. Write one record a line"
     raise RecordError(path, number, None, problem)
 
@@ -218,6 +276,7 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
                 yield stream
             return
         with path.open("rb") as file:
+            expect_end(path, file)
             yield cast(BinaryIO, unpacked(file))
     except (OSError, ValueError) as error:
         if isinstance(error, BadGzipFile):
@@ -225,6 +284,18 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
         # ValueError: a path with a zero byte in it.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
+
+
+def expect_end(path: Path, file: BinaryIO) -> None:
+    """Refuse a device such as ``/dev/zero``, which never ends; a terminal, a pipe and ``/dev/null`` do.
+
+    Raises:
+        InputError: The file is such a device.
+    """
+    mode = os.fstat(file.fileno()).st_mode
+    is_device = stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not file.isatty())
+    if is_device and not path.samefile(os.devnull):
+        raise InputError(f"expected a file; found {path}, a device, which may never end. Give a file, or - for a pipe")
 
 
 def unpacked(file: BinaryIO) -> GzipFile | BufferedReader[RawIOBase]:
@@ -272,7 +343,7 @@ class _StandardInput:
         self._begin()
         if self._kept is None:
             self._kept = NamedTemporaryFile(prefix="vericite-")
-            copyfileobj(self._raw, self._kept)
+            _copy(self._raw, self._kept)
             self._kept.flush()
         return Path(self._kept.name)
 
@@ -285,6 +356,22 @@ class _StandardInput:
         raw = cast(RawIOBase, sys.stdin.buffer)
         self._raw = cast("BufferedReader[Any]", raw) if isinstance(raw, BufferedReader) else BufferedReader(raw)
         self._stream = unpacked(cast(BinaryIO, self._raw))
+
+
+def _copy(source: BufferedReader[Any], to: IO[bytes]) -> None:
+    """All that comes, up to ``MOST_KEPT``.
+
+    Raises:
+        InputError: More comes.
+    """
+    length = 0
+    while chunk := source.read(1 << 20):
+        length += len(chunk)
+        if length > MOST_KEPT:
+            raise InputError(
+                f"expected at most {MOST_KEPT:,} bytes on the standard input; found more. Give a file instead"
+            )
+        to.write(chunk)
 
 
 STANDARD_INPUT = _StandardInput()

@@ -17,6 +17,7 @@ from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.pubmed.read import ByteStream
 from vericite.errors import InputError, RecordError
 from vericite.records import STANDARD_INPUT, STDIN, Document
+from vericite.records.base import expect_end
 
 MOST_CHARACTERS = 10_000_000
 """What one document may have that is made of something else than its text."""
@@ -197,6 +198,7 @@ def opened(path: Path, name: str | None = None, look: Callable[[], None] = lambd
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
     with file:
+        expect_end(path, file)
         stream = _Stream(file, look)
         try:
             head = stream.opening(_LOOKED_AT)

@@ -6,12 +6,9 @@ columns told by their names.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, cast
@@ -19,8 +16,10 @@ from typing import Any, cast
 from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, opened, undecoded
 from vericite.errors import InputError, RecordError
+from vericite.formats.delimited import TableRow, repeated, rows, several_columns
 from vericite.formats.files import fields_of, json_fault
 from vericite.records import Document, SourceText, parse_record
+from vericite.records.base import SeveralValues, object_of, several_values
 
 _LONGEST_LIST = 1 << 28
 _SHORT = frozenset(("id", "text", "title"))
@@ -72,6 +71,8 @@ def _of_list(file: SourceFile, number: int, value: object) -> Document | RecordE
     # A byte that is no UTF-8 would come out of JSON as an escape, which is told of as another fault.
     if problem := undecoded(json.dumps(value, ensure_ascii=False)):
         return RecordError(file.path, number, None, problem)
+    if isinstance(value, SeveralValues):
+        return RecordError(file.path, number, None, value.problem)
     return _item(file, number, json.dumps(value))
 
 
@@ -86,6 +87,8 @@ def _item(file: SourceFile, number: int, line: str) -> Document | RecordError:
 
 def _document(line: str, path: Path, number: int, fallback: str) -> Document:
     fields = fields_of(line)
+    if problem := several_values(line):
+        raise RecordError(path, number, None, problem)
     if fields is None or (_SHORT.issuperset(fields) and "text" in fields):
         short = parse_record(SourceText, line, path, number)
         if not short.text.strip():
@@ -125,7 +128,7 @@ def _list_in(text: str) -> list[object] | None:
     if not text.startswith("["):
         return None
     try:
-        values: object = json.loads(text)
+        values: object = json.loads(text, object_pairs_hook=object_of)
     except (ValueError, RecursionError):
         return None
     return cast("list[object]", values) if isinstance(values, list) else None
@@ -143,64 +146,6 @@ JSON_LINES = SourceForm(
     _read_json,
     _is_json_file,
 )
-
-
-_MOST_LINES = 2_000  # of one row; a quote that is never closed would take in all that follows
-_LONGEST_FIELD = 1 << 26
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row and the line on which it begins; ``problem`` says why it is none."""
-
-    line: int
-    cells: tuple[str, ...]
-    problem: str | None = None
-
-
-@dataclass(slots=True)
-class _Feed:
-    """Lines for the reader of one row, and which of them it took."""
-
-    lines: Iterator[tuple[int, str]]
-    waiting: deque[tuple[int, str]] = field(default_factory=lambda: deque[tuple[int, str]]())
-    taken: list[tuple[int, str]] = field(default_factory=lambda: list[tuple[int, str]]())
-
-    def __iter__(self) -> Iterator[str]:
-        while len(self.taken) < _MOST_LINES:
-            line = self.waiting.popleft() if self.waiting else next(self.lines, None)
-            if line is None:
-                break
-            self.taken.append(line)
-            yield line[1] + "\n"
-
-    def put_back(self) -> None:
-        """All but the first line taken are read again."""
-        self.waiting.extendleft(reversed(self.taken[1:]))
-
-
-def rows(lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[TableRow]:
-    """Stream the rows of a table, empty ones left out."""
-    # The limit is the process's own and small for full texts; it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
-    feed = _Feed(lines)
-    while True:
-        feed.taken = []
-        try:
-            cells = next(csv.reader(iter(feed), delimiter=delimiter, strict=True), None)
-        except csv.Error:
-            if len(feed.taken) > 1:
-                # It went on until another row's quote, or to the end.
-                yield TableRow(
-                    feed.taken[0][0], (), "expected a quote to be closed; found it open at the end of the line"
-                )
-                feed.put_back()
-                continue
-            cells = next(csv.reader([feed.taken[0][1]], delimiter=delimiter), None)
-        if cells is None:
-            return
-        if any(cell.strip() for cell in cells):
-            yield TableRow(feed.taken[0][0], tuple(cells))
 
 
 def first_row(text: str, delimiter: str) -> tuple[str, ...]:
@@ -253,6 +198,8 @@ def _read_table(file: SourceFile, delimiter: str) -> Iterator[Numbered]:
     header = next(table, None)
     if header is None or header.problem or not _names_text(header.cells):
         raise _no_text(file, header.cells if header else ())
+    if twice := [name for name in repeated(header.cells) if field_of(name)]:
+        raise InputError(f"{file.path}: {several_columns(twice)}")
     for row in table:
         yield row.line, _in_row(file, header.cells, row)
 
