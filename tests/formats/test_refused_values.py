@@ -241,3 +241,15 @@ def test_a_session_without_the_words_of_its_chunks_is_refused_with_what_to_do(tm
     path.write_text(json.dumps(given))
     [problem] = told(path)
     assert "expected the words of the chunks; found none" in problem and "--documents" in problem
+
+
+def test_the_words_of_chunks_come_from_a_library_by_doi(tmp_path: Path):
+    path = tmp_path / "a.json"
+    given = session(answer="Zinc shortens colds (Doe2020 pages 1-2).")
+    context = given["contexts"][0]
+    context["text"]["text"] = ""
+    context["text"]["doc"]["doi"] = "10.1000/zinc"
+    path.write_text(json.dumps(given | {"contexts": [context]}))
+    [answer] = answers_in(path, documents=[Document.from_text("doi:10.1000/zinc", "Zinc shortened colds.")])
+    assert isinstance(answer, Answer)
+    assert [citation.document for citation in answer.claims[0].citations] == ["doi:10.1000/zinc"]

@@ -73,8 +73,8 @@ def check(
         str,
         typer.Option(
             help="vericite, markdown, spans, openai, gemini, perplexity, paper-qa, ragas, langchain, llamaindex, "
-            "haystack, alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers (docs/datasets.md); "
-            "auto goes by the fields of the first records.",
+            "haystack, alce, biogen, trec-rag, autojudge or medaesqa (docs/formats.md), or a data set with answers "
+            "(docs/datasets.md); auto goes by the fields of the first records.",
             metavar="NAME",
         ),
     ] = "auto",

@@ -66,8 +66,8 @@ def _read(raw: RawRecord, library: Library) -> Answer:
     fields = raw.fields
     session = (raw if fields is None else raw.with_fields(_session_in(fields))).read(_Session)
     sources = sources_of([_source(context) for context in session.contexts], library)
-    named = {context.text.name: context.text.name for context in session.contexts}
-    ids = {context.id: context.text.name for context in session.contexts if context.id}
+    named = {context.text.name: _name(context.text) for context in session.contexts}
+    ids = {context.id: _name(context.text) for context in session.contexts if context.id}
     if session.contexts and not sources.documents:
         raise raw.refused(
             "contexts.0.text.text",
@@ -85,8 +85,13 @@ def _read(raw: RawRecord, library: Library) -> Answer:
 
 def _source(context: _Context) -> Given:
     chunk = context.text
-    title = chunk.doc.title or chunk.doc.citation
-    return Given(id=chunk.name, title=title, texts=(chunk.text,) if chunk.text.strip() else None)
+    words = {"text": chunk.text} if chunk.text.strip() else {}
+    return Given.model_validate({"id": _name(chunk), "title": chunk.doc.title or chunk.doc.citation, **words})
+
+
+def _name(chunk: _Chunk) -> str:
+    """What the source is called: the chunk's name, or where its words are lacking what a library may know."""
+    return chunk.name if chunk.text.strip() else chunk.doc.doi or chunk.name
 
 
 def _mentions(text: str, known: Mapping[str, str], sources: CitableDocuments) -> Iterator[Mention]:
