@@ -14,7 +14,7 @@ pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 from vericite.errors import InputError
 from vericite.serve import jobs
-from vericite.serve.bodies import MOST_TITLE, AnswerBody, AskBody, parsed, parsed_job
+from vericite.serve.bodies import MOST_TITLE, AnswerBody, AskBody, SourceBody, parsed, parsed_job
 from vericite.serve.gate import Refused
 from vericite.serve.service import Limits, Offer, Service, state_folder
 
@@ -144,3 +144,17 @@ def test_the_state_of_a_job_does_not_read_its_items(service: Service, tmp_path: 
     id = kept.add(b'{"items": [{"answer": "It helps."}]}')
     (tmp_path / "jobs" / id / "items.jsonl").unlink()
     assert kept.state(id)["items"] == 1
+
+
+def test_work_is_estimated_and_refused_before_it_begins(service: Service):
+    marks = "".join(f"[{n}]" for n in range(1, 101))
+    answer = " ".join(f"Group {n} improved {marks}." for n in range(150))
+    documents = tuple(SourceBody(id=f"d{n}", text="Patients of the group improved. " * 100) for n in range(100))
+    body = AnswerBody(answer=answer, documents=documents)
+    for call in (service.check, service.attribute, service.repair):
+        began = time.monotonic()
+        with pytest.raises(InputError, match=r"at most 40,000 pairs .* found about 615,000.*or a job"):
+            call(body)
+        assert time.monotonic() - began < 10
+    with pytest.raises(InputError, match=r"at most 400,000 pairs"):
+        service.check(body, keep=False, most_pairs=service.offer.limits.job_pairs)

@@ -336,7 +336,7 @@ class Jobs:
             if isinstance(item, AskBody):
                 value: Record = self._service.ask(item)
             else:
-                value = self._service.check(item, keep=False).checked
+                value = self._service.check(item, keep=False, most_pairs=self._service.offer.limits.job_pairs).checked
         except NotWritten:
             raise
         except VeriCiteError as error:

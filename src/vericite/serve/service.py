@@ -61,6 +61,8 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 _ADDRESS = re.compile(r"https?://[^\s,;?]+")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_SENTENCE = 80
+"""Characters of a source's sentence, to estimate how many there are."""
 _LONG = 20
 """Sentences of an answer from which on it is not judged all at once."""
 
@@ -76,6 +78,8 @@ class Limits:
         documents: Documents of a request.
         characters: Characters of all its documents.
         sentences: Sentences of an answer.
+        pairs: Pairs of an answer's sentence and a source's sentence that a request has judged, estimated beforehand.
+        job_pairs: The same of an item of a job, which no one waits for.
         running: Requests at work at a time.
         waiting: Requests that wait for their turn; more are sent away.
         seconds: What one may take.
@@ -92,6 +96,8 @@ class Limits:
     documents: int = 200
     characters: int = 5_000_000
     sentences: int = 200
+    pairs: int = 40_000
+    job_pairs: int = 400_000
     running: int = 16
     waiting: int = 64
     seconds: float = 120
@@ -192,10 +198,18 @@ class Service:
                 tell("repair", change.model_dump(mode="json"))
         return run
 
-    def check(self, body: AnswerBody, tell: Tell | None = None, keep: bool = True, view: bool = False) -> Checked:
+    def check(
+        self,
+        body: AnswerBody,
+        tell: Tell | None = None,
+        keep: bool = True,
+        view: bool = False,
+        most_pairs: int | None = None,
+    ) -> Checked:
         """Judge the citations of an answer, telling what is found meanwhile."""
         verifier = self.verifier(body.plan.over(self.offer.plan).check)
         answer = self._answer(body)
+        self._refuse_work(answer, most=most_pairs)
         if tell:
             watch = _Telling(tell, view)
             watch.answer(answer)
@@ -213,7 +227,9 @@ class Service:
         plan = body.plan.over(self.offer.plan)
         by = usual(plan.check.protocol, plan.check.judge)
         attributor = load_attributor(by, protocol_of(plan.check, self.judge))
-        return attributor.attribution(self._answer(body), keep=False)
+        answer = self._answer(body)
+        self._refuse_work(answer, with_all=True)
+        return attributor.attribution(answer, keep=False)
 
     def repair(self, body: AnswerBody) -> RepairedBody:
         """Mend the citations of an answer that are rejected."""
@@ -228,6 +244,8 @@ class Service:
         return self._repaired(self.runs.get(id).answer, self.offer.plan)
 
     def _repaired(self, answer: Answer, plan: Plan) -> RepairedBody:
+        # What a rejected sentence should have cited is looked for in all sources.
+        self._refuse_work(answer, with_all=True)
         with self._making:
             repairer = self._repairer(to_json(plan))
         before = next(iter(repairer.verifier.verify([answer])))
@@ -370,6 +388,31 @@ class Service:
                 f"expected at most {self.offer.limits.sentences} sentences in an answer; found {len(answer.claims):,}"
             )
         return answer
+
+    def _refuse_work(self, answer: Answer, with_all: bool = False, most: int | None = None) -> None:
+        """Refuse an answer that would be worked on for longer than a request may take.
+
+        Args:
+            answer: The answer.
+            with_all: Whether each sentence is compared with all sources, not only with those that it cites.
+            most: The most pairs; None for those of a request.
+
+        Raises:
+            InputError: There are more.
+        """
+        most = self.offer.limits.pairs if most is None else most
+        sentences = {document.id: 1 + len(document.text) // _SENTENCE for document in answer.documents}
+        pairs = sum(
+            sum(sentences.values())
+            if with_all
+            else sum(sentences.get(id, 0) for id in {one.document for one in claim.citations if one.document})
+            for claim in answer.claims
+        )
+        if pairs > most:
+            raise InputError(
+                f"expected an answer with at most {most:,} pairs of a sentence and a sentence of its sources; found "
+                f"about {pairs:,}. Send fewer sentences or sources at a time, or a job (/v1/jobs)"
+            )
 
     def _of_pubmed(self, pmids: Sequence[str]) -> tuple[Document, ...]:
         from vericite.corpus.entrez.client import Entrez
