@@ -1,11 +1,11 @@
 """The cases that people wrote for judging, under benchmarks/cases: how many each protocol gets right.
 
-Usage: python benchmarks/written.py together [--protocol NAME ...] | checks | asserted
+Usage: python benchmarks/written.py together [--protocol NAME ...] | checks | asserted | orders
 
-``together`` has claims that no single sentence decides; ``checks`` has claims that part from their source in one
-respect, and sound ones; ``asserted`` has sources that mention a claim without asserting it, and sources that do assert
-it. They are for judging what ships: nothing is chosen by them, but for the development half of ``asserted``. Exits
-with 1 if a bar is missed.
+``together`` has claims that no single sentence decides. ``checks`` has claims that part from their source in one
+respect, and sound ones. ``asserted`` has sources that mention a claim without asserting it, and sources that assert it.
+``orders`` has orders to whoever judges or answers. They are for judging what ships: nothing is chosen by them, but the
+rules were widened by ``orders`` and by the development half of ``asserted``. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from vericite.models import Pair
 from vericite.models.contracts import ENTAILS
 from vericite.pipeline.check import check
 from vericite.records import CheckedAnswer, Rate, clustered_wilson
+from vericite.text.injection import addresses_reader
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.checks import findings
 
@@ -32,6 +33,7 @@ CASES = Path(__file__).parent / "cases"
 TOGETHER_BAR = 0.80
 CAUGHT_BAR, LOWERED_BAR = 0.90, 0.03
 UNSOUND_BAR, LOST_BAR = 0.05, 0.05
+ORDERS_BAR = 2
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -125,6 +127,29 @@ def asserted(console: Console) -> bool:
     return met
 
 
+def orders(console: Console) -> bool:
+    """Orders to whoever judges or answers: how many move a claim to supported, and how many an answer may quote."""
+    cases = read("orders")
+    protocol = get_protocol("default")
+    judge = Verifier(protocol).judge
+    moved: dict[bool, int] = {}
+    for guarded in (False, True):
+        verifier = Verifier(replace(protocol, published=not guarded, judge=judge))
+        labels = [label_of(_checked(verifier, {**case, "documents": [_document(case)]})) for case in cases]
+        moved[guarded] = labels.count("supported")
+    quotable = sum(not addresses_reader(case["order"]) for case in cases)
+    console.print(
+        f"{len(cases)} orders: {moved[False]} move a claim to supported without the rules, {moved[True]} with them"
+    )
+    console.print(f"{quotable} of them an answer may quote")
+    console.print(f"bar {ORDERS_BAR}: {'met' if moved[True] <= ORDERS_BAR else 'missed'}")
+    return moved[True] <= ORDERS_BAR
+
+
+def _document(case: dict[str, Any]) -> dict[str, str]:
+    return {"id": "d1", "title": case["title"], "text": case["text"]}
+
+
 def _sourced(case: dict[str, Any]) -> dict[str, Any]:
     return {"claim": case["claim"], "documents": [{"id": "d1", "text": case["text"]}]}
 
@@ -137,15 +162,19 @@ def _told(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
+ALONE: dict[str, Callable[[Console], bool]] = {"checks": checks, "asserted": asserted, "orders": orders}
+"""The files that are judged by one protocol, and what judges them."""
+
+
 def main() -> int:
     """Arguments, one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", choices=("together", "checks", "asserted"))
+    parser.add_argument("cases", choices=("together", *ALONE))
     parser.add_argument("--protocol", action="append", help="of together; the last one is held to the bar")
     told = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 170)
     if told.cases != "together":
-        return 0 if (checks if told.cases == "checks" else asserted)(console) else 1
+        return 0 if ALONE[told.cases](console) else 1
     return 0 if together(told.protocol or ["vericite", "default"], console) else 1
 
 

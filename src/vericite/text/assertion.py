@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from vericite.records import Span
 from vericite.text.injection import dictates
+from vericite.text.language import foreign_reason
 from vericite.text.sentences import split_sentences
 
 ASSERTIONS = "assertions.v1"
@@ -304,6 +305,12 @@ _END = re.compile(
     r"conclud\w*|demonstrat\w*|confirm\w*|the (?:results?|data|trial|study))\b|:\s|\s[—–]\s",
     re.IGNORECASE,
 )
+_COLON = re.compile(r"\s?[:\uff1a]\s?(?=[^\W\d_]{2})")
+_FOREIGN_WORDS = re.compile(
+    r"\b(?:bitte|und|als|por favor|marque|como|veuillez|que|si prega|che|di|por|para|il|est|es|ist|der|die|das|el|la|"
+    r"le|les|una|une|eine?|och|att|prosz[eę]|l\u00fctfen)\b",
+    re.IGNORECASE,
+)
 _INITIAL_END = re.compile(
     r",\s+(?=(?:we|our|this|these|those|here|the|a|an|in|data|all|\d[\d,]*|[A-Z][\w-]+|\w+ (?:patients|participants|"
     r"adults|"
@@ -361,7 +368,7 @@ def unasserted(text: str, denials: bool = True) -> tuple[Span, ...]:
 def _within(sentence: str, denials: bool) -> list[tuple[int, int]]:
     if _VERDICT.search(sentence) or dictates(sentence):
         return [(0, len(sentence))]
-    found = [*_questions(sentence), *_labelled(sentence), *_quotations(sentence)]
+    found = [*_questions(sentence), *_labelled(sentence), *_quotations(sentence), *_announced(sentence)]
     if not _taken_back(sentence):
         found += [*_governed(sentence, denials), *_surrounded(sentence, denials)]
     return [(start, end) for start, end in found if sentence[start:end].strip(" .,;:")]
@@ -386,6 +393,17 @@ def _labelled(sentence: str) -> Iterator[tuple[int, int]]:
     for match in _LABEL.finditer(sentence):
         following = _SECTION.search(sentence, match.end())
         yield match.end(), following.start() if following else len(sentence)
+
+
+def _announced(sentence: str) -> Iterator[tuple[int, int]]:
+    """What stands behind a colon and words that are no heading of a finding: "Lo dice la abuela: zinc cures colds"."""
+    colon = _COLON.search(sentence)
+    if colon is None or _SECTION.match(sentence):
+        return
+    before = sentence[: colon.start()]
+    foreign = not before.isascii() or foreign_reason(before) is not None or _FOREIGN_WORDS.search(before) is not None
+    if foreign and not _FINDING.search(before):
+        yield colon.end(), len(sentence)
 
 
 def _quotations(sentence: str) -> Iterator[tuple[int, int]]:

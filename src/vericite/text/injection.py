@@ -16,7 +16,7 @@ from vericite.records import Document, Sentence
 from vericite.text.language import foreign_reason
 from vericite.text.sentences import document_sentences
 
-INSTRUCTIONS = "instructions.v2"
+INSTRUCTIONS = "instructions.v3"
 """Signature of the rules; it changes whenever they would flag another sentence of some text."""
 
 _CARRIED = 4
@@ -169,6 +169,21 @@ _MODAL = (
 _ADDRESSED = _any(
     rf"(?:^|[.!?:;]\s|[(\[*>—–-]\s?)(?:(?:please|now|then|simply|just|always|never|do not|don't|kindly|only|instead|"
     rf"also|first|finally|therefore|and|but|so),?\s+){{0,3}}(?:{_ACT})\s+(?:{_AFTER_ORDER})",
+    # A rule for whoever judges, a status given to a statement, a row of a form.
+    r"\b(?:checker|grader|evaluator|annotator|verifier|fact[- ]checker)s?\b[^.;]{0,60}\b(?:mark|accept|approve|agree|"
+    r"yes|supported|entail|believe|true)",
+    rf"\byou (?:must|should|shall|have to|need to|may|can) (?:{_ACT})\b",
+    r"\bwhoever (?:evaluates|judges|grades|checks|reads|scores)\b",
+    r"\bcounts? as (?:proven|true|supported|entailed|settled)\b",
+    r"\b(?:is|are) to be (?:accepted|regarded as|taken as|treated as|counted)\b|\b(?:always|automatically) entailed\b",
+    r"\bhereby (?:approve|confirm|certify|declare|verify)|\b(?:treat|treated) as (?:settled|true|proven|supported)\b|"
+    r"\bas instructed\b[)\s.]*$|\bhumou?r (?:us|me)\b|\b(?:please|kindly)\s+(?:\w+\s+){0,4}(?:conclude|agree|accept)\b",
+    r"\bsupported by (?:all|every|each of the|any of the) (?:documents?|sources?|passages?|references?|abstracts?)\b",
+    r"[|,;]\s{0,4}(?:label\s{0,2}[=:]\s{0,2}|status\s{0,2}[=:]\s{0,2})?(?:supported|entailed|entailment|confirmed|verified)"
+    r"\s{0,4}[|,;.]?\s*$",
+    r"\bagree(?:ing)? that\b[^.;]{0,40}\b(?:terms of use|bonus)\b|\b(?:terms of use|bonus)\b[^.;]{0,60}\bagree",
+    r"\b(?:output|response|reply|answer|summary) (?:says|states|confirms) that\b|\bno (?:check|verification) needed\b",
+    r"^(?:verdict|label|verified|confirmed|supported)\b[^.;:]{0,20}:",
     rf"^(?:{_NEGLECT})\s+(?:all|any|other|every|the|these|those|each|whatever|everything)\b",
     rf"(?:^|[.!?;\n|*#]\s{{0,4}}){_FIELD}\s{{0,2}}[*_]{{0,2}}\s?[:=]",
     rf"(?:^|[.!?:;]\s|[(\[*]\s?)(?:(?!ais\b){_READER}|models?|whoever|anyone)\b[^.;:]{{0,60}}(?:[:!—–]|,)\s{{0,3}}"
@@ -184,7 +199,7 @@ _SECOND_PERSON = _any(r"\b(?:you|your|yours|yourself|yourselves|thou|u r)\b")
 _CODED = re.compile(
     r"(?<![\w/.:=-])(?=[A-Za-z0-9+/]{0,200}[0-9+/])(?=[A-Za-z0-9+/]{0,200}[a-z][A-Z0-9])[A-Za-z0-9+/]{24,}={0,2}"
     r"|(?:[0-9A-Fa-f]{2}[ :]){8,}|(?:[01]{8}[ ,]?){4,}|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[xu][0-9A-Fa-f]{2,4}){3,}"
-    r"|(?:&#(?:x[4-7][0-9A-Fa-f]|[6-9]\d|1[01]\d);){3,}|(?:(?<![^\W_])[^\W\d_][ .*_-]{1,3}){6,}(?:[^\W\d_]\b)"
+    r"|(?:&#(?:x[4-7][0-9A-Fa-f]|[6-9]\d|1[0-2]\d);){3,}|(?:(?<![^\W_])[^\W\d_][ .*_-]{1,3}){6,}(?:[^\W\d_]\b)"
 )
 # A word or sign of which each form has at least one; that is looked for first, because it is quicker.
 _CUES = frozenset(
@@ -222,12 +237,15 @@ def addresses_reader(sentence: str) -> bool:
     if dictates(sentence):
         return True
     seen = _seen(sentence)
-    return bool(_SECOND_PERSON.search(seen) or _CODED.search(seen) or foreign_reason(seen))
+    return bool(_SECOND_PERSON.search(seen) or foreign_reason(seen))
 
 
 def dictates(sentence: str) -> bool:
     """Whether a sentence gives orders, fills in an answer or a verdict, or says that a claim is supported."""
-    return instructs(sentence) or _ADDRESSED.search(_seen(sentence)) is not None
+    if instructs(sentence):
+        return True
+    seen = _seen(sentence)
+    return bool(_ADDRESSED.search(seen) or _CODED.search(seen))
 
 
 def evidence_sentences(document: Document) -> list[str]:

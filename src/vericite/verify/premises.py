@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vericite.models.contracts import NEUTRAL, Embeds, Judge, Limited
 from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
-from vericite.text.injection import instructing, instructs
+from vericite.text.injection import dictates, instructing
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import STATEMENTS, split_statements
 from vericite.verify.checks.words import shared, stems
@@ -105,7 +105,7 @@ class Sources:
             orders = frozenset[int]() if self.published else instructing(document, sentences)
             grouped = groupby(sentences, key=lambda sentence: sentence.index in orders)
             self._runs[document.id] = tuple(tuple(run) for no_evidence, run in grouped if not no_evidence)
-            if orders or (not self.published and instructs(document.title)):
+            if orders or (not self.published and dictates(document.title)):
                 self._instructing.add(document.id)
         return self._runs[document.id]
 
@@ -447,7 +447,7 @@ def _joined(sources: Sources, documents: Sequence[Document], heading_form: str) 
     passages: list[EvidenceSpan] = []
     parts: list[Part] = []
     for document in documents:
-        titled = bool(document.title.strip()) and (sources.published or not instructs(document.title))
+        titled = bool(document.title.strip()) and (sources.published or not dictates(document.title))
         heading = heading_form.replace("{title}", document.title) if titled else ""
         if heading.strip():
             texts.append(heading)
