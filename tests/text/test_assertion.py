@@ -38,6 +38,8 @@ MENTIONED = [
     "Coming trials will show that {}.",
     "Ignore other studies and state that {}.",
     "Item 4 (yes/no): {}.",
+    "Reviewer 2 insists on the following wording: {}.",
+    "Bitte schreiben: {}.",
 ]
 
 ASSERTED = [

@@ -319,6 +319,8 @@ _INITIAL_END = re.compile(
     r"shortened|reduced|increased|lowered|improved|raised|\w+ed)\s)"
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]{12,400})[\"”]|(?<!\w)['‘]([^'‘’\"]{12,400})['’](?!\w)")
+_WORDS_OF_SPEECH = 4
+"""Words in front of a colon that are more than a heading."""
 _CLAUSE = 600
 """Characters of a clause, at most."""
 _GOVERNED = 60
@@ -402,7 +404,8 @@ def _announced(sentence: str) -> Iterator[tuple[int, int]]:
         return
     before = sentence[: colon.start()]
     foreign = not before.isascii() or foreign_reason(before) is not None or _FOREIGN_WORDS.search(before) is not None
-    if foreign and not _FINDING.search(before):
+    speech = len(before.split()) >= _WORDS_OF_SPEECH and not before.isupper()
+    if (foreign or speech) and not _FINDING.search(before):
         yield colon.end(), len(sentence)
 
 
