@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 from vericite.errors import InputError
+from vericite.serve import uploads
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.service import Limits, Offer, Service, state_folder
 
@@ -51,3 +59,68 @@ def test_reading_ends_at_the_most_characters(service: Service):
     with at_work(work), pytest.raises(InputError, match=r"at most 1,200 characters.* found more in a\.jsonl"):
         service.documents_in("a.jsonl", MANY)
     assert work.looked < 150
+
+
+def busy_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Have files read by a process that never ends; gives the file in which it writes its number."""
+    number = tmp_path / "number"
+    code = f"import os, sys\nsys.stdin.readline()\nopen({str(number)!r}, 'w').write(str(os.getpid()))\nwhile True: pass"
+    monkeypatch.setattr(
+        uploads,
+        "_started",
+        lambda: subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        ),
+    )
+    return number
+
+
+def is_gone(number: Path) -> bool:
+    try:
+        os.kill(int(number.read_text()), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_reader_that_never_ends_is_ended(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    number = busy_reader(monkeypatch, tmp_path)
+    monkeypatch.setattr(uploads, "SECONDS", 2)
+    with pytest.raises(InputError, match=r"read within 2 s; found a\.txt"):
+        service.documents_in("a.txt", b"Words.")
+    assert is_gone(number)
+
+
+def test_a_busy_reader_is_ended_with_its_request(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    number = busy_reader(monkeypatch, tmp_path)
+    work = Work(time.monotonic() + 2)
+    with at_work(work), pytest.raises(Stopped, match="out of time"):
+        service.documents_in("a.txt", b"Words.")
+    assert is_gone(number)
+
+
+def test_closing_the_service_ends_its_readers(service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    number = busy_reader(monkeypatch, tmp_path)
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(service.documents_in, "a.txt", b"Words.")
+        while not (number.exists() and number.read_text()):
+            time.sleep(0.05)
+        service.close()
+        with pytest.raises(InputError, match="shutting down"):
+            found.result(10)
+    assert is_gone(number)
+
+
+def test_the_service_ends_soon_while_a_file_is_read(started):
+    served = started()
+    # Many sections: a file that is worked on for some seconds.
+    content = b"# T\n\n" + b"## A heading\n\nSome words of it.\n\n" * 800_000
+    with ThreadPoolExecutor() as pool:
+        sent = pool.submit(httpx2.post, f"{served.address}/v1/documents?name=a.md", content=content, timeout=60)
+        time.sleep(1.5)
+        assert httpx2.get(f"{served.address}/healthz", timeout=5).status_code == 200
+        began = time.monotonic()
+        served.process.send_signal(signal.SIGTERM)
+        served.process.wait(20)
+        assert time.monotonic() - began < 12
+        sent.exception(20)

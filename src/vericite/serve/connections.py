@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
+import threading
+from types import FrameType
 from typing import Any, cast
 
 import uvicorn
@@ -21,6 +24,8 @@ UNREAD_SECONDS = 60.0
 """Seconds for which a client may read nothing of a response."""
 ACCEPTED_AT_ONCE = 64
 """Connections that are accepted before any of them is looked at; the others wait in the system."""
+END_SECONDS = 15.0
+"""Seconds after which a service that was told to end does so, whatever is still at work."""
 _LOG = logging.getLogger(__name__)
 _HANDLES = 4096
 """File handles that the process asks the system for."""
@@ -51,6 +56,13 @@ class Server(uvicorn.Server):
         """Start, with our own way to log such errors."""
         asyncio.get_running_loop().set_exception_handler(_logged)
         await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End: in good order, or after some seconds however it stands."""
+        backstop = threading.Timer(END_SECONDS, os._exit, (128 + sig,))
+        backstop.daemon = True
+        backstop.start()
+        super().handle_exit(sig, frame)
 
 
 def _logged(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

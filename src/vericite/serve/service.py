@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from vericite.attribution.attributor import Attribution
 from vericite.attribution.registry import load_attributor, usual
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
-from vericite.errors import InputError, LLMError, RecordError, UnknownNameError
+from vericite.errors import InputError, LLMError, UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.models.embedder import Embedder
 from vericite.pipeline.ask import Pipeline
@@ -51,6 +52,8 @@ from vericite.serve.bodies import (
 )
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
+from vericite.serve.upload_process import DOCUMENT
+from vericite.serve.uploads import Readers
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.registry import load_judge
@@ -151,6 +154,7 @@ class Service:
         self.state = state
         self.runs = KeptRuns(state / "runs")
         self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
+        self.readers = Readers()
         self._making = Lock()
         # By their JSON: a plan is no key.
         self._verifier = lru_cache(maxsize=32)(self._make_verifier)
@@ -159,6 +163,7 @@ class Service:
 
     def warm(self) -> None:
         """Load what a first question needs, so that it need not wait."""
+        self.readers.warm()
         self.pipeline(self.offer.plan)
         Embedder.shared().embed(["warm"])
         source = SourceBody(id="1", text="It works in adults.")
@@ -170,6 +175,7 @@ class Service:
     def close(self) -> None:
         """Judge no more."""
         self.judge.close()
+        self.readers.close()
 
     # What requests are answered with.
 
@@ -277,8 +283,6 @@ class Service:
         Raises:
             InputError: It holds none, or is of no form known.
         """
-        from vericite.corpus.sources.registry import documents_in
-
         # The name is a text, and no path: only its ending is looked at.
         shown = re.sub(r"[^\w.() -]", "_", Path(name.replace("\\", "/")).name)[-100:].lstrip(".") or "document"
         folder = _upload_folder()
@@ -288,14 +292,14 @@ class Service:
             documents: list[Document] = []
             problems: list[str] = []
             left = self.offer.limits.characters
-            for item in documents_in(path, name=Path(shown).stem or shown, look=go_on):
-                go_on()
-                if isinstance(item, Document):
+            for what, value in self.readers.read(path, Path(shown).stem or shown, go_on):
+                if what == DOCUMENT:
+                    item = Document.model_validate_json(json.dumps(value))
                     documents.append(item)
                     left -= len(item.text) + len(item.title or "") + len(item.id)
                     self._refuse_long(item, shown)
-                elif isinstance(item, RecordError):
-                    problems.append(str(item).replace(str(path), shown))
+                else:
+                    problems.append(str(value).replace(str(path), shown))
                 if len(documents) > self.offer.limits.documents:
                     most = self.offer.limits.documents
                     raise InputError(f"expected at most {most:,} documents in a file; found more in {shown}")

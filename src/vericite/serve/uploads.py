@@ -1,0 +1,156 @@
+"""Files that are sent, read by processes that can be ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from select import select
+from threading import BoundedSemaphore, Lock
+from typing import IO, Any
+
+from vericite.errors import InputError, MissingExtraError
+from vericite.serve.upload_process import ABSENT, END, ERROR
+
+SECONDS = 60
+"""What reading one file may take."""
+_MEMORY = 4 << 30
+"""Bytes that a process which reads may map; one that reads a PDF has a limit of its own below this."""
+_AT_ONCE = 4
+"""Files that are read at a time."""
+_LOOK_EVERY = 0.2
+_LONGEST_LINE = 100_000_000
+"""Bytes of a document's line: more is not taken into this process."""
+_CLOSED = "expected a service at work; found one that is shutting down. Ask again later"
+
+
+class Readers:
+    """Processes that read files. One is always ready, since it takes a second to start."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._turns = BoundedSemaphore(_AT_ONCE)
+        self._spare: subprocess.Popen[bytes] | None = None
+        self._busy: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start a process for the next file."""
+        with self._lock:
+            if self._spare is None and not self._closed:
+                self._spare = _started()
+
+    def read(self, path: Path, name: str, look: Callable[[], None]) -> Iterator[tuple[str, Any]]:
+        """What a file holds: pairs of what something is and its value.
+
+        Args:
+            path: The file.
+            name: What a document is named by that has no id of its own.
+            look: Called again and again meanwhile; what it raises ends the reading.
+
+        Raises:
+            InputError: The file cannot be read, or takes too long.
+        """
+        while not self._turns.acquire(timeout=_LOOK_EVERY):
+            look()
+        try:
+            yield from self._read(path, name, look)
+        finally:
+            self._turns.release()
+
+    def _read(self, path: Path, name: str, look: Callable[[], None]) -> Iterator[tuple[str, Any]]:
+        process = self._taken()
+        assert process.stdin is not None and process.stdout is not None
+        wanted = {"path": str(path), "name": name, "bytes": _MEMORY, "seconds": SECONDS}
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(wanted).encode() + b"\n")
+                process.stdin.flush()
+            for line in _lines(process.stdout, path, look):
+                what, value = json.loads(line)
+                if what == END:
+                    return
+                if what == ERROR:
+                    raise InputError(value)
+                if what == ABSENT:
+                    raise MissingExtraError(*value)
+                yield what, value
+            if self._closed:
+                raise InputError(_CLOSED)
+            raise InputError(f"expected a file that can be read; found {path}, which takes too much memory or time")
+        finally:
+            self._end(process)
+            self.warm()
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            self._closed = True
+            busy, spare, self._spare = list(self._busy), self._spare, None
+        for process in busy:
+            # The thread that reads from it finds its end, and closes its pipes.
+            _kill(process)
+        if spare is not None:
+            self._end(spare)
+
+    def _taken(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise InputError(_CLOSED)
+            process, self._spare = self._spare, None
+            if process is None or process.poll() is not None:
+                process = _started()
+            self._busy.add(process)
+            return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        _kill(process)
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        process.wait()
+        with self._lock:
+            self._busy.discard(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        # With the process that it may have started to read a PDF.
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _started() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", "vericite.serve.upload_process"]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+def _lines(pipe: IO[bytes], path: Path, look: Callable[[], None]) -> Iterator[bytes]:
+    """The whole lines that a process prints, until it ends."""
+    deadline = time.monotonic() + SECONDS
+    left = bytearray()
+    while True:
+        look()
+        if time.monotonic() > deadline:
+            raise InputError(f"expected a file that is read within {SECONDS} s; found {path}, which is not. Split it")
+        if not select([pipe], [], [], _LOOK_EVERY)[0]:
+            continue
+        piece = os.read(pipe.fileno(), 1 << 16)
+        if not piece:
+            return
+        *lines, rest = piece.split(b"\n")
+        for line in lines:
+            yield bytes(left) + line
+            left.clear()
+            look()
+        left += rest
+        if len(left) > _LONGEST_LINE:
+            raise InputError(f"expected a file of shorter documents; found {path} with a very long one. Split it")
