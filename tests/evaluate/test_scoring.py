@@ -155,3 +155,26 @@ def test_a_missing_answer_counts_0_in_measures_of_gold_citations_too():
     for measure in (CitationF1(), CitationRecall(level="article")):
         (figure,) = score_systems([system], [measure], FEW, missing="zero")
         assert (figure.estimate.value, figure.estimate.missing) == (0.0, 0)
+
+
+@pytest.mark.parametrize("measure", [RougeL(), Length(), ExactMatch(), BERTScore()], ids=str)
+def test_an_interval_does_not_hang_on_gold_questions_that_no_system_answered(measure):
+    texts = ["It is so.", "It was.", "Yes it may be.", "No it is not.", "It is said to be so.", "Nobody knows."]
+    items = [
+        Item(
+            str(place),
+            parse_answer(str(place), text, ()),
+            gold=Gold(id=str(place), ideal=("It is so.",), exact=(("it is",),)),
+            exact=(("it is" if place % 2 else "no",),),
+            scores={"bertscore_f1": place / 7},
+        )
+        for place, text in enumerate(texts)
+    ]
+    unanswered = [Item(f"0{place}", gold=Gold(id=f"0{place}", ideal=("It is so.",))) for place in range(7)]
+    alone, among = (
+        score_systems([System("a", tuple(each))], [measure], FEW)[0].estimate
+        for each in (items, sorted([*items, *unanswered], key=lambda item: item.id))
+    )
+    assert alone.n == 6 and alone.low is not None and alone.low < alone.high
+    assert (among.value, among.low, among.high, among.n) == (alone.value, alone.low, alone.high, alone.n)
+    assert among.missing == 7

@@ -229,7 +229,10 @@ def test_several_comparisons_are_decided_by_the_corrected_p():
     corrected_ones = corrected([clear, clear, compare(Scored("A", {}), Scored("B", {}), ROUGE)])
     assert [one.p for one in corrected_ones] == [4 / 64, 4 / 64, None]
     assert not corrected_ones[0].differs
-    assert "p = 0.062 after Holm's correction for 2 comparisons, n = 6 questions" in corrected_ones[0].sentence
+    assert (
+        "p = 0.062 after Holm's correction for 2 comparisons (0.031 without), n = 6 questions"
+        in corrected_ones[0].sentence
+    )
     assert corrected([clear]) == [clear]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -12,11 +13,14 @@ import pytest
 
 from vericite.corpus import demo_questions
 from vericite.errors import InputError, UnknownNameError
+from vericite.evaluate.items import Item
 from vericite.evaluate.measures.registry import measures_named
+from vericite.evaluate.scoring import System
+from vericite.evaluate.significance import corrected
 from vericite.experiment.config import Experiment
 from vericite.experiment.grid import Grid
 from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
-from vericite.experiment.tables import LAYOUTS, Layout, make_table, read_made
+from vericite.experiment.tables import LAYOUTS, Layout, Made, make_table, read_made
 from vericite.records import to_json
 
 NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
@@ -91,8 +95,8 @@ def test_all_forms_say_the_same(folder: Path):
     assert heads == ["model", "k", "n", "Sup.", "paper", "Rec."] and len(rows) == 2
     assert "100\\% of\\_it \\& more" in as_latex(table) and "\\toprule" in as_latex(table)
     # What stands under a table in text stands there in LaTeX too.
-    below = as_text(table).splitlines()[-len(notes_of(table)) :]
-    assert all(_plain(note) in _plain(as_latex(table)) for note in below)
+    below = as_text(table).splitlines()[-len(notes_of(table)) - len(table.comparisons) :]
+    assert all(_plain(note.removeprefix("paper: ")) in _plain(as_latex(table)) for note in below)
     assert as_markdown(table).count("\n| 100% of_it & more |") == 2
     lines = list(csv.DictReader(StringIO(as_csv(table))))
     assert [line["by"] for line in lines] == ["ours", "paper: A_1", "paper: B", "ours", "ours", "ours"]
@@ -100,10 +104,78 @@ def test_all_forms_say_the_same(folder: Path):
     assert rows[0][3] in as_text(table)
 
 
-def test_all_comparisons_are_corrected_together(folder: Path):
-    table = make_table(read_made([folder / "runs"], []), Layout.load(str(folder / "layout.toml")))
+@pytest.fixture
+def compared(folder: Path) -> Layout:
+    """A measure of verdicts and one of documents; quotations have no supported citations to compare."""
+    path = folder / "compared.toml"
+    path.write_text(LAYOUT.replace("SupportRate", "DanglingRate"), encoding="utf-8")
+    return Layout.load(str(path))
+
+
+def test_all_comparisons_are_corrected_together(folder: Path, compared: Layout):
+    table = make_table(read_made([folder / "runs"], []), compared)
     assert len(table.comparisons) == 2
-    assert all(one.among == 2 for _, one in table.comparisons)
+    assert all(one.found.among == 2 for one in table.comparisons)
+
+
+def twice_judged(folder: Path) -> list[Made]:
+    """The cells as two judges would have them: the same answers and documents, and other verdicts of the second."""
+    cells = read_made([folder / "runs"], [])
+
+    def stricter(item: Item) -> Item:
+        assert item.checked
+        summary = item.checked.summary
+        moved = summary.model_copy(update={"dangling": summary.citations})
+        return replace(item, checked=item.checked.model_copy(update={"summary": moved}))
+
+    second = [Made(one.at, System(one.system.name, tuple(map(stricter, one.system.items)))) for one in cells]
+    pairs = (("lenient", cells), ("strict", second))
+    return [Made({**one.at, "judge": judge}, one.system) for judge, made in pairs for one in made]
+
+
+def test_what_does_not_depend_on_the_judge_is_tested_once(folder: Path, compared: Layout):
+    table = make_table(twice_judged(folder), compared)
+    assert len(table.rows) == 4
+    tests = [(one.name, one.found.phrase.measure, len(one.places)) for one in table.comparisons]
+    model = "100% of_it & more"
+    assert tests == [
+        (f"{model}, lenient", "dangling citations", 1),
+        (model, "Recall@10000", 2),
+        (f"{model}, strict", "dangling citations", 1),
+    ]
+    assert all(one.found.among == 3 for one in table.comparisons)
+    # Across the table it is the same.
+    across = make_table(
+        twice_judged(folder), compared.model_copy(update={"across": ("judge",), "rows": ("model", "k")})
+    )
+    assert {place for one in across.comparisons for _, place in one.places} == {0, 1, 2, 3}
+    assert len(across.comparisons) == 3
+
+
+def test_latex_has_the_columns_asked_for_a_label_and_one_footnote_a_mark(folder: Path, compared: Layout):
+    table = make_table(read_made([folder / "runs"], []), compared)
+    tests = [one.found.test._replace(p=p) for one, p in zip(table.comparisons, (0.001, 0.04), strict=True)]
+    found = [replace(one.found, test=test) for one, test in zip(table.comparisons, tests, strict=True)]
+    first, second = corrected(found)
+    second = replace(second, adjusted=0.08)
+    marked = replace(
+        table,
+        comparisons=tuple(
+            replace(one, found=found) for one, found in zip(table.comparisons, (first, second), strict=True)
+        ),
+    )
+    text = as_latex(marked)
+    assert r"\begin{tabular}{llcc}" in text and "model & k & Sup. & Rec. " in text
+    assert all(line.count(" & ") == 3 for line in text.splitlines() if line.endswith(r"\\"))
+    assert r"\label{tab:depth}" in text and " n = 3." in text
+    for mark in (r"$^{\dagger}$", r"$^{\ast}$", r"$^{\ddagger}$"):
+        assert text.count(f"smallskip {mark}") == 1 and text.count(mark) == 2
+    assert "(.250 / .500)" in text
+    plain = as_latex(replace(table, comparisons=()))
+    assert r"\dagger" not in plain and r"\ast" not in plain
+    assert [line for line in text.splitlines() if line.startswith("% ")] == [
+        f"% {one.name}: {one.found.sentence}" for one in marked.comparisons
+    ]
 
 
 def test_the_same_system_has_the_papers_figure_alone(folder: Path):

@@ -122,14 +122,25 @@ class Bootstrap:
                 but 0 is empty.
             statistic: From sums [..., parts] to figures [...]; NaN where it is undefined.
         """
-        units, columns, _ = parts.shape
         missing: NDArray[np.bool_] = np.any(np.isnan(parts), axis=2)
-        known = np.where(missing[:, :, None], 0.0, parts)
-        empty: NDArray[np.bool_] = ~missing & ~np.any(known, axis=2)
-        n = (~missing & ~empty).sum(axis=0)
-        counts = list(zip(n.tolist(), missing.sum(axis=0).tolist(), empty.sum(axis=0).tolist(), strict=True))
+        # A unit of which nothing is known is not drawn: an interval would hang on how many of them there are.
+        alike: dict[bytes, list[int]] = {}
+        for column in range(parts.shape[1]):
+            alike.setdefault(missing[:, column].tobytes(), []).append(column)
+        found: dict[int, Estimate] = {}
+        for chosen in alike.values():
+            absent = missing[:, chosen[0]]
+            known = self._known(parts[~absent][:, chosen], statistic, int(absent.sum()))
+            found.update(zip(chosen, known, strict=True))
+        return [found[column] for column in range(parts.shape[1])]
+
+    def _known(self, known: Floats, statistic: Statistic, missing: int) -> list[Estimate]:
+        """The statistic for each column, of units that are all known; ``missing`` are left out."""
+        units, columns, _ = known.shape
+        empty: NDArray[np.bool_] = ~np.any(known, axis=2)
+        counts = [(units - count, missing, count) for count in empty.sum(axis=0).tolist()]
         if not units:
-            return [Estimate(None, None, None, 0)] * columns
+            return [Estimate(None, None, None, 0, missing)] * columns
         with np.errstate(all="ignore"):
             sums = known.sum(axis=0)
             value = statistic(sums)

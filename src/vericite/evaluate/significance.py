@@ -147,8 +147,10 @@ class Comparison:
     def _chance(self) -> str:
         if self.p is None:
             return ""
-        after = f" after Holm's correction for {self.among} comparisons" if self.adjusted is not None else ""
-        return f"{shown_p(self.p)}{after}, "
+        if self.adjusted is None or self.test.p is None:
+            return f"{shown_p(self.p)}, "
+        alone = shown_p(self.test.p).removeprefix("p ").removeprefix("= ")
+        return f"{shown_p(self.p)} after Holm's correction for {self.among} comparisons ({alone} without), "
 
     @property
     def _counted(self) -> str:

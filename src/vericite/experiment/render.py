@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Sequence
 from io import StringIO
 
 from vericite.evaluate.scoring import signed
+from vericite.evaluate.significance import ALPHA
 from vericite.experiment.tables import Column, Table, TableFigure
 
 Form = Callable[[Table], str]
@@ -71,7 +73,7 @@ def notes_of(table: Table) -> list[str]:
 
 def compared(table: Table) -> list[str]:
     """A sentence for each comparison."""
-    return [f"{name}: {one.sentence}" if name else one.sentence for name, one in table.comparisons]
+    return [f"{one.name}: {one.found.sentence}" if one.name else one.found.sentence for one in table.comparisons]
 
 
 def as_text(table: Table) -> str:
@@ -108,26 +110,78 @@ _LATEX = {
 }  # fmt: skip
 
 
+_DIFFERS, _PERHAPS, _PAPER = r"\dagger", r"\ast", r"\ddagger"
+
+
 def as_latex(table: Table) -> str:
-    """A table of booktabs."""
-    heads, rows = lines_of(table)
+    """A table of booktabs: the columns of the layout and no others, with marks that are explained once below it.
 
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(map(_escaped, cells)) + r" \\"
+    The number of questions is in the caption, or behind the row's name where rows differ in it. What the paper printed
+    is in brackets behind our figure. The sentence of each comparison follows as a comment.
+    """
+    counts = {row.questions for row in table.rows if row.questions is not None}
+    marks = _marks(table)
+    used: set[str] = set(marks.values())
+    lines: list[str] = []
+    for number, row in enumerate(table.rows):
+        if number and len(table.names) > 1 and row.names[0] != table.rows[number - 1].names[0]:
+            lines.append(r"\midrule")
+        *names, last = row.names or ("",)
+        many = f" (n = {row.questions})" if len(counts) > 1 and row.questions is not None else ""
+        cells = [*map(_escaped, names), _escaped(last + many)]
+        for place, figure in enumerate(row.figures):
+            mark = marks.get((row.names, place), "")
+            cells.append(_escaped(ours(figure)) + (f"$^{{{mark}}}$" if mark else ""))
+            if figure is not None and figure.printed:
+                used.add(_PAPER)
+                cells[-1] += f" ({_escaped(papers(figure, table.papers))})$^{{{_PAPER}}}$"
+        lines.append(" & ".join(cells) + r" \\")
+    heads = " & ".join(map(_escaped, (*(table.names or ("",)), *table.heads))) + r" \\"
+    shape = "l" * max(1, len(table.names)) + "c" * len(table.heads)
+    same = f" n = {next(iter(counts))}." if len(counts) == 1 else ""
+    intervals, *notes = notes_of(table)
+    if table.layout.printed:
+        notes = notes[1:]
+    below = [f"$^{{{mark}}}$ {_escaped(text)}" for mark, text in _footnotes(table).items() if mark in used]
+    below += map(_escaped, notes)
+    comments = [f"% {' '.join(line.split())}" for line in compared(table)]
+    return "\n".join(
+        [
+            r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", heads, r"\midrule",
+            *lines, r"\bottomrule", r"\end{tabular}",
+            rf"\caption{{{_escaped(table.layout.title)}.{_escaped(same)} {_escaped(intervals)}}}",
+            rf"\label{{tab:{_slug(table.layout.title)}}}",
+            r"{\footnotesize", *(rf"\par\smallskip {line}" for line in below), "}", r"\end{table}", *comments,
+        ]
+    )  # fmt: skip
 
-    names = len(table.names)
-    shape = "l" * names + "r" + "c" * (len(heads) - names - 1)
-    body: list[str] = []
-    for number, cells in enumerate(rows):
-        if number and names > 1 and cells[0] != rows[number - 1][0]:
-            body.append(r"\midrule")
-        body.append(line(cells))
-    top = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", line(heads), r"\midrule"]
-    intervals, *notes = map(_escaped, notes_of(table))
-    caption = f"{_escaped(table.layout.title)}. {intervals}"
-    below = [rf"\par\smallskip {note}" for note in (*notes, *map(_escaped, compared(table)))]
-    end = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"{\footnotesize", *below, "}", r"\end{table}"]
-    return "\n".join([*top, *body, *end])
+
+def _marks(table: Table) -> dict[tuple[tuple[str, ...], int], str]:
+    """The mark of each figure that differs from the one it is compared with."""
+    found: dict[tuple[tuple[str, ...], int], str] = {}
+    for one in table.comparisons:
+        raw = one.found.test.p
+        mark = _DIFFERS if one.found.differs else _PERHAPS if raw is not None and raw < ALPHA else None
+        if mark is not None:
+            found.update(dict.fromkeys(one.places, mark))
+    return found
+
+
+def _footnotes(table: Table) -> dict[str, str]:
+    """What each mark says."""
+    along = f"the first row along {table.layout.compare}"
+    corrected = f" after Holm's correction for {len(table.comparisons)} comparisons" if table.comparisons[1:] else ""
+    systems = " / ".join(table.papers)
+    printed = f"what {table.layout.source} printed" + (f", for {systems}" if systems != "paper" else "")
+    return {
+        _DIFFERS: f"differs from {along}: p < {ALPHA}{corrected}",
+        _PERHAPS: f"differs from {along} only without the correction: p < {ALPHA} by itself, not{corrected}",
+        _PAPER: printed,
+    }
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _escaped(text: str) -> str:

@@ -154,6 +154,22 @@ class RunsRow:
 
 
 @dataclass(frozen=True)
+class RowComparison:
+    """A cell compared with the first along the axis.
+
+    Attributes:
+        name: What both are called on the other axes, but for those that make no difference to the comparison.
+        found: The comparison.
+        places: Where the figures compared with the first stand: names of the row and the number of the head. These are
+            several where the figure does not depend on an axis, such as retrieval on the judge.
+    """
+
+    name: str
+    found: Comparison
+    places: tuple[tuple[tuple[str, ...], int], ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of figures.
 
@@ -161,7 +177,7 @@ class Table:
         names: What the names of rows are of.
         heads: What stands above each figure: the values of axes that go across, and the measure.
         papers: Which systems of the paper its figures are of, in their order.
-        comparisons: Rows compared, with what they are called.
+        comparisons: Rows compared, each test once.
         warnings: What a reader must know of single cells: questions that failed, evidence that was cut.
         measures: The measure of each column, by its name.
     """
@@ -171,7 +187,7 @@ class Table:
     heads: tuple[str, ...]
     rows: tuple[RunsRow, ...]
     papers: tuple[str, ...]
-    comparisons: tuple[tuple[str, Comparison], ...] = ()
+    comparisons: tuple[RowComparison, ...] = ()
     drawn: Bootstrap = field(default_factory=Bootstrap)
     warnings: tuple[str, ...] = ()
 
@@ -416,15 +432,19 @@ def _comparisons(
     measures: Sequence[Measure],
     layout: Layout,
     drawn: Bootstrap,
-) -> list[tuple[str, Comparison]]:
-    """Each cell with the first along the axis, on the questions that both have; p corrected for all of them."""
+) -> list[RowComparison]:
+    """Each cell with the first along the axis, on the questions that both have; p corrected for all of them.
+
+    Cells that differ in nothing that a measure reads, such as in the judge for a measure without verdicts, are one
+    comparison: counted for each judge they would be corrected for tests that were never made.
+    """
     along = layout.compare
     if along is None:
         return []
     first: dict[tuple[Any, ...], Made] = {}
-    found: list[tuple[str, Comparison]] = []
-    for line in lines.values():
-        for values in across:
+    pairs: dict[object, list[_Compared]] = {}
+    for names, line in lines.items():
+        for block, values in enumerate(across):
             one = line.get(values)
             if one is None:
                 continue
@@ -432,13 +452,51 @@ def _comparisons(
             base = first.setdefault(rest, one)
             if base is one or _is_failed(one.system) or _is_failed(base.system):
                 continue
-            for column, measure in zip(layout.columns, measures, strict=True):
+            for number, (column, measure) in enumerate(zip(layout.columns, measures, strict=True)):
                 pair = [
                     System(f"{along} {it.at.get(along, '')}", _scored(it.system, column, measure).items)
                     for it in (one, base)
                 ]
-                compared = compare_systems(pair[0], pair[1], [measure], drawn, layout.missing)[0]
-                if compared.difference.value is not None:
-                    found.append((", ".join(value for _, value in rest), compared))
-    corrected_for = corrected([one for _, one in found])
-    return [(name, one) for (name, _), one in zip(found, corrected_for, strict=True)]
+                made = _Compared(pair[0], pair[1], measure, rest, (names, block * len(layout.columns) + number))
+                pairs.setdefault((number, made.key), []).append(made)
+    found: list[tuple[list[_Compared], Comparison]] = []
+    for same in pairs.values():
+        compared = compare_systems(same[0].one, same[0].base, [same[0].measure], drawn, layout.missing)[0]
+        if compared.difference.value is not None:
+            found.append((same, compared))
+    return [
+        RowComparison(_shared_name(same), comparison, tuple(one.place for one in same))
+        for (same, _), comparison in zip(found, corrected([one for _, one in found]), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Two cells and the measure they are compared by."""
+
+    one: System
+    base: System
+    measure: Measure
+    rest: tuple[tuple[str, str], ...]
+    place: tuple[tuple[str, ...], int]
+
+    @property
+    def key(self) -> object:
+        """Equal for cells that are one comparison, since the measure reads the same of both."""
+        if "verdicts" in self.measure.needs:
+            return self.rest, self.one.name, self.base.name
+        return tuple(tuple(map(_read_of, system.items)) for system in (self.one, self.base))
+
+
+def _read_of(item: Item) -> object:
+    """All of a question that a measure without verdicts reads."""
+    answer = None if item.answer is None else (*_answer_key(item.answer), item.answer.spent)
+    features = None if item.features is None else (item.features.answer.tobytes(), item.features.reference.tobytes())
+    scores = tuple(sorted(item.scores.items()))
+    return item.id, answer, item.ranked, item.exact, scores, features, item.labels, item.changes, item.failed
+
+
+def _shared_name(same: Sequence[_Compared]) -> str:
+    """The names that all have in common."""
+    shared = [it for it in same[0].rest if all(it in other.rest for other in same)]
+    return ", ".join(value for _, value in shared)
