@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.attribution.attributor import Attribution, Attributor
+    from vericite.corpus.store import Store
     from vericite.errors import RecordError
     from vericite.records import Answer, Document
     from vericite.scale import AttributeWork
@@ -72,7 +73,10 @@ def attribute(
     ],
     documents: Annotated[
         Path | None,
-        typer.Option(help='JSONL of sources, for answers that bring none of their own: {"id", "title"?, "text"}.'),
+        typer.Option(
+            help='JSONL of sources, for answers that bring none of their own: {"id", "title"?, "text"}; or a store '
+            "that corpus build made, where each sentence is searched for."
+        ),
     ] = None,
     by: Annotated[
         str | None,
@@ -201,7 +205,11 @@ def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | Re
     from vericite.errors import RecordError
     from vericite.formats import answers_in
     from vericite.formats.files import TEXT_FILES, suffix_of
+    from vericite.retrieve.named import is_elsewhere
 
+    if given.documents is not None and is_elsewhere(str(given.documents)):
+        yield from _with_store(given, problems)
+        return
     library = read_library(given.documents, problems)
     if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
         yield _text(given.file, library)
@@ -210,7 +218,45 @@ def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | Re
         yield item if isinstance(item, RecordError) else _sourced(item, library)
 
 
-def _text(file: Path, documents: Sequence[Document]) -> Answer:
+_FOUND_FOR_A_SENTENCE = 5
+"""Documents of a store that are looked at for each sentence of an answer."""
+
+_FOUND_FOR_AN_ANSWER = 50
+
+
+def _with_store(given: _Given, problems: list[RecordError]) -> Iterator[Answer | RecordError]:
+    """The answers, each with what a store has on its sentences."""
+    from vericite.corpus.store import open_store
+    from vericite.errors import InputError, RecordError
+    from vericite.formats import answers_in
+    from vericite.formats.files import TEXT_FILES, suffix_of
+    from vericite.retrieve.named import PUBMED
+
+    if str(given.documents) == PUBMED:
+        raise InputError(
+            "expected --documents to be a file or a store; found pubmed, which is not searched for each sentence. "
+            "Build a store first: vericite corpus build --pubmed QUERY --to STORE"
+        )
+    store = open_store(str(given.documents))
+    if suffix_of(given.file) in TEXT_FILES and given.format == "auto":
+        answers: Iterator[Answer | RecordError] = iter([_text(given.file, None)])
+    else:
+        # Only names are looked up in a library; here each sentence is searched for.
+        answers = answers_in(given.file, given.format, columns=given.columns)
+    for item in answers:
+        yield item if isinstance(item, RecordError) else _sourced_from(item, store)
+
+
+def _sourced_from(answer: Answer, store: Store) -> Answer:
+    """The answer with what the store has on its sentences, the best for each first."""
+    own = {document.id for document in answer.documents}
+    found = [store.search(claim.text, _FOUND_FOR_A_SENTENCE) for claim in answer.claims if claim.text.strip()]
+    ranked = [hits[place].document for place in range(_FOUND_FOR_A_SENTENCE) for hits in found if place < len(hits)]
+    more = {document.id: document for document in ranked if document.id not in own}
+    return answer.model_copy(update={"documents": (*answer.documents, *list(more.values())[:_FOUND_FOR_AN_ANSWER])})
+
+
+def _text(file: Path, documents: Sequence[Document] | None) -> Answer:
     from vericite.errors import InputError
     from vericite.records import LONGEST_LINE, open_bytes
     from vericite.text.citations import parse_answer
@@ -221,9 +267,9 @@ def _text(file: Path, documents: Sequence[Document]) -> Answer:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"expected a readable text; found {file}: it is not UTF-8") from None
-    if not documents:
+    if documents is not None and not documents:
         raise InputError(f"expected the sources of the answer in {file}; found none. Give them with --documents FILE")
-    return parse_answer(file.name.split(".", 1)[0] or "answer", text, documents)
+    return parse_answer(file.name.split(".", 1)[0] or "answer", text, documents or ())
 
 
 def _sourced(answer: Answer, library: Sequence[Document]) -> Answer:

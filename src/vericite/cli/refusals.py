@@ -112,6 +112,8 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
     if path is None:
         return
     found = None
+    if what == "--out" and not is_shared and (wrong := _no_json_lines(path)):
+        raise InputError(wrong)
     if address := bucket_address(path):
         if is_shared:
             return
@@ -124,6 +126,19 @@ def refuse_unwritable(path: Path | None, what: str = "--out", is_shared: bool = 
         found = "Permission denied"
     if found is not None:
         raise InputError(f"expected {what} to be a file that can be written; found {path}: {found}")
+
+
+def _no_json_lines(path: Path) -> str | None:
+    """What is wrong with a name that says something else than what is written; None if nothing is."""
+    suffix = path.suffix.lower()
+    if suffix not in (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".pq", ".docx", ".pdf", ".sqlite", ".db"):
+        return None
+    lines = path.with_suffix(".jsonl")
+    return (
+        f"expected --out to be a file of text, such as {lines}; found {path}, and no {suffix} file is written. "
+        f"Of answers or verdicts a table is made with: vericite report {lines} --csv {path.with_suffix('.csv')}, "
+        "which a spreadsheet opens"
+    )
 
 
 def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> None:

@@ -21,7 +21,7 @@ from vericite.records.base import several_values
 MARKDOWN_FILES = frozenset({".md", ".markdown"})
 
 TEXT_FILES = MARKDOWN_FILES | {".txt", ".text"}
-"""Files that are one Markdown text if the format is given as Markdown."""
+"""Files that are one text, unless those that do not say Markdown begin as JSON does."""
 
 ANSWERS = ("answer", "response", "output", "result")
 """Under these names formats have the text of an answer."""
@@ -29,6 +29,7 @@ ANSWERS = ("answer", "response", "output", "result")
 LISTS = ("results", "answers", "topics", "samples", "data")
 """Under these names one object may hold all the records of a file."""
 
+_RECORDS = re.compile(rb"\s*(?:\[\s*)?\{")
 _SPACE = re.compile(r"[ \t\n\r,:]*")
 # Numbers are only walked over here, and one of a million digits must cost nothing.
 _DECODER = JSONDecoder(parse_int=str, parse_float=str)
@@ -70,7 +71,15 @@ def is_text(path: Path, is_markdown: bool) -> bool:
     """Whether a file is one text of Markdown; ``is_markdown``: that is the format, so that any file of text may be."""
     if path == STDIN:
         return is_markdown and not _starts_json(STANDARD_INPUT.head())
-    return suffix_of(path) in (TEXT_FILES if is_markdown else MARKDOWN_FILES)
+    return suffix_of(path) in MARKDOWN_FILES or (
+        suffix_of(path) in TEXT_FILES and (is_markdown or not _is_json_text(path))
+    )
+
+
+def _is_json_text(path: Path) -> bool:
+    """Whether a text file begins as records do: with an object, or a list of objects. ``[1]`` begins a text."""
+    with open_bytes(path) as file:
+        return bool(_RECORDS.match(file.read(1_000).removeprefix(BOM_UTF8)))
 
 
 def _starts_json(head: bytes) -> bool:

@@ -13,14 +13,31 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from vericite.datasets.registry import SETS, DatasetSource, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError, ValuesError
 from vericite.formats.chains import ALCE, HAYSTACK, LANGCHAIN, LLAMAINDEX, RAGAS
-from vericite.formats.files import file_records, is_text, markdown_record
+from vericite.formats.files import (
+    MARKDOWN_FILES,
+    TEXT_FILES,
+    file_records,
+    is_text,
+    markdown_record,
+    raw_records,
+    suffix_of,
+)
 from vericite.formats.form import Fields, Foreign, Format, Given, PerhapsName, RawRecord, answer_of, passages
 from vericite.formats.links import GEMINI, MARKDOWN, OPENAI, PERPLEXITY
 from vericite.formats.sessions import PAPER_QA
 from vericite.formats.spans import SPANS
-from vericite.formats.tables import Columns
+from vericite.formats.tables import TABLES, Columns, table_records
 from vericite.formats.tracks import AUTOJUDGE, BIOGEN, MEDAESQA, TREC_RAG
-from vericite.records import Answer, Document, Question, QuestionType, Record, SourceText, number_jsonl
+from vericite.records import (
+    Answer,
+    Document,
+    Question,
+    QuestionType,
+    Record,
+    SourceText,
+    number_jsonl,
+    number_lines,
+)
 from vericite.text.citations import CitableDocuments
 from vericite.text.references import Library
 
@@ -165,7 +182,7 @@ def _with_text(document: Document, library: Library) -> Document:
 def _answers(
     path: Path, format: str, library: Library, on_format: Callable[[str], None] | None, columns: Columns | None
 ) -> Iterator[Answer | RecordError]:
-    if is_text(path, format == "markdown"):
+    if is_text(path, format == "markdown") and (format in (AUTO, "markdown") or suffix_of(path) in MARKDOWN_FILES):
         name, records = "markdown", markdown_record(path)
     elif format == AUTO:
         name, records = _recognised(path, library, columns)
@@ -305,13 +322,53 @@ class QuestionLine(BaseModel):
 
 
 def read_questions(path: Path) -> tuple[list[Question], list[RecordError]]:
-    """The questions of a JSON Lines file or a data set (``bioasq:FILE``), and what was wrong with other lines.
+    """The questions of a file or a data set (``bioasq:FILE``), and what was wrong with other lines.
+
+    The file is JSON Lines or a JSON list, a table (CSV, TSV, Excel, Parquet) with a column ``question`` and perhaps
+    ``id``, or a text (.txt) with a question a line. What has no id in tables and texts goes by its number.
 
     Raises:
         InputError: The file cannot be read, or holds no question at all.
     """
     numbered, problems = number_questions(path)
     return [question for _, question in numbered], problems
+
+
+def _question_lines(path: Path) -> Iterator[tuple[int, QuestionLine | RecordError]]:
+    """The questions of a file, each with its line."""
+    suffix = suffix_of(path)
+    if suffix in TABLES:
+        for raw in table_records(path, TABLES[suffix], None):
+            yield raw.line, raw if isinstance(raw, RecordError) else _question_of_row(raw)
+    elif suffix in TEXT_FILES and is_text(path, is_markdown=False):
+        for number, line in number_lines(path):
+            yield number, line if isinstance(line, RecordError) else _question_named(str(number), line)
+    elif suffix == ".json":
+        for raw in raw_records(path, lambda fields: "id" in fields):
+            yield raw.line, raw if isinstance(raw, RecordError) else _question_of(raw)
+    else:
+        yield from number_jsonl(QuestionLine, path)
+
+
+def _question_of(raw: RawRecord) -> QuestionLine | RecordError:
+    try:
+        return raw.read(QuestionLine)
+    except RecordError as error:
+        return error
+
+
+def _question_of_row(raw: RawRecord) -> QuestionLine | RecordError:
+    """The question of a row: its text and id as they are written, numbers too."""
+    fields = raw.fields or {}
+    text = next((fields[name] for name in ("question", "text", "query", "input") if name in fields), "")
+    id = fields.get("id", fields.get("question_id", fields.get("qid", raw.number)))
+    if not isinstance(text, str):
+        return raw.refused("question", f"expected a text; found {text!r:.40}")
+    return _question_named(str(id), text)
+
+
+def _question_named(id: str, text: str) -> QuestionLine:
+    return QuestionLine.model_validate({"id": id, "text": text})
 
 
 def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[RecordError]]:
@@ -324,7 +381,7 @@ def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[Recor
     problems: list[RecordError] = []
     if is_named(str(path)):
         return list(enumerate(source_named(str(path)).questions(problems), start=1)), problems
-    for number, line in number_jsonl(QuestionLine, path):
+    for number, line in _question_lines(path):
         if isinstance(line, RecordError):
             problems.append(line)
         elif line.id in found:
@@ -335,5 +392,6 @@ def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[Recor
             found[line.id] = number, line.question
     if not found:
         first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(f'expected questions in {path}, one a line: {{"id", "question"}}; found none.{first}')
+        kinds = "as JSON a line, a table with a column question, or a text (.txt) with a question a line"
+        raise InputError(f'expected questions in {path}: {{"id", "question"}} {kinds}; found none.{first}')
     return list(found.values()), problems

@@ -210,6 +210,19 @@ def doi_of(name: str) -> str | None:
     return _of_kind("doi", name)
 
 
+_PUBMED_LINK = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/(?:m/)?pubmed)/", re.IGNORECASE)
+_WRITTEN_PMID = re.compile(r"\bpmid\s{0,3}[:=]?\s{0,3}(\d{1,8})\b", re.IGNORECASE)
+
+
+def linked_pmid(*values: str) -> str:
+    """The PMID in an address of PubMed, or behind the word ``PMID``; empty if there is none."""
+    for value in values:
+        for part in value.split():
+            if _PUBMED_LINK.search(part) and (found := pmid_of(part)):
+                return found
+    return next((found[1] for value in values if (found := _WRITTEN_PMID.search(value))), "")
+
+
 def people(text: str) -> tuple[str, ...]:
     """The people that one text names: ``Doe J; Roe A``, ``Doe J, Roe A.``, ``Doe, Jane``."""
     for sign in (";", "|", "\n"):
@@ -234,6 +247,7 @@ def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(bare for value in values if (bare := one_line(value))))
 
 
+_LINKED = ("url", "link", "extra", "note", "notes")
 _NAMES: Mapping[str, list[str]] = {field: names.split() for field, names in _LISTS["fields"].items()}
 _FIELD_OF = {name: field for field, names in _NAMES.items() for name in names}
 _MANY = frozenset(("languages", "authors", "mesh", "publication_types"))
@@ -258,6 +272,9 @@ def entry_of(values: Mapping[str, object]) -> DocumentEntry:
         value = next((value for name in names if (value := _words(named.get(name)))), None)
         if value:
             found[field] = _many(field, value) if field in _MANY else "\n\n".join(value)
+    if "pmid" not in found:
+        # Zotero's CSV has PubMed's number in an address or among the extra lines alone.
+        found["pmid"] = linked_pmid(*(word for name in _LINKED for word in _words(named.get(name))))
     return DocumentEntry(**found)  # pyright: ignore[reportArgumentType]
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vericite.corpus.pubmed import PubMedRecord
+from vericite.corpus.sources.bibtex import BIBTEX
 from vericite.corpus.sources.docx import DOCX
+from vericite.corpus.sources.endnote import ENDNOTE_XML, ENW
 from vericite.corpus.sources.files import Item, Numbered, SourceFile, SourceForm, name_of, opened, root_of
 from vericite.corpus.sources.jats import JATS
 from vericite.corpus.sources.pdf import PDF
@@ -54,6 +56,9 @@ SOURCES: dict[str, SourceForm] = {
     "jats": JATS,
     "nbib": NBIB,
     "ris": RIS,
+    "enw": ENW,
+    "endnote": ENDNOTE_XML,
+    "bibtex": BIBTEX,
     "jsonl": JSON_LINES,
     "tsv": TSV,
     "csv": CSV,
@@ -63,7 +68,7 @@ SOURCES: dict[str, SourceForm] = {
 }
 """The forms in the order in which ``auto`` tries them."""
 
-READERS = 3
+READERS = 4
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
 _ANY_TEXT = ("markdown", "text")

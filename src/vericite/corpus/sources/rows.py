@@ -18,6 +18,7 @@ from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, open
 from vericite.errors import InputError, RecordError
 from vericite.formats.delimited import TableRow, repeated, rows, several_columns
 from vericite.formats.files import fields_of, json_fault
+from vericite.formats.form import dict_of, dicts_in, items_in
 from vericite.records import Document, SourceText, parse_record
 from vericite.records.base import SeveralValues, object_of, several_values
 
@@ -96,7 +97,7 @@ def _document(line: str, path: Path, number: int, fallback: str) -> Document:
         return short.document()
     if not _has_text(fields):
         return parse_record(Document, line, path, number)
-    document = entry_of(fields).document(fallback)
+    document = entry_of(_of_csl(fields) if _is_csl(fields) else fields).document(fallback)
     if fields.get("retracted") is True:
         document = document.model_copy(update={"retracted": True})
     if not document.text:
@@ -109,6 +110,31 @@ def _with_pmid(document: Document) -> Document:
     if document.pmid is None and document.id.upper().startswith("PMID:") and document.id[5:].isdecimal():
         return document.model_copy(update={"pmid": document.id[5:]})
     return document
+
+
+_CSL = frozenset(("container-title", "issued", "accessed", "citation-key", "DOI", "PMID", "URL", "ISSN"))
+_CSL_TYPES = re.compile(r"article(?:-\w{1,20})?|book|chapter|paper-conference|report|thesis|review|webpage|document")
+
+
+def _is_csl(fields: Mapping[str, Any]) -> bool:
+    kind = fields.get("type")
+    return isinstance(kind, str) and bool(_CSL_TYPES.fullmatch(kind)) and bool(_CSL & fields.keys())
+
+
+def _of_csl(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """An item of CSL JSON under our names. Its id is a key for citing that each program makes of its own.
+
+    The same article comes from another program without that key; a PMID or a DOI names it in both.
+    """
+    parts = items_in(dict_of(fields.get("issued")).get("date-parts"))
+    day = [str(part).zfill(2) for part in items_in(parts[0])[:3]] if parts else []
+    authors = [
+        str(person.get("literal") or f"{person.get('family', '')}, {person.get('given', '')}".strip(", "))
+        for person in dicts_in(fields.get("author"))
+    ]
+    renamed = {"key": fields.get("id"), "journal": fields.get("container-title"), "date": "-".join(day)}
+    kept = {name: value for name, value in fields.items() if name not in ("id", "author", "issued", "type", "source")}
+    return kept | renamed | {"author": authors}
 
 
 def _has_text(fields: Mapping[str, Any]) -> bool:

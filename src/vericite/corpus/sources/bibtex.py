@@ -1,0 +1,197 @@
+"""BibTeX (.bib): entries such as ``@article{key, title = {...}, doi = "..."}``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from vericite.corpus.sources.entry import DocumentEntry, linked_pmid
+from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm
+from vericite.errors import RecordError
+from vericite.records import Document
+
+_ENTRY = re.compile(r"^[ \t]{0,9}@[ \t]{0,9}(?P<kind>[A-Za-z]{1,40})\s{0,9}(?P<open>[{(])", re.MULTILINE)
+_KEY = re.compile(r"\s{0,99}(?P<key>[^\s,{}\"=]{0,200})\s{0,99}(?:,|(?=[})]))")
+_FIELD = re.compile(r"[\s,]{0,999}(?P<name>[A-Za-z][\w:.+-]{0,60})\s{0,99}=\s{0,99}")
+_BARE = re.compile(r"[^\s,#{}()\"=]{1,200}")
+_JOINED = re.compile(r"\s{0,99}#\s{0,99}")
+_MONTHS = {
+    name: f"{number:02}"
+    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
+}
+_ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323",
+}  # fmt: skip
+_LETTERS = {
+    "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł",
+    "i": "i", "j": "j", "textmu": "µ", "mu": "µ", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "kappa": "κ",
+    "leq": "≤", "geq": "≥", "le": "≤", "ge": "≥", "pm": "±", "times": "×", "textdegree": "°", "textendash": "–",
+    "textemdash": "—", "textless": "<", "textgreater": ">", "ldots": "...", "dots": "...",
+}  # fmt: skip
+_SIGN_ACCENT = re.compile(r"\\([`'^~\"=.])\s{0,3}(?:\{\s{0,3}\\?([A-Za-z])\s{0,3}\}|\\?([A-Za-z]))")
+_WORD_ACCENT = re.compile(r"\\([uvHckrd])(?:\s{0,3}\{\s{0,3}\\?([A-Za-z])\s{0,3}\}|\s{1,3}\\?([A-Za-z]))")
+_LETTER = re.compile(rf"\\({'|'.join(sorted(_LETTERS, key=len, reverse=True))})(?![A-Za-z])\s?(?:\{{\}})?")
+_STYLE = re.compile(r"\\(?:emph|textit|textbf|textsc|textrm|text|mathrm|mathit|mathbf|ensuremath)(?=\s{0,3}\{)")
+_RAISED = re.compile(r"(?:\\textsuperscript|\^)\{([^{}]{1,20})\}")
+_LOWERED = re.compile(r"(?:\\textsubscript|_)\{([^{}]{1,20})\}")
+_ESCAPED = re.compile(r"\\([&%$#_{}])")
+_TYPES = {
+    "article": "Journal Article", "book": "Book", "inbook": "Book Chapter", "incollection": "Book Chapter",
+    "inproceedings": "Congress", "conference": "Congress", "phdthesis": "Academic Dissertation",
+    "mastersthesis": "Academic Dissertation", "techreport": "Technical Report", "report": "Technical Report",
+}  # fmt: skip
+_NO_ENTRIES = frozenset(("comment", "preamble", "string"))
+
+
+class _OpenError(Exception):
+    """A value or an entry is not closed, or is no value."""
+
+
+def _read(file: SourceFile) -> Iterator[Numbered]:
+    text = file.text()
+    names = dict(_MONTHS)
+    line = done = at = 0
+    while start := _ENTRY.search(text, at):
+        line += text.count("\n", done, start.start())
+        done, at = start.start(), start.end()
+        kind = start["kind"].lower()
+        if kind in ("comment", "preamble"):
+            continue
+        try:
+            fields, at = _fields(text, at, names, has_key=kind != "string")
+        except _OpenError as error:
+            # The next entry is looked for behind this one's beginning, so that one open brace costs one entry.
+            yield line + 1, RecordError(file.path, line + 1, None, str(error))
+            continue
+        if kind == "string":
+            names.update(fields)
+        else:
+            yield line + 1, _document(file, line + 1, kind, fields)
+
+
+def _document(file: SourceFile, line: int, kind: str, fields: Mapping[str, str]) -> Document | RecordError:
+    entry = _entry(kind, {name: plain_of_latex(value) for name, value in fields.items() if name not in _AS_WRITTEN}
+                   | {name: fields[name].replace("\\_", "_") for name in _AS_WRITTEN if name in fields})  # fmt: skip
+    if not (entry.title or entry.text):
+        return RecordError(file.path, line, None, "expected a title or an abstract; found neither")
+    return entry.document(f"{file.name}:{line}")
+
+
+_AS_WRITTEN = frozenset(("doi", "url", "pmid", "eprint", "howpublished", "pmcid"))
+
+
+def _entry(kind: str, fields: Mapping[str, str]) -> DocumentEntry:
+    def first(*names: str) -> str:
+        return next((fields[name] for name in names if fields.get(name, "").strip()), "")
+
+    pmid = first("pmid", "pubmedid")
+    if not pmid and first("eprinttype").lower() in ("pubmed", "pmid"):
+        pmid = first("eprint")
+    year, month = first("year"), first("month").lower()[:3]
+    date = first("date") or (f"{year}-{_MONTHS.get(month, month)}" if year and month.isalnum() else year)
+    return DocumentEntry(
+        number=first("key"),
+        pmid=pmid or linked_pmid(first("url", "howpublished"), first("note"), first("annote")),
+        pmcid=first("pmcid", "pmc"),
+        doi=first("doi"),
+        title=first("title"),
+        text=first("abstract"),
+        journal=first("journal", "journaltitle", "booktitle"),
+        date=date if re.match(r"\d{4}(?:-\d|$|-\d\d)", date) else year,
+        languages=(first("language", "langid"),) if first("language", "langid") else (),
+        authors=tuple(name.strip() for name in re.split(r"\s+and\s+", first("author")) if name.strip()),
+        publication_types=tuple(filter(None, (_TYPES.get(kind),))),
+    )
+
+
+def _fields(text: str, at: int, names: Mapping[str, str], *, has_key: bool) -> tuple[dict[str, str], int]:
+    """The fields of an entry from behind its opening brace on, and where it ends.
+
+    Raises:
+        _OpenError: It does not end.
+    """
+    fields: dict[str, str] = {}
+    if has_key:
+        key = _KEY.match(text, at)
+        if key is None:
+            raise _OpenError("expected an entry of BibTeX: @article{key, name = {value}}; found no key")
+        fields["key"], at = key["key"], key.end()
+    while field := _FIELD.match(text, at):
+        value, at = _value(text, field.end(), names)
+        name = field["name"].lower()
+        if name in fields and name != "key":
+            raise _OpenError(f"expected each field once; found several values of {name[:40]!r}. Keep one of them")
+        fields[name] = value
+    rest = re.compile(r"[\s,]{0,999}").match(text, at)
+    at = rest.end() if rest else at
+    if text[at : at + 1] not in ("}", ")"):
+        raise _OpenError(
+            "expected an entry of BibTeX that ends with a closing brace; found "
+            f"{text[at : at + 30].strip()[:30]!r} in its place. Is a brace or a comma missing?"
+        )
+    return fields, at + 1
+
+
+def _value(text: str, at: int, names: Mapping[str, str]) -> tuple[str, int]:
+    """A value, its parts joined, and where it ends."""
+    parts: list[str] = []
+    while True:
+        if text[at : at + 1] in ("{", '"'):
+            end = _closed(text, at)
+            parts.append(text[at + 1 : end])
+            at = end + 1
+        elif bare := _BARE.match(text, at):
+            parts.append(names.get(bare[0].lower(), bare[0]))
+            at = bare.end()
+        else:
+            raise _OpenError(f"expected a value in braces or quotation marks; found {text[at : at + 30]!r}")
+        joined = _JOINED.match(text, at)
+        if joined is None:
+            return "".join(parts), at
+        at = joined.end()
+
+
+_SIGNS = re.compile(r'\\.|[{}"]', re.DOTALL)
+
+
+def _closed(text: str, at: int) -> int:
+    """Where a value ends that begins with a brace or a quotation mark; braces within it are counted."""
+    quoted = text[at] == '"'
+    depth = 0 if quoted else 1
+    for sign in _SIGNS.finditer(text, at + 1):
+        if sign[0] == "{":
+            depth += 1
+        elif sign[0] == "}":
+            depth -= 1
+            if depth == 0 and not quoted:
+                return sign.start()
+        elif sign[0] == '"' and quoted and depth == 0:
+            return sign.start()
+        if depth < 0:
+            break
+    raise _OpenError("expected each brace and quotation mark to be closed; found one that is not")
+
+
+def plain_of_latex(text: str) -> str:
+    """A text without LaTeX's braces and commands: accents as letters, raised numbers as ``^3``."""
+
+    def accented(match: re.Match[str]) -> str:
+        return unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]])
+
+    text = _STYLE.sub("", text)
+    text = _LETTER.sub(lambda match: _LETTERS[match[1]], _WORD_ACCENT.sub(accented, _SIGN_ACCENT.sub(accented, text)))
+    text = _LOWERED.sub(r"_\1", _RAISED.sub(r"^\1", text))
+    text = _ESCAPED.sub(lambda match: match[1] if match[1] not in "{}" else "", text)
+    text = (
+        re.sub(r"(?<!\\)[{}]|\$", "", text) if "$" in text and text.count("$") % 2 == 0 else re.sub(r"[{}]", "", text)
+    )
+    return text.replace("---", "—").replace("--", "–").replace("``", "“").replace("''", "”").replace("~", " ")
+
+
+def _matches(file: SourceFile) -> bool:
+    return file.suffix in (".bib", ".bibtex")
+
+
+BIBTEX = SourceForm("BibTeX (.bib): entries such as '@article{key, title = {...}, abstract = {...}}'", _read, _matches)
