@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra [serve]")
 
 from vericite.errors import InputError
-from vericite.serve import jobs
+from vericite.serve import jobs, memory
 from vericite.serve.bodies import MOST_TITLE, AnswerBody, AskBody, SourceBody, parsed, parsed_job
 from vericite.serve.gate import Refused
 from vericite.serve.service import Limits, Offer, Service, state_folder
@@ -158,3 +159,31 @@ def test_work_is_estimated_and_refused_before_it_begins(service: Service):
         assert time.monotonic() - began < 10
     with pytest.raises(InputError, match=r"at most 400,000 pairs"):
         service.check(body, keep=False, most_pairs=service.offer.limits.job_pairs)
+
+
+def test_memory_is_given_back_after_a_large_request_alone(served, monkeypatch: pytest.MonkeyPatch):
+    given: list[float] = []
+    monkeypatch.setattr(memory, "_PAUSE", 0.0)
+    monkeypatch.setattr(memory.Returns.__init__, "__defaults__", (lambda: given.append(time.monotonic()),))
+    address = served()
+    httpx2.post(f"{address}/v1/check", content=b'{"answer": "It helps."}', timeout=60)
+    time.sleep(0.3)
+    assert not given
+    httpx2.post(f"{address}/v1/check", content=b'{"answer": "It helps."}' + b" " * memory.LARGE, timeout=60)
+    end = time.monotonic() + 10
+    while not given:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(memory._library() is None, reason="the C library gives nothing back")
+def test_what_is_free_is_given_back():
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    blocks = [bytes(100_000) for _ in range(3_000)]
+    kept = blocks[::50]
+    blocks.clear()
+    before = resident()
+    memory.trim()
+    assert len(kept) == 60 and resident() < before - 100_000_000

@@ -83,6 +83,22 @@ def test_a_question_is_answered_and_a_sentence_shows_its_source_with_the_decidin
     assert server.get(f"/v1/runs/{id}").status_code == 404
 
 
+def test_keys_do_not_type_into_a_question_that_was_sent(browser, server):
+    browser.go(f"{server.address}/check")
+    put(browser, "#answer", ANSWER)
+    put(browser, "#sources textarea", SOURCE)
+    browser.run("document.getElementById('answer').focus()")
+    browser.run(
+        "document.getElementById('answer').dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, bubbles: true}))"
+    )
+    assert browser.run("document.activeElement.id") in ("status", "reader")
+    assert text(browser, "#clock").startswith("Working for ")
+    browser.wait(DONE)
+    assert browser.run("document.activeElement.id") == "reader"
+    assert browser.run("document.getElementById('clock').hidden")
+
+
 def test_an_answer_is_checked_and_repaired_and_both_are_shown(browser, server):
     check(browser, server)
     browser.wait(DONE)

@@ -124,3 +124,9 @@ def test_the_service_ends_soon_while_a_file_is_read(started):
         served.process.wait(20)
         assert time.monotonic() - began < 12
         sent.exception(20)
+
+
+def test_an_error_of_an_upload_speaks_of_no_option(service: Service):
+    with pytest.raises(InputError, match=r"The end of its name has to say") as found:
+        service.documents_in("a.bin", b"\x01words of no form")
+    assert "--" not in str(found.value) and "vericite-upload" not in str(found.value)

@@ -22,6 +22,7 @@ from vericite.serve.engine import Stopped, Work
 from vericite.serve.gate import Door, FrontGate, Metrics, Refused
 from vericite.serve.jobs import Jobs
 from vericite.serve.kept import NoSuchRun
+from vericite.serve.memory import Returns
 from vericite.serve.service import Service, Tell
 from vericite.serve.streams import PATIENCE, Stream, Streams, Turns, status_of, told
 from vericite.version import __version__
@@ -44,7 +45,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     """
     limits = service.offer.limits
     turns, metrics, jobs = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Jobs(service)
-    streams = Streams(turns)
+    streams, returns = Streams(turns), Returns()
     asking = _Asking(turns, streams)
 
     tools = _tools(service, turns)
@@ -52,6 +53,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         jobs.start()
+        returns.start()
         warming = asyncio.get_running_loop().run_in_executor(None, service.warm)
         warming.add_done_callback(lambda done: setattr(app.state, "ready", done.exception() is None))
         async with tools.session_manager.run() if tools is not None else nullcontext():
@@ -59,6 +61,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         for work in list(turns.work):
             work.stop("the service is shutting down")
         await asyncio.to_thread(jobs.close)
+        returns.close()
         service.close()
         turns.pool.shutdown(wait=False, cancel_futures=True)
 
@@ -77,7 +80,7 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         from vericite.serve.mcp import routes_of
 
         app.router.routes.extend(routes_of(tools, limits.body))
-    return FrontGate(app, Door(hosts, token, limits), metrics)
+    return FrontGate(app, Door(hosts, token, limits), metrics, returns)
 
 
 def _tools(service: Service, turns: Turns) -> MCPServer[Any] | None:

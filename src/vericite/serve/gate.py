@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from vericite.serve.memory import LARGE, Returns
 from vericite.serve.pages import login_page
 from vericite.serve.service import Limits
 
@@ -80,18 +81,21 @@ class Door:
 class FrontGate:
     """The outermost layer of the service."""
 
-    def __init__(self, app: App, door: Door, metrics: Metrics) -> None:
+    def __init__(self, app: App, door: Door, metrics: Metrics, returns: Returns) -> None:
         self._app = app
         self._door = door
         self._metrics = metrics
+        self._returns = returns
         self._asked: dict[str, deque[float]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
-            return
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, status, replied = time.monotonic(), [500], False
 
         async def counted(message: Message) -> None:
@@ -121,6 +125,8 @@ class FrontGate:
             if not replied:
                 await _reply(counted, 500, "the service failed; its log says why", {})
         finally:
+            if "vericite.large" in scope:
+                self._returns.soon()
             path = _group(scope["path"], status[0])
             self._metrics.requests[path, status[0]] += 1
             self._metrics.seconds[path] = self._metrics.seconds.get(path, 0.0) + time.monotonic() - began
@@ -205,14 +211,15 @@ class FrontGate:
             body = await asyncio.wait_for(_body(receive, most), limits.body_seconds)
         except TimeoutError:
             raise Refused(408, f"expected the body within {limits.body_seconds:g} s", {"connection": "close"}) from None
-        given = False
+        given = [body]
+        if len(body) >= LARGE:
+            scope["vericite.large"] = True
+        del body
 
         async def again() -> Message:
-            nonlocal given
-            if given:
+            if not given:
                 return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return {"type": "http.request", "body": given.pop(), "more_body": False}
 
         return again
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from vericite.errors import InputError, MissingExtraError
 from vericite.network.access import is_loopback
+from vericite.serve.memory import share_arenas
 from vericite.serve.service import Offer, Service, state_folder
 
 _SHORTEST_TOKEN = 16
@@ -89,6 +90,7 @@ def run(offer: Offer, address: Address, state: Path | None, say: Callable[[str],
         if (error.name or "").partition(".")[0] not in ("fastapi", "uvicorn", "starlette"):
             raise
         raise MissingExtraError("serve", "The service") from None
+    share_arenas()
     listening = _listening(address)
     host, port = listening.getsockname()[:2]
     service = Service(offer, state_folder(state))

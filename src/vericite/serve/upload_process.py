@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vericite.corpus.sources.registry import documents_in
+from vericite.corpus.sources.registry import UnknownForm, documents_in
 from vericite.errors import InputError, MissingExtraError, RecordError
 from vericite.records import Document, to_json
 
@@ -35,6 +35,8 @@ def main() -> None:
                 _say(PROBLEM, str(item))
     except MissingExtraError as error:
         _say(ABSENT, [error.extra, error.purpose])
+    except UnknownForm as error:
+        _say(ERROR, error.without_options)
     except InputError as error:
         _say(ERROR, str(error))
     else:

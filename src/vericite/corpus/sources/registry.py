@@ -208,7 +208,7 @@ def _recognised(file: SourceFile) -> str:
     for name, form in SOURCES.items():
         if form.matches(file):
             return name
-    raise InputError(f"expected a file of documents; found {file.path}, {_kind_of(file)}. {_expected()}")
+    raise UnknownForm(f"expected a file of documents; found {file.path}, {_kind_of(file)}")
 
 
 def _kind_of(file: SourceFile) -> str:
@@ -219,9 +219,18 @@ def _kind_of(file: SourceFile) -> str:
     return f"of no known form, its ending {file.suffix!r}"
 
 
-def _expected() -> str:
-    forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
-    return f"The end of its name, or the form that is asked for (--format), has to say which of these it is. {forms}"
+class UnknownForm(InputError):
+    """A file of documents is of no form known.
+
+    Attributes:
+        without_options: The message for someone who has no command line.
+    """
+
+    def __init__(self, problem: str) -> None:
+        forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
+        which = f"has to say which of these it is. {forms}"
+        self.without_options = f"{problem}. The end of its name {which}"
+        super().__init__(f"{problem}. The end of its name, or the form that is asked for (--format), {which}")
 
 
 @dataclass(frozen=True, slots=True)

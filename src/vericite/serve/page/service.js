@@ -19,7 +19,21 @@
   };
   const attempt = async (act) => { try { return await act(); } catch (error) { say(""); complain(error instanceof TypeError ? "The service does not answer. Is it still running?" : error.message); busy(false); return undefined; } };
 
+  // Seconds beside the stage, so that long work is not taken for none. Hidden from screen readers, which hear the stages.
+  let clock = 0;
+  const time = (is) => {
+    clearInterval(clock);
+    by("clock").hidden = !is;
+    if (!is) return;
+    const from = performance.now(), tick = () => { by("clock").textContent = `Working for ${Math.round((performance.now() - from) / 1000)} s.`; };
+    tick();
+    clock = setInterval(tick, 1000);
+  };
+  // From the form to the status, and on to the answer when there is one: keys must not type into a question that was sent.
+  const follow = () => { if ([by("status"), document.body].includes(document.activeElement)) by("reader").focus(); };
+
   const busy = (is) => {
+    if (by("clock")) time(is);
     if (by("go")) { by("go").disabled = is; by("stop").hidden = !is; }
     if (by("repair")) by("repair").disabled = is;
     if (by("reader")) by("reader").setAttribute("aria-busy", String(is));
@@ -56,6 +70,7 @@
     by("found").hidden = true;
     if (!by("draft")) by("reader").replaceChildren(el("p", { id: "draft", class: "answer" }));
     by("draft").append(text, " ");
+    follow();
   };
 
   const progress = () => {
@@ -70,6 +85,7 @@
     const open = view.open, before = view.it;
     view.show(it.answer);
     by("hint").hidden = !it.answer.claims.length;
+    if (source) follow();
     if (before && open >= 0 && before.text === it.answer.text && view.parts[open]) view.toggle(open);
   };
 
@@ -96,6 +112,7 @@
     complain("");
     say("Asking.");
     busy(true);
+    if (by("status").tabIndex < 0) by("status").focus();
     by("result").hidden = true;
     by("acts").hidden = by("before").hidden = true;
     view.it = null;
