@@ -85,3 +85,14 @@ def test_what_steers_a_terminal_is_not_printed(run_cli, tmp_path):
     evil = GOOD | {"answer": "Statins\x1b[31m lower LDL [9]. Zinc shortens colds [2]."}
     _, out, _ = run_cli("repair", write(tmp_path / "answers.jsonl", evil))
     assert "\x1b" not in out
+
+
+def test_what_was_deleted_is_counted_in_every_form(run_cli, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    answer = "Zinc shortens colds [1]. Gold cures gout [1]."
+    path.write_text(json.dumps({"id": "a", "answer": answer, "documents": ["Zinc shortens colds."]}) + "\n")
+    shown = run_cli("repair", str(path), "--judge", "lexical")
+    assert "1 of 2 sentences deleted" in shown.out
+    assert "now (without those of the 1 dropped)" in " ".join(shown.out.split())
+    found = json.loads(run_cli("repair", str(path), "--judge", "lexical", "--json").out)
+    assert (found["deleted"], found["sentences"]) == (1, 2)

@@ -50,6 +50,41 @@ def test_other_words_and_documents_take_the_place_of_a_sentence():
     assert_exact(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("**One helps. Two helps** [2]. Three helps [3].", [1], "**One helps.** Three helps [3]."),
+        ("**One helps [1]. Two helps [2].** Three helps [3].", [0], "**Two helps [2].** Three helps [3]."),
+        ("**One helps [1]. Two helps [2].** Three helps [3].", [1], "**One helps [1].** Three helps [3]."),
+        ("**One helps [1].** Two helps [2].", [0], "Two helps [2]."),
+        ("One helps [1]. **Two helps [2].**", [1], "One helps [1]."),
+        ("**One helps [1].**\n\nTwo **helps** [2].", [0], "\nTwo **helps** [2]."),
+    ],
+)
+def test_no_bold_sign_is_left_open(text: str, gone: list[int], left: str):
+    found = edited(parsed(text), {number: Edit(None) for number in gone})
+    assert found.text.count("**") % 2 == 0
+    assert found.text == left
+    for claim in found.claims:
+        assert claim.text.rstrip(".") in found.text[claim.span.slice].replace("**", "")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_no_bold_sign_is_left_open_by_other_words(number: int):
+    found = edited(parsed("**One helps. Two helps** [2]. Three helps [3]."), {number: Edit("Six helps.", SOURCES[:1])})
+    assert found.text.count("**") == 2
+    assert "**Six helps [1]." in found.text or "Six helps [1].**" in found.text
+
+
+def test_an_answer_that_cites_by_pubmed_ids_is_given_no_number():
+    sources = tuple(Document.from_text(name, f"{name} helps.").model_copy(update={"pmid": name}) for name in
+                    ("12345678", "22345678"))  # fmt: skip
+    answer = parse_answer("x", "One helps (PMID: 12345678). Two helps (PMID: 12345678).", sources[:1])
+    found = edited(answer, {1: Edit("Two helps.", (sources[1],))})
+    assert found.text == "One helps (PMID: 12345678). Two helps (PMID: 22345678)."
+    assert_exact(found)
+
+
 def test_a_sentence_without_citations_is_given_some():
     found = edited(parsed("One helps. Two helps [2]."), {0: Edit("One helps.", (SOURCES[2],))})
     assert found.text == "One helps [3]. Two helps [2]."

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -38,12 +39,38 @@ def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
     return _rewritten(answer, pieces, {index: () for index, piece in enumerate(pieces) if piece is not None})
 
 
-def cited(answer: Answer, markers: Mapping[int, Sequence[int]]) -> Answer:
+def kept_emphasis(text: str, start: int, end: int, instead: str = "") -> tuple[str, str]:
+    """Markdown's bold signs that must stay when a stretch of text goes, so that none is left open.
+
+    Args:
+        text: The text.
+        start: Where the stretch begins.
+        end: Where it ends.
+        instead: What takes its place.
+
+    Returns:
+        The sign to put before what follows, where the stretch opened it; and the one to put behind what stands before,
+        where the stretch closed it. Both are empty in most texts.
+    """
+    if (text[start:end].count(_BOLD) - instead.count(_BOLD)) % 2 == 0:
+        return "", ""
+    first = text.rfind("\n\n", 0, start) + 1
+    last = text.find("\n\n", end)
+    if text[first:start].count(_BOLD) % 2:
+        return "", _BOLD
+    return (_BOLD, "") if text[end : last if last >= 0 else len(text)].count(_BOLD) % 2 else ("", "")
+
+
+_BOLD = "**"
+
+
+def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[int, str] | None = None) -> Answer:
     """The answer with markers before the full stop of its sentences.
 
     Args:
         answer: The answer; the claims that get markers have none.
         markers: The numbers of the documents that each claim, by number, shall cite.
+        named: PubMed ids of documents, by number, where the answer cites by these and not by numbers.
 
     Raises:
         InputError: The answer has more documents than markers can count.
@@ -54,10 +81,10 @@ def cited(answer: Answer, markers: Mapping[int, Sequence[int]]) -> Answer:
             f"found {len(answer.documents)}. Give the likeliest ones alone."
         )
     pieces = [
-        _marked(answer.text[claim.span.slice], markers.get(index, ())) if markers.get(index) else None
+        _marked(answer.text[claim.span.slice], markers.get(index, ()), named or {}) if markers.get(index) else None
         for index, claim in enumerate(answer.claims)
     ]
-    return _rewritten(answer, pieces, {index: numbers for index, numbers in markers.items() if numbers})
+    return _rewritten(answer, pieces, {index: numbers for index, numbers in markers.items() if numbers}, named or {})
 
 
 def _bare(piece: str, claim: Claim) -> tuple[str, int, int]:
@@ -68,16 +95,23 @@ def _bare(piece: str, claim: Claim) -> tuple[str, int, int]:
     return kept + claim.text, len(kept), 0
 
 
-def _marked(piece: str, numbers: Sequence[int]) -> tuple[str, int, int]:
+def _shown(number: int, named: Mapping[int, str]) -> str:
+    return f"(PMID: {named[number]})" if number in named else render_markers([number])
+
+
+def _marked(piece: str, numbers: Sequence[int], named: Mapping[int, str]) -> tuple[str, int, int]:
     """A sentence with its markers, and where these begin."""
     stop = _STOP.search(piece)
     body, end = (piece[: stop.start()], stop[0]) if stop else (piece, "")
     body = body.rstrip()
-    return f"{body} {render_markers(numbers)}{end}", 0, len(body) + 1
+    return f"{body} {''.join(_shown(number, named) for number in numbers)}{end}", 0, len(body) + 1
 
 
 def _rewritten(
-    answer: Answer, pieces: Sequence[tuple[str, int, int] | None], markers: Mapping[int, Sequence[int]]
+    answer: Answer,
+    pieces: Sequence[tuple[str, int, int] | None],
+    markers: Mapping[int, Sequence[int]],
+    named: Mapping[int, str] = MappingProxyType({}),
 ) -> Answer:
     """The answer with some claims' stretches of text replaced; the others move along."""
     texts: list[str] = []
@@ -88,23 +122,27 @@ def _rewritten(
             claims.append(claim.shifted(moved))
             continue
         text, lead, mark = piece
-        texts += [answer.text[position : claim.span.start], text]
-        start = claim.span.start + moved
+        opening, closing = kept_emphasis(answer.text, claim.span.start, claim.span.end, text)
+        texts += [answer.text[position : claim.span.start], opening, text, closing]
+        start = claim.span.start + moved + len(opening)
         span = Span(start=start + lead, end=start + len(text))
         position = claim.span.end
-        moved += len(text) - (claim.span.end - claim.span.start)
-        claims.append(_citing(claim, span, answer, markers[index], start + mark))
+        moved += len(opening) + len(text) + len(closing) - (claim.span.end - claim.span.start)
+        claims.append(_citing(claim, span, answer, markers[index], start + mark, named))
     whole = "".join([*texts, answer.text[position:]])
     return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
 
 
-def _citing(claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], start: int) -> Claim:
+def _citing(
+    claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], start: int, named: Mapping[int, str]
+) -> Claim:
     """The claim in its new place, citing these documents one marker after the other."""
     citations: list[Citation] = []
     for number in numbers:
-        end = start + len(render_markers([number]))
+        end = start + len(_shown(number, named))
         document = answer.documents[number - 1].id
-        citations.append(Citation(marker=number, span=Span(start=start, end=end), document=document))
+        marker = int(named[number]) if number in named else number
+        citations.append(Citation(marker=marker, span=Span(start=start, end=end), document=document))
         start = end
     return Claim(text=claim.text, span=span, citations=tuple(citations))
 

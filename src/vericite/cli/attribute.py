@@ -416,8 +416,10 @@ class RepairTotals:
     def line(self) -> str:
         """In a line."""
         counts = f"{self.kept} kept, {self.recited} re-cited, {self.rewritten} rewritten, {self.dropped} dropped"
+        left_out = f" (without those of the {self.dropped} dropped)" if self.dropped else ""
         return (
-            f"{self.answers} answers: {counts}; citations supported {_of(self._before)} before, {_of(self._after)} now"
+            f"{self.answers} answers: {counts}; citations supported {_of(self._before)} before, "
+            f"{_of(self._after)} now{left_out}"
         )
 
 
@@ -434,6 +436,8 @@ def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
     for line in found.answer.text.splitlines():
         console.print(Text(clean(line)))
     show_changes(console, found.changes, found.left)
+    if found.deleted:
+        console.print(Text(f"{found.deleted} of {found.sentences} sentences deleted", style="yellow"))
     console.print()
 
 

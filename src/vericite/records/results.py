@@ -402,7 +402,8 @@ class Repaired(Record):
 
     ``before`` counts the citations as they were. ``sentences`` and ``words`` are those of the claims before;
     ``words_kept`` of them are in sentences that say the same still, or remain in rewritten ones. ``rounds`` is how
-    often something was changed. ``left`` tells what was not touched because it could not be judged.
+    often something was changed; ``deleted`` of the sentences are gone, and so are not among what is counted after it.
+    ``left`` tells what was not touched because it could not be judged.
     """
 
     answer: Answer
@@ -411,6 +412,7 @@ class Repaired(Record):
     changes: tuple[Change, ...] = ()
     rounds: int = Field(default=0, ge=0)
     sentences: int = Field(default=0, ge=0)
+    deleted: int = Field(default=0, ge=0)
     words: int = Field(default=0, ge=0)
     words_kept: int = Field(default=0, ge=0)
     left: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
-from vericite.attribution.attributor import Attributor, SourcesFound, cited, uncited
+from vericite.attribution.attributor import Attributor, SourcesFound, cited, kept_emphasis, uncited
 from vericite.errors import EntrezError, InputError
 from vericite.pipeline.search import Search
 from vericite.records import (
@@ -257,10 +257,23 @@ def edited(answer: Answer, edits: Mapping[int, Edit]) -> Answer:
     bare = uncited(answer, edits).model_copy(update={"documents": documents})
     texts = {index: edit.text for index, edit in edits.items() if edit.text is not None}
     markers = {index: sorted({number[it.id] for it in edits[index].documents}) for index in texts}
-    found = cited(_reworded(bare, texts), markers)
+    found = cited(_reworded(bare, texts), markers, _by_pmid(answer, documents))
     for index in sorted(set(edits) - set(texts), reverse=True):
         found = _without(found, index)
     return found
+
+
+def _by_pmid(answer: Answer, documents: Sequence[Document]) -> dict[int, str]:
+    """The PubMed ids of the documents by number, for an answer that cites by nothing else; it has no number 2."""
+    citations = [citation for claim in answer.claims for citation in claim.citations]
+    if not citations or any(citation.marker <= len(documents) for citation in citations):
+        return {}
+    pmids = {number: _pmid(document) for number, document in enumerate(documents, start=1)}
+    return {number: pmid for number, pmid in pmids.items() if pmid}
+
+
+def _pmid(document: Document) -> str | None:
+    return document.pmid or (document.id if re.fullmatch(r"[1-9][0-9]{4,7}", document.id) else None)
 
 
 def _with(documents: Sequence[Document], edits: Iterable[Edit]) -> tuple[Document, ...]:
@@ -281,10 +294,11 @@ def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
         if text == claim.text:
             claims.append(claim.shifted(moved))
             continue
-        pieces += [answer.text[position : claim.span.start], text]
-        start = claim.span.start + moved
+        opening, closing = kept_emphasis(answer.text, claim.span.start, claim.span.end, text)
+        pieces += [answer.text[position : claim.span.start], opening, text, closing]
+        start = claim.span.start + moved + len(opening)
         claims.append(Claim(text=text, span=Span(start=start, end=start + len(text))))
-        moved += len(text) - (claim.span.end - claim.span.start)
+        moved += len(opening) + len(text) + len(closing) - (claim.span.end - claim.span.start)
         position = claim.span.end
     whole = "".join([*pieces, answer.text[position:]])
     return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
@@ -292,10 +306,24 @@ def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
 
 def _without(answer: Answer, index: int) -> Answer:
     """The answer without a sentence, the space behind it or, at the end of its line, before it."""
-    start, end = _region(answer.text, answer.claims[index].span)
+    text = answer.text
+    start, end = _region(text, _with_bold(text, answer.claims[index].span))
     others = (*answer.claims[:index], *answer.claims[index + 1 :])
-    claims = tuple(claim.shifted(start - end if claim.span.start >= end else 0) for claim in others)
-    return answer.model_copy(update={"text": answer.text[:start] + answer.text[end:], "claims": claims})
+    opening, closing = kept_emphasis(text, start, end)
+    before = text[:start]
+    if closing:
+        # Behind the words, not behind the space, where it would open what is bold.
+        words = before.rstrip()
+        before = words + closing + before[len(words) :]
+    moved = len(before) + len(opening) - end
+    claims = tuple(claim.shifted(moved if claim.span.start >= end else 0) for claim in others)
+    return answer.model_copy(update={"text": before + opening + text[end:], "claims": claims})
+
+
+def _with_bold(text: str, span: Span) -> Span:
+    """The sentence with the bold signs right before and right behind it."""
+    opens = span.start - 2 if text[max(0, span.start - 2) : span.start] == "**" else span.start
+    return Span(start=opens, end=span.end + 2 if text[span.end : span.end + 2] == "**" else span.end)
 
 
 def _region(text: str, span: Span) -> tuple[int, int]:

@@ -126,6 +126,7 @@ class AnswerUnderRepair:
             changes=tuple(self.changes),
             rounds=self.rounds,
             sentences=len(self.first.claims),
+            deleted=sum(change.after is None for change in self.changes),
             words=sum(found.total() for found in words),
             words_kept=kept,
             left=(*told, *([self.refused] if self.refused else [])),

@@ -103,7 +103,9 @@
     by("json").download = `vericite-${id.slice(0, 8)}.json`;
     const time = begun ? ` in ${((performance.now() - begun) / 1000).toFixed(1)} s` : "";
     const told = Object.keys(KINDS).filter((kind) => counts[kind]).map((kind) => `${counts[kind]} ${kind}`).join(", ");
-    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : last.answer.insufficient ? `Done${time}: the sources do not answer.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.`);
+    const gone = earlier ? last.answer.changes.filter((change) => !change.after).length : 0;
+    const deleted = gone ? ` ${plural(gone, "sentence was", "sentences were")} deleted and ${gone > 1 ? "are" : "is"} not counted.` : "";
+    say(earlier && !last.answer.changes.length ? `Nothing could be repaired. ${told}.` : last.answer.insufficient ? `Done${time}: the sources do not answer.` : `Done${time}: ${plural(last.answer.claims.length, "sentence", "sentences")}${told ? `, ${told}` : ""}.${deleted}`);
     history.replaceState(null, "", page === "run" ? `/runs/${id}` : `?run=${id}`);
     if (earlier) by("reader").focus();
   };
