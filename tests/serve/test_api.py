@@ -213,3 +213,45 @@ def test_a_client_that_goes_away_is_worked_for_no_longer(server):
     time.sleep(1)
     assert pairs() == first
     assert server.post("/v1/check", BODY).status_code == 200
+
+
+def test_the_description_says_what_replies_are(server):
+    document = server.get("/openapi.json").json()
+    text = json.dumps(document)
+    assert "HTTPValidationError" not in text and '"schema": {}' not in text and "$defs" not in text
+    referred = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
+    assert referred <= document["components"]["schemas"].keys()
+    error = document["components"]["schemas"]["Problem"]
+    assert error["required"] == ["status", "message"]
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            assert operation["responses"]["default"]["content"]["application/json"]["schema"]["required"] == ["error"]
+            assert "422" not in operation["responses"]
+    ask = {"question": "Does a drug help?", "documents": [SOURCE]}
+    jsonschema = pytest.importorskip("jsonschema", reason="compares replies with their schemas")
+    id = server.post("/v1/jobs", {"items": [BODY]}).json()["id"]
+    run = server.post("/v1/check", BODY).json()["run"]
+    for method, path, reply in (
+        ("post", "/v1/ask", server.post("/v1/ask", ask)),
+        ("post", "/v1/check", server.post("/v1/check", BODY)),
+        ("post", "/v1/check", server.post("/v1/check", BODY, prefer="respond-async")),
+        ("post", "/v1/attribute", server.post("/v1/attribute", BODY)),
+        ("post", "/v1/repair", server.post("/v1/repair", BODY)),
+        ("post", "/v1/search", server.post("/v1/search", {"query": "rat", "documents": [SOURCE]})),
+        ("post", "/v1/documents", httpx2.post(f"{server.address}/v1/documents?name=a.txt", content=b"A rat ran.")),
+        ("get", "/v1/jobs/{id}", server.get(f"/v1/jobs/{id}")),
+        ("get", "/v1/jobs/{id}/results", server.get(f"/v1/jobs/{id}/results")),
+        ("get", "/v1/runs", server.get("/v1/runs")),
+        ("get", "/v1/runs/{id}", server.get(f"/v1/runs/{run}")),
+        ("get", "/v1/runs/{id}/view", server.get(f"/v1/runs/{run}/view")),
+        ("get", "/v1/runs/{id}/report", server.get(f"/v1/runs/{run}/report")),
+        ("get", "/healthz", server.get("/healthz")),
+        ("get", "/readyz", server.get("/readyz")),
+        ("get", "/metrics", server.get("/metrics")),
+    ):
+        content = document["paths"][path][method]["responses"][str(reply.status_code)]["content"]
+        kind = reply.headers["content-type"].partition(";")[0]
+        assert kind in content, (path, kind)
+        if kind == "application/json":
+            schema = {**content[kind]["schema"], "components": document["components"]}
+            jsonschema.validate(reply.json(), schema)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
-from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 
 from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
+from vericite.serve.described import body_of, described
 from vericite.serve.engine import Stopped, Work
 from vericite.serve.gate import Door, FrontGate, Metrics, Refused
 from vericite.serve.jobs import Jobs
@@ -125,29 +125,16 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": {"status": 422, "message": message}}, 422)
 
 
-def _schema(kind: Any) -> dict[str, Any]:
-    """What is said of a body that is of a kind of record, or of one of several."""
-    schema = TypeAdapter(kind).json_schema(ref_template=f"#/{'/'.join(_SHARED)}/{{model}}")
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-_SHARED = ("components", "schemas")
-"""Where the document has what several bodies are made of."""
-
-
 def _add_openapi(app: FastAPI) -> None:
-    """The form of all bodies, in which what they are made of stands where it is referred to."""
     made = app.openapi
+    whole: list[dict[str, Any]] = []
 
-    def whole() -> dict[str, Any]:
-        document = made()
-        shared = document.setdefault(_SHARED[0], {}).setdefault(_SHARED[1], {})
-        for operation in (it for path in document["paths"].values() for it in path.values()):
-            for content in operation.get("requestBody", {}).get("content", {}).values():
-                shared.update(content["schema"].pop("$defs", {}))
-        return document
+    def once() -> dict[str, Any]:
+        if not whole:
+            whole.append(described(made()))
+        return whole[0]
 
-    app.openapi = whole
+    app.openapi = once
 
 
 @dataclass(frozen=True)
@@ -210,7 +197,7 @@ async def _parsed(kind: type[_Made], request: Request) -> _Made:
 
 
 def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
-    @app.post("/v1/ask", openapi_extra=_schema(bodies.AskBody))
+    @app.post("/v1/ask", openapi_extra=body_of(bodies.AskBody))
     async def ask(request: Request, view: bool = False) -> Response:
         """Answer a question and check every citation. With Accept: text/event-stream, step by step."""
         body = await _parsed(bodies.AskBody, request)
@@ -225,7 +212,7 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
 
         return await asking.answer(request, call, (lambda _: _brief(kept[0])) if view else None)
 
-    @app.post("/v1/check", openapi_extra=_schema(bodies.AnswerBody))
+    @app.post("/v1/check", openapi_extra=body_of(bodies.AnswerBody))
     async def check(request: Request, view: bool = False) -> Response:
         """Judge the citations of an answer. With Accept: text/event-stream, verdict by verdict."""
         body = await _parsed(bodies.AnswerBody, request)
@@ -235,27 +222,35 @@ def _add_calls(app: FastAPI, service: Service, asking: _Asking) -> None:
 
         return await asking.answer(request, call, (lambda made: _brief(made.run)) if view else None)
 
-    @app.post("/v1/attribute", openapi_extra=_schema(bodies.AnswerBody))
+    @app.post("/v1/attribute", openapi_extra=body_of(bodies.AnswerBody))
     async def attribute(request: Request) -> Response:
         """Find the sources of an answer's sentences."""
         body = await _parsed(bodies.AnswerBody, request)
         return await asking.answer(request, lambda tell: service.attribute(body))
 
-    @app.post("/v1/repair", openapi_extra=_schema(bodies.AnswerBody))
+    @app.post("/v1/repair", openapi_extra=body_of(bodies.AnswerBody))
     async def repair(request: Request) -> Response:
         """Mend an answer's rejected citations."""
         body = await _parsed(bodies.AnswerBody, request)
         return await asking.answer(request, lambda tell: service.repair(body))
 
-    @app.post("/v1/search", openapi_extra=_schema(bodies.SearchBody))
+    @app.post("/v1/search", openapi_extra=body_of(bodies.SearchBody))
     async def search(request: Request) -> Response:
         """Find documents."""
         body = await _parsed(bodies.SearchBody, request)
         return await asking.answer(request, lambda tell: service.search(body))
 
 
+_FILE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
 def _add_documents(app: FastAPI, service: Service, turns: Turns) -> None:
-    @app.post("/v1/documents")
+    @app.post("/v1/documents", openapi_extra=_FILE)
     async def documents(request: Request, name: str = "document.txt") -> Response:
         """Read a file (PDF, DOCX, Markdown, text, XML and more), sent as the body; gives its documents."""
         content = await request.body()
@@ -328,7 +323,7 @@ def _add_runs(app: FastAPI, service: Service, asking: _Asking) -> None:
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
-    @app.post("/v1/jobs", openapi_extra=_schema(bodies.JobBody), status_code=202)
+    @app.post("/v1/jobs", openapi_extra=body_of(bodies.JobBody), status_code=202)
     async def job(request: Request) -> Response:
         """Take many answers to check or questions to ask; they are on disk when this replies."""
         return JSONResponse({"id": await asyncio.to_thread(jobs.add, await request.body())}, 202)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from pydantic import ValidationError
 
@@ -45,6 +45,17 @@ class Head(Record):
 
     kind: Literal["check", "ask"]
     items: int
+
+
+class JobState(TypedDict):
+    """How far a job is. ``problem`` says why it cannot go on: for good where it is finished."""
+
+    id: str
+    items: int
+    done: int
+    cancelled: bool
+    finished: bool
+    problem: str | None
 
 
 class Result(Record):
@@ -141,7 +152,7 @@ class Jobs:
         self._queue.put(id)
         return id
 
-    def cancel(self, id: str) -> dict[str, Any]:
+    def cancel(self, id: str) -> JobState:
         """Do no more of a job, and say how far it is; one that is finished stays as it is."""
         state = self.state(id)
         if state["finished"]:
@@ -151,7 +162,7 @@ class Jobs:
             work.stop("cancelled")
         return self.state(id)
 
-    def state(self, id: str) -> dict[str, Any]:
+    def state(self, id: str) -> JobState:
         """How far a job is; ``problem`` says why it cannot go on, for good where it is finished."""
         folder = self._place(id)
         items = self._head(folder).items
