@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,23 @@ def test_a_label_that_could_not_be_written_is_not_shown_as_kept(units, tmp_path:
         labels.keep("ann", label(units[0].item))
     assert '"saved":[]' in labels.page("ann").replace(" ", "")
     labels.close()
+
+
+def test_the_keys_of_pages_are_nobody_elses_from_their_first_byte(
+    units, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    modes: list[int] = []
+    replace = Path.replace
+
+    def watched(partial: Path, target: Path) -> Path:
+        modes.append(partial.stat().st_mode & 0o777)
+        return replace(partial, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    before = os.umask(0o022)
+    try:
+        LabelFolder(tmp_path, ["ann"], units, SCHEME).close()
+    finally:
+        os.umask(before)
+    assert modes == [0o600]
+    assert (tmp_path / "keys.json").stat().st_mode & 0o777 == 0o600

@@ -76,8 +76,7 @@ class LabelFolder:
         except (ValidationError, OSError):
             raise InputError(f"expected the keys of pages in {path}; found something else. Move it away.") from None
         every = kept | {name: secrets.token_urlsafe(18) for name in raters if name not in kept}
-        write_whole(path, [json.dumps(every, indent=2) + "\n"])
-        path.chmod(0o600)
+        write_whole(path, [json.dumps(every, indent=2) + "\n"], 0o600)
         return {name: every[name] for name in raters}
 
     def rater(self, key: str) -> str | None:

@@ -48,8 +48,16 @@ class Replacing:
     writes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mode: int | None = None) -> None:
+        """Write to a place.
+
+        Args:
+            path: The file.
+            mode: Who may read and write it, from its first byte on; None for those of the file that is there, or else
+                those that the process's umask leaves.
+        """
         self.path = path
+        self._own_mode = mode
         self._place = Path(os.path.realpath(path))
         self._stream = _stream_of(path)
         self._is_direct = self._stream is not None or _is_special(path)
@@ -75,7 +83,7 @@ class Replacing:
             return
         self._was_there = self.partial.exists()
         while self._reserved is None:
-            descriptor = _opened(self.partial)
+            descriptor = _opened(self.partial, self._own_mode)
             try:
                 _lock(descriptor)
             except BlockingIOError as error:
@@ -134,7 +142,10 @@ class Replacing:
                 os.truncate(self._reserved, 0)
                 file = self._reserved
             self._file = open(file, "w", encoding="utf-8", newline="\n")
-            if not self._is_direct and self._place.exists():
+            if not self._is_direct and self._own_mode is not None:
+                # A stopped run may have left the file with another mode.
+                _set_mode(self.partial, self._own_mode)
+            elif not self._is_direct and self._place.exists():
                 self._mode = stat.S_IMODE(self._place.stat().st_mode)
                 # Not read-only before it is done: what a stopped run left could not be written over by the next one.
                 _set_mode(self.partial, self._mode | stat.S_IWUSR)
@@ -144,14 +155,14 @@ class Replacing:
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def _opened(partial: Path) -> int:
+def _opened(partial: Path, mode: int | None) -> int:
     """The descriptor of a partial file, which is made if there is none. A link that another made is never followed.
 
     Raises:
         OSError: There is something else than a file of its own.
     """
     try:
-        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666 if mode is None else mode)
     except OSError as error:
         if error.errno != ELOOP:
             raise
@@ -187,14 +198,19 @@ def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
     sync_folder(path.parent)
 
 
-def write_whole(path: Path, lines: Iterable[str]) -> None:
+def write_whole(path: Path, lines: Iterable[str], mode: int | None = None) -> None:
     """Write a file that is there whole, or as it was before.
+
+    Args:
+        path: The file.
+        lines: What is in it.
+        mode: Who may read and write it, from its first byte on; None as for any other file.
 
     Raises:
         InputError: It cannot be written.
         BrokenPipeError: It is a pipe, such as /dev/stdout, whose reader has gone.
     """
-    file = Replacing(path)
+    file = Replacing(path, mode)
     try:
         file.write(lines)
         file.done()

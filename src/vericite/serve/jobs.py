@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from pydantic import ValidationError
+
+# pydantic's own: that of Python 3.11 lacks what it asks for.
+from typing_extensions import TypedDict
 
 from vericite.disk.files import Held, NotWritten, only_one, write_whole
 from vericite.disk.jobs import Lines
