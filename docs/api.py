@@ -56,7 +56,7 @@ def page() -> str:
 def _program(path: Path) -> str:
     """A program under its first sentence."""
     told, _, code = path.read_text(encoding="utf-8").removeprefix('"""').partition('"""\n')
-    return f"### {told.strip().rstrip('.')}\n\n```python\n{code.strip()}\n```\n\n"
+    return f"### {told.strip().rstrip('.')}\n\n```py\n{code.strip()}\n```\n\n"
 
 
 def _entry(name: str) -> str:

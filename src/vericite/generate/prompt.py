@@ -293,8 +293,9 @@ class VerbatimAnswerPrompt(AnswerPrompt):
     def _one(self, number: int, document: Document) -> str:
         given = {
             "number": str(number),
-            "title": without_marks(document.title),
-            "abstract": without_marks(document.text),
+            # Word for word, as the prompt is: a paper's row shows documents as they are, with their own marks.
+            "title": document.title,
+            "abstract": document.text,
             "id": document.pmid or document.id,
             "year": str(document.year or ""),
             "journal": document.journal or "",

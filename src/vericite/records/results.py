@@ -253,9 +253,9 @@ class CheckedAnswer(Record):
 
     @property
     def supported(self) -> bool:
-        """Whether every sentence cites something and every citation is supported."""
+        """Whether every sentence cites something and every citation is supported, or its source's own words."""
         count, of = support(self.summary)
-        return bool(of) and count == of and not self.uncited
+        return bool(of or self.summary.quoted) and count == of and not self.uncited
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as ``check --out`` writes them."""
@@ -327,8 +327,8 @@ def _html_row(row: dict[str, Any]) -> str:
 
 def _in_words(summary: Summary) -> str:
     count, of = support(summary)
-    told = [f"{count} of {of} citations supported" if of else "no citations"]
-    kinds = ("contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
+    told = [f"{count} of {of} citations supported"] if of else [] if summary.quoted else ["no citations"]
+    kinds = ("quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
     told += [f"{getattr(summary, kind)} {kind}" for kind in kinds if getattr(summary, kind)]
     return ", ".join(told)
 
