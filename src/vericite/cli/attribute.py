@@ -26,7 +26,7 @@ from vericite.cli.options import (
     TokensOption,
 )
 from vericite.cli.plans import plan_of
-from vericite.cli.refusals import refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
 from vericite.cli.workers import (
     GpusOption,
     Making,
@@ -130,6 +130,7 @@ def attribute(
     by = by or usual(chosen.check.protocol, chosen.check.judge)
     attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
+    number = 0
     try:
         progress = ProgressLine("attributing", "answers", count_lines(file))
         made = (
@@ -147,7 +148,7 @@ def attribute(
         # Also of a run that was stopped: it was paid for.
         show_ledger(ledger_of(attributor))
         show_ledger(ledger_of(judged_by))
-    report(problems)
+    report(problems, some_or_bad(number))
 
 
 def _attributed(
@@ -390,7 +391,7 @@ def repair(
         show_ledger(ledger_of(repairer.verifier.judge))
     if not as_json:
         console.print(totals.line)
-    report(problems)
+    report(problems, some_or_bad(totals.answers))
 
 
 class RepairTotals:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from vericite.cli.answers import read_answers
+from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, output, remark, remark_leakage, say, say_json
 from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, JsonOption
-from vericite.cli.refusals import refuse_same, refuse_unwritable, report
+from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
 
 if TYPE_CHECKING:
     from vericite.datasets.entry import DataSet, Gives
@@ -187,6 +188,7 @@ def convert(
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
     problems: list[RecordError] = []
+    code = ExitCode.OK
     asked = _Run(file, run, topics, team)
     if validate:
         asked.validate(to)
@@ -196,13 +198,15 @@ def convert(
     elif to in (WrittenForm.AUTOJUDGE_NUGGETS, WrittenForm.GOLD):
         text = _gold(file, to, problems)
     else:
-        text = _converted(read_answers(file, format, documents, problems, columns=columns), to, asked, problems)
+        answers = list(read_answers(file, format, documents, problems, columns=columns))
+        code = some_or_bad(len(answers))
+        text = _converted(answers, to, asked, problems)
     with output(out) as written:
         if written is not None:
             written.write([text])
         else:
             (say if to is WrittenForm.CSV else say_json)(text.rstrip("\n"))
-    report(problems)
+    report(problems, code)
 
 
 class _Run(NamedTuple):

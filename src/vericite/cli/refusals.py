@@ -158,6 +158,11 @@ def report(problems: Sequence[RecordError], code: ExitCode = ExitCode.OK) -> Non
     end(code, ExitCode.BAD_INPUT if problems else ExitCode.OK)
 
 
+def some_or_bad(count: int) -> ExitCode:
+    """What a command came to that read this many records: a file without any is bad input, of which it was told."""
+    return ExitCode.OK if count else ExitCode.BAD_INPUT
+
+
 @contextmanager
 def lines_before_errors(problems: list[RecordError]) -> Generator[None]:
     """Name the lines that could not be used before an error that they may have led to."""
