@@ -109,6 +109,9 @@ lock: ## Renew the lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header pyproject.toml --group build --extra serve --extra mcp -c requirements.lock -c requirements-dev.lock \
+	  -o deploy/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header pyproject.toml --group build tests/formats/peers.in -c requirements.lock -o tests/formats/requirements.txt
 
 clean: ## Remove what the build and the tests leave

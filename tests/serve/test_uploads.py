@@ -130,3 +130,10 @@ def test_an_error_of_an_upload_speaks_of_no_option(service: Service):
     with pytest.raises(InputError, match=r"The end of its name has to say") as found:
         service.documents_in("a.bin", b"\x01words of no form")
     assert "--" not in str(found.value) and "vericite-upload" not in str(found.value)
+
+
+def test_no_more_of_a_file_is_read_after_many_problems(service: Service):
+    line = json.dumps({"id": "d", "text": "Words."}).encode()
+    documents, problems = service.documents_in("a.jsonl", b"\n".join([line] * 50_000))
+    assert len(documents) == 1 and len(problems) == 1_001
+    assert problems[-1] == "expected at most 1,000 problems; the rest was not read"

@@ -66,6 +66,8 @@ _ADDRESS = re.compile(r"https?://[^\s,;?]+")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SENTENCE = 80
 """Characters of a source's sentence, to estimate how many there are."""
+_MOST_PROBLEMS = 1_000
+"""Problems of a file, after which no more of it is read."""
 _LONG = 20
 """Sentences of an answer from which on it is not judged all at once."""
 
@@ -300,6 +302,9 @@ class Service:
                     self._refuse_long(item, shown)
                 else:
                     problems.append(str(value).replace(str(path), shown))
+                    if len(problems) >= _MOST_PROBLEMS:
+                        problems.append(f"expected at most {_MOST_PROBLEMS:,} problems; the rest was not read")
+                        break
                 if len(documents) > self.offer.limits.documents:
                     most = self.offer.limits.documents
                     raise InputError(f"expected at most {most:,} documents in a file; found more in {shown}")
