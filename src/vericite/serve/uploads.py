@@ -138,10 +138,10 @@ def _lines(pipe: IO[bytes], path: Path, look: Callable[[], None]) -> Iterator[by
     deadline = time.monotonic() + SECONDS
     left = bytearray()
     while True:
-        look()
         if time.monotonic() > deadline:
             raise InputError(f"expected a file that is read within {SECONDS} s; found {path}, which is not. Split it")
         if not select([pipe], [], [], _LOOK_EVERY)[0]:
+            look()
             continue
         piece = os.read(pipe.fileno(), 1 << 16)
         if not piece:
