@@ -103,6 +103,7 @@ class Watched:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().split("/")[2].rpartition(":")[2])
+        self.process.stdout.close()
         self.address = f"http://127.0.0.1:{self.port}"
         self.silence, self.memory = 0.0, 0
         self._done = threading.Event()
