@@ -43,7 +43,7 @@ _NO_ROOM = "expected room on the service's disk; found none. The job goes on whe
 _DAMAGED = "expected the result as it was written; found it damaged on the service's disk"
 
 
-class Head(Record):
+class JobHead(Record):
     """What is known of a job without reading its items."""
 
     kind: Literal["check", "ask"]
@@ -146,7 +146,7 @@ class Jobs:
                 folder.mkdir(mode=0o700)
                 write_whole(folder / _ITEMS, (to_json(item) + "\n" for item in body.items))
                 # With this it is a job.
-                write_whole(folder / _HEAD, [to_json(Head(kind=body.kind, items=len(body.items))) + "\n"])
+                write_whole(folder / _HEAD, [to_json(JobHead(kind=body.kind, items=len(body.items))) + "\n"])
             except OSError as error:
                 raise NotWritten(f"expected a folder to write to; found {folder}: {error.strerror}", error) from None
             finally:
@@ -246,9 +246,9 @@ class Jobs:
         return self._folder / id
 
     @staticmethod
-    def _head(folder: Path) -> Head:
+    def _head(folder: Path) -> JobHead:
         try:
-            return Head.model_validate_json((folder / _HEAD).read_bytes())
+            return JobHead.model_validate_json((folder / _HEAD).read_bytes())
         except (OSError, ValidationError):
             raise NoSuchJob(folder.name) from None
 
@@ -332,7 +332,7 @@ class Jobs:
             self._counted.pop(id, None)
         return good
 
-    def _results(self, path: Path, head: Head, done: set[int]) -> Iterator[Result]:
+    def _results(self, path: Path, head: JobHead, done: set[int]) -> Iterator[Result]:
         """The results of the items that have none yet."""
         kind = AskBody if head.kind == "ask" else AnswerBody
         with path.open("rb") as file:

@@ -53,7 +53,7 @@ from vericite.serve.bodies import (
 from vericite.serve.engine import SharedJudge, go_on
 from vericite.serve.kept import KeptRuns
 from vericite.serve.upload_process import DOCUMENT
-from vericite.serve.uploads import Readers
+from vericite.serve.uploads import UploadReaders
 from vericite.text.citations import parse_answer
 from vericite.text.sentences import split_sentences
 from vericite.verify.judges.registry import load_judge
@@ -156,7 +156,7 @@ class Service:
         self.state = state
         self.runs = KeptRuns(state / "runs")
         self.judge = SharedJudge(load_judge(offer.plan.check.judge or "bundled"))
-        self.readers = Readers()
+        self.readers = UploadReaders()
         self._making = Lock()
         # By their JSON: a plan is no key.
         self._verifier = lru_cache(maxsize=32)(self._make_verifier)

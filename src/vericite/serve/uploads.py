@@ -30,7 +30,7 @@ _LONGEST_LINE = 100_000_000
 _CLOSED = "expected a service at work; found one that is shutting down. Ask again later"
 
 
-class Readers:
+class UploadReaders:
     """Processes that read files. One is always ready, since it takes a second to start."""
 
     def __init__(self) -> None:
