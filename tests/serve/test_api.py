@@ -23,7 +23,7 @@ BODY: dict[str, Any] = {"answer": ANSWER, "documents": [SOURCE]}
 
 def test_a_question_is_answered_and_its_run_kept(server):
     run = Run.model_validate_json(server.post("/v1/ask", {"question": "Does aspirin prevent heart attacks?"}).content)
-    assert run.checked.summary.cases and run.evidence
+    assert run.checked.summary.quoted and run.evidence
     (latest, *_) = server.get("/v1/runs").json()["runs"]
     assert Run.model_validate_json(server.get(f"/v1/runs/{latest['id']}").content) == run
     page = server.get(f"/v1/runs/{latest['id']}/report")
@@ -70,7 +70,7 @@ def test_documents_of_a_request_are_searched_as_its_plan_says(server, by: str):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_texts_come_back_as_texts(server, hostile: str):
     text = f"{hostile[:20_000]} [1]. Zelotrine reduced pain [1]."
-    reply = server.post("/v1/check", {"answer": text, "documents": [{**SOURCE, "title": hostile[:20_000]}]})
+    reply = server.post("/v1/check", {"answer": text, "documents": [{**SOURCE, "title": hostile[:5_000]}]})
     assert reply.status_code == 200, reply.text
     assert reply.headers["content-type"] == "application/json"
     assert reply.headers["x-content-type-options"] == "nosniff"

@@ -29,7 +29,7 @@ SOURCE = {"id": "d1", "text": "Zelotrine reduced pain in 40 of 80 adults. Nausea
 BODY: dict[str, Any] = {"answer": "Zelotrine reduced pain in 40 of 80 adults [1].", "documents": [SOURCE]}
 WORDS = [f"Group {n} of the patients improved more than group {n + 1} did" for n in range(150)]
 LONG: dict[str, Any] = {
-    "answer": " ".join(f"{word} {''.join(f'[{n}]' for n in range(1, 101))}." for word in WORDS),
+    "answer": " ".join(f"{word} {''.join(f'[{n}]' for n in range(1, 101))}." for word in WORDS[:20]),
     "documents": [{"id": str(n), "text": " ".join(f"{w} in trial {n}." for w in WORDS[:20])} for n in range(100)],
 }
 """Minutes of work."""

@@ -24,7 +24,7 @@ from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.serve import mcp, serve
 from vericite.cli.train import calibrate, train
-from vericite.environment import OFFLINE, is_on
+from vericite.environment import OFFLINE, THREADS, is_on, whole_number
 from vericite.version import __version__
 
 app = typer.Typer(
@@ -56,6 +56,8 @@ def root(
     if offline:
         # All parts read it there, also those in other packages and processes.
         os.environ[OFFLINE] = "1"
+    # A value that cannot be used is told by every command, not only by those that load a model.
+    whole_number(THREADS)
     if is_on(OFFLINE):
         from vericite.network.offline import hold_offline
 
