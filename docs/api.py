@@ -14,8 +14,8 @@ PAGE = Path(__file__).parent / "api.md"
 PROGRAMS = PAGE.parents[1] / "examples/python"
 HEAD = """# Python API
 
-Everything that a command does has a name in `vericite`. Names load when they are first used, so `import vericite` takes
-a fraction of a second.
+What the commands do with answers, documents and figures has a name in `vericite`. Names load when they are first used,
+so `import vericite` takes a fraction of a second.
 
 Documents are given as texts, as mappings with `text` and perhaps `id` and `title`, as `Document`, or as another
 library's objects: LangChain documents, LlamaIndex nodes, Haystack documents. Answers are given as texts with markers

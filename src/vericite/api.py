@@ -1,7 +1,7 @@
-"""What the commands do, as functions: one name for each command that works on answers, documents or figures.
+"""Functions for what the commands do with answers, documents and figures.
 
-Each function takes plain values (texts, mappings, paths, another library's objects) and returns a record or a list of
-records. The commands call the same code. ``vericite`` itself gives every name here.
+Each takes plain values (texts, mappings, paths, another library's objects) and returns records. The functions
+are made of the same parts as the commands, with the same settings. ``vericite`` itself gives every name here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from vericite.errors import InputError, RecordError, expect_type
 from vericite.formats.objects import as_answer, as_documents
 from vericite.pipeline.check import check, parsed
-from vericite.pipeline.plan import Plan
+from vericite.pipeline.plan import Plan, usual_plan
 from vericite.pipeline.search import FoundEvidence
 from vericite.records import Answer, CheckedAnswer, Document, Question, Run
 from vericite.retrieve.function import FunctionRetriever, RetrieverFunction, is_retriever
@@ -75,7 +75,7 @@ def ask(
     if k is not None and k < 1:
         raise InputError(f"expected k, the number of documents to answer from, to be 1 or more; found {k}")
     searched = corpus if documents is None else as_documents(documents)
-    chosen = _with(plan, answer={"llm": llm}, search={"k": k})
+    chosen = _with(plan or Plan(), answer={"llm": llm}, search={"k": k})
     pipeline = build(chosen, searched, protocol=protocol, judge=judge)
     return pipeline.run(Question(id="question", text=question), chosen.search.depth())
 
@@ -99,32 +99,31 @@ def build(
         InputError: A part that the plan names cannot be had, or parts do not go together.
         MissingExtraError: A part needs an extra that is not installed.
     """
-    from vericite.pipeline.ask import Pipeline
     from vericite.pipeline.build import build as built
     from vericite.pipeline.search import Search
 
-    named = _with(plan, check={"protocol": _name(protocol), "judge": _name(judge)})
+    named = _with(plan or Plan(), check={"protocol": _name(protocol), "judge": _name(judge)}, search=_named(corpus))
     judge = as_judge(judge)
-    own_judge = None if isinstance(judge, str) else judge
-    if corpus is None or isinstance(corpus, str | Path):
-        made = built(_with(named, search={"corpus": None if corpus is None else str(corpus)}), judge=own_judge)
-    elif (retriever := _retriever(corpus)) is not None:
-        made = built(named, search=Search(retriever), judge=own_judge)
-    else:
-        made = built(named, judge=own_judge, documents=as_documents(cast("Sequence[object]", corpus)))
-    if isinstance(protocol, Protocol):
-        return Pipeline(made.search, made.generator, protocol, own_judge)
-    return made
+    retriever, documents = _retriever(corpus), _documents(corpus)
+    return built(
+        named,
+        search=None if retriever is None else Search(retriever),
+        judge=None if isinstance(judge, str) else judge,
+        documents=documents,
+        protocol=None if isinstance(protocol, str) else protocol,
+    )
 
 
-def search(question: str, corpus: Corpus = "demo", *, k: int | None = None, plan: Plan | None = None) -> FoundEvidence:
+def search(
+    question: str, corpus: Corpus | None = None, *, k: int | None = None, plan: Plan | None = None
+) -> FoundEvidence:
     """Find the documents that answer a question, the best first.
 
     Args:
         question: A question or words.
-        corpus: Where documents are found.
+        corpus: Where documents are found. Default: the plan's corpus, which is the demonstration corpus.
         k: How many documents to find. Default: 10.
-        plan: How to search; ``plan.search.corpus`` is used where no corpus is given here.
+        plan: How to search. Default: the settings of ``vericite search``.
 
     Raises:
         InputError: The corpus is unknown, or the plan cannot be carried out over it.
@@ -133,12 +132,12 @@ def search(question: str, corpus: Corpus = "demo", *, k: int | None = None, plan
     from vericite.pipeline.build import open_search, settings_of
     from vericite.pipeline.search import Search
 
-    chosen = _with(plan, search={"k": k, "corpus": str(corpus) if isinstance(corpus, str | Path) else None})
-    if (retriever := _retriever(corpus)) is not None:
+    chosen = _with(plan or usual_plan("search"), search={"k": k, **_named(corpus)})
+    retriever = _retriever(corpus)
+    if retriever is not None:
         found = Search(retriever)
     else:
-        own = None if isinstance(corpus, str | Path) else as_documents(cast("Sequence[object]", corpus))
-        found, _ = open_search(chosen.search, settings_of(chosen.llm), documents=own)
+        found, _ = open_search(chosen.search, settings_of(chosen.llm), documents=_documents(corpus))
     return found.find(Question(id="question", text=question), chosen.search.depth(10))
 
 
@@ -155,7 +154,7 @@ def attribute(
     Args:
         answer: A text, an ``Answer``, or what a library returns.
         documents: The sources that may be cited, where the answer does not bring its own.
-        by: How sources are found; ``vericite attributors`` lists the ways. Default: the bundled head.
+        by: How sources are found, such as ``learned``, ``verifier`` or ``llm:MODEL``. Default: the bundled head.
         keep: Leave sentences that cite something as they are; otherwise their citations are taken out first.
         plan: How the ways that ask the judge or a language model do so.
 
@@ -165,7 +164,7 @@ def attribute(
     from vericite.attribution.registry import load_attributor, usual
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
-    chosen = plan or Plan()
+    chosen = plan or usual_plan("attribute")
     settings = settings_of(chosen.llm)
     way = by or usual(chosen.check.protocol, chosen.check.judge)
     attributor = load_attributor(way, protocol_of(chosen.check, judge_of(chosen.check, settings)), settings)
@@ -194,7 +193,7 @@ def repair(
     """
     from vericite.pipeline.build import build_repairer
 
-    chosen = _with(plan, repair={"corpus": corpus, "llm": llm})
+    chosen = _with(plan or usual_plan("repair"), repair={"corpus": corpus, "llm": llm})
     return build_repairer(chosen, []).repair(parsed(answer, documents))
 
 
@@ -375,23 +374,34 @@ def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, 
     return build_store(str(to), collected.sources, vectors=vectors)
 
 
-def _retriever(corpus: Corpus) -> Retriever | None:
+def _retriever(corpus: Corpus | None) -> Retriever | None:
     if is_retriever(corpus):
         return corpus
     return FunctionRetriever(corpus) if callable(corpus) else None
+
+
+def _documents(corpus: Corpus | None) -> list[Document] | None:
+    """The documents, where they are given themselves and not by a name or a retriever."""
+    if corpus is None or isinstance(corpus, str | Path) or _retriever(corpus) is not None:
+        return None
+    return as_documents(cast("Sequence[object]", corpus))
+
+
+def _named(corpus: Corpus | None) -> dict[str, object]:
+    return {"corpus": str(corpus)} if isinstance(corpus, str | Path) else {}
 
 
 def _name(given: object) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _with(plan: Plan | None, **sections: dict[str, object]) -> Plan:
+def _with(plan: Plan, **sections: dict[str, object]) -> Plan:
     """The plan with those of these settings that are given."""
     given = {
         section: {name: value for name, value in fields.items() if value is not None}
         for section, fields in sections.items()
     }
-    return (plan or Plan()).changed(given, "in the arguments")
+    return plan.changed(given, "in the arguments")
 
 
 def _measures(named: Sequence[str] | str) -> list[Any]:

@@ -65,6 +65,7 @@ def build(
     model: LLM | None = None,
     judge: Judge | None = None,
     documents: Sequence[Document] | None = None,
+    protocol: Protocol | None = None,
 ) -> Pipeline:
     """The pipeline of a plan.
 
@@ -77,6 +78,7 @@ def build(
         model: The language model that answers, where there is one already.
         judge: Who judges, in place of the one that the plan names.
         documents: What is searched, in place of the corpus that the plan names.
+        protocol: How citations are judged, in place of the protocol that the plan names.
 
     Raises:
         InputError: A part that the plan names cannot be had, or parts do not go together.
@@ -99,7 +101,7 @@ def build(
     if is_closed:
         _expect_own_knowledge(generator)
     judge = judge or judge_of(plan.check, settings)
-    verifier = verifier_for(protocol_of(plan.check, judge))
+    verifier = verifier_for(protocol_of(plan.check, judge)) if protocol is None else verifier_for(protocol, judge)
     return Pipeline(
         search,
         generator,
