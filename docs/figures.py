@@ -84,7 +84,7 @@ class Run:
     Attributes:
         name: The name of its record.
         command: What the shell runs, from the root of the repository.
-        minutes: After so many it is stopped.
+        minutes: Time limit of a run.
         figures: The figures, in the order of the file.
     """
 

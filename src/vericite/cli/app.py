@@ -56,7 +56,7 @@ def root(
     if offline:
         # All parts read it there, also those in other packages and processes.
         os.environ[OFFLINE] = "1"
-    # A value that cannot be used is told by every command, not only by those that load a model.
+    # Every command refuses a bad value, not only those that load a model.
     whole_number(THREADS)
     if is_on(OFFLINE):
         from vericite.network.offline import hold_offline

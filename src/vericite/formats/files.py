@@ -184,7 +184,7 @@ def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[i
 def json_fault(text: str) -> tuple[int, str] | None:
     """On which line one JSON value, a list of records or an object with one, is broken, and how; None if it is not."""
     try:
-        # A number is only walked over: one of many digits is told where it is read.
+        # Numbers are not converted here: one with too many digits is refused where it is read.
         loads(text, parse_int=str, parse_float=str)
     except JSONDecodeError as error:
         what = "one JSON list" if text.lstrip().startswith("[") else "one JSON value"

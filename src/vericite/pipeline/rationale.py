@@ -438,7 +438,7 @@ def _unjudged(claim: Claim, protocol: str) -> VerificationFailure:
 
 def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tuple[str, tuple[str, ...]]:
     """The category that an outcome comes to, and what a reader should know of it."""
-    # The documents judged are more than those that it cites: which of them carry it is told below.
+    # More documents are judged than the step cites; the reasons below name those that support it.
     reasons = tuple(
         reason for reason in found.reasons if not reason.startswith(CARRIED) and not reason.endswith(OF_OTHERS)
     )

@@ -14,7 +14,7 @@ from vericite.verify.judges.function import AnyJudge
 from vericite.verify.protocol import DEFAULT, Protocol
 
 Result = Verdict | VerificationFailure | UncitedClaim
-"""What is told of a sentence: a verdict or a failure for what it cites, or that it cites nothing."""
+"""The result for a sentence: a verdict or a failure for each citation, or that it cites nothing."""
 
 _TELLING = frozenset(".!?\n]):;。！？")
 """Characters with which a sentence or its citation may end; without one a piece of text ends nothing."""

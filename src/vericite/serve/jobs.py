@@ -183,7 +183,7 @@ class Jobs:
         }
 
     def results(self, id: str) -> Iterator[bytes]:
-        """The results so far, a line each; one that is damaged is told in its place."""
+        """The results so far, one per line; a damaged result is reported in its place."""
         path = self._place(id) / _RESULTS
         if path.exists():
             with path.open("rb") as file:

@@ -51,7 +51,7 @@ def status_of(error: BaseException) -> int:
 def told(error: BaseException) -> dict[str, Any]:
     """An error as it is told; of one that is not ours nothing but that it happened."""
     if isinstance(error, NotWritten):
-        # Where the service keeps its files concerns nobody outside.
+        # Clients must not learn where the service keeps its files.
         _LOG.warning("a request failed: %s", error)
         found = "no room" if error.is_full else "that it cannot be written"
         message = f"expected room on the service's disk; found {found}. Tell whoever runs it, and ask again later"

@@ -33,7 +33,7 @@ _SUPPOSE = (
     r"(?:hypothesi[sz]|postulat|speculat|theori[sz]|conjectur|assum|suppos|presum|surmis|fear|hop|expect|predict|"
     r"anticipat|guess|imagin|pretend|wonder|wish|rumou?r|alleg|fantasi[sz]|envisag)(?:e|es|ed|s|ing)?"
 )
-# Verbs that commit the authors, and nobody else.
+# Verbs that commit only the authors.
 _HOLD = (
     r"(?:claim(?:s|ed|ing)?|assert(?:s|ed|ing)?|argu(?:e|es|ed|ing)|contend(?:s|ed|ing)?|insist(?:s|ed|ing)?|"
     r"maintain(?:s|ed|ing)?|believ(?:e|es|ed|ing)|think(?:s|ing)?|thought|propos(?:e|es|ed|ing)|posit(?:s|ed|ing)?|"

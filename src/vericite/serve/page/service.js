@@ -19,7 +19,7 @@
   };
   const attempt = async (act) => { try { return await act(); } catch (error) { say(""); complain(error instanceof TypeError ? "The service does not answer. Is it still running?" : error.message); busy(false); return undefined; } };
 
-  // Seconds beside the stage, so that long work is not taken for none. Hidden from screen readers, which hear the stages.
+  // Seconds next to the stage show that work goes on. Hidden from screen readers, which hear the stages.
   let clock = 0;
   const time = (is) => {
     clearInterval(clock);
