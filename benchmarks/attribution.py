@@ -129,6 +129,7 @@ def _found(row: Row, path: Path, kept: Path | None) -> list[Attribution]:
     found = list(attributor.attributions([answer for answer, _ in by_question(path)]))
     print(f"{row.name}: {time.perf_counter() - began:.0f} s; {attributor.signature}", file=sys.stderr)
     if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, (to_json(one) + "\n" for one in found))
     return found
 

@@ -27,6 +27,15 @@ def test_what_was_changed_is_shown_before_and_after(run_cli, tmp_path):
     assert "1 answers: 1 kept, 1 re-cited, 0 rewritten, 1 dropped; citations supported 1/3 before, 2/2 now" in out
 
 
+def test_sentences_replaced_by_their_source_s_words_are_told(run_cli, tmp_path):
+    falls = {"id": "c", "text": "Vitamin D supplementation did not reduce the risk of falls in older women."}
+    said = "Statins lower LDL [1]. Vitamin D prevents falls in elderly women [3]."
+    answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": said, "documents": (*DOCUMENTS, falls)})
+    _, out, _ = run_cli("repair", answers)
+    assert "1 of 2 sentences replaced by their source's words" in out
+    assert "2/2 now (1 of them quote their source and support themselves)" in " ".join(out.split())
+
+
 def test_repaired_answers_are_written_as_check_reads_them(run_cli, tmp_path):
     out = tmp_path / "repaired.jsonl"
     assert run_cli("repair", write(tmp_path / "answers.jsonl", GOOD), "--out", str(out))[0] == 0

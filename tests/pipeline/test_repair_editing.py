@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from vericite.pipeline.repair.proposals import Edit, edited, is_orderly, stands_alone
 from vericite.records import Answer, Claim, Document, Span
@@ -67,6 +70,82 @@ def test_no_bold_sign_is_left_open(text: str, gone: list[int], left: str):
     assert found.text == left
     for claim in found.claims:
         assert claim.text.rstrip(".") in found.text[claim.span.slice].replace("**", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("*One helps. Two helps* [2]. Three helps [3].", [1], "*One helps.* Three helps [3]."),
+        ("*One helps [1]. Two helps [2].* Three helps [3].", [0], "*Two helps [2].* Three helps [3]."),
+        ("_One helps [1]. Two helps [2]._ Three helps [3].", [1], "_One helps [1]._ Three helps [3]."),
+        ("__One helps [1].__ Two helps [2].", [0], "Two helps [2]."),
+        ("One helps [1]. `Two helps. Three` helps [3].", [1], "One helps [1]. `Three` helps [3]."),
+        ("***One helps [1]. Two*** helps [2].", [1], "***One helps [1].***"),
+        ("- *One helps [1]. Two helps [2].*\n- Three *helps* [3].", [0], "- *Two helps [2].*\n- Three *helps* [3]."),
+        ("2 * 3 helps [1]. *Two helps [2]. Three helps [3].*", [2], "2 * 3 helps [1]. *Two helps [2].*"),
+    ],
+)
+def test_no_other_mark_is_left_open(text: str, gone: list[int], left: str):
+    assert edited(parsed(text), {number: Edit(None) for number in gone}).text == left
+
+
+def shown_signs(text: str) -> str:
+    """The signs that a reader of Markdown sees, because they are no marks."""
+    found: list[str] = []
+    for block in MarkdownIt("commonmark").parse(text):
+        for token in block.children or ():
+            found += [sign for sign in token.content if token.type == "text" and sign in "*_`"]
+    return "".join(found)
+
+
+MARKED = st.one_of(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(["*", "**", "***"])), max_size=1),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(["_", "__", "`", "**_"])), max_size=1),
+    st.tuples(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(["*", "**", "***"])),
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(["_", "__"])),
+    ),
+)
+
+
+def marked(sentences: list[str], marks: Iterable[tuple[int, int, str]], before_marker: bool) -> list[str]:
+    """The sentences with marks that open before one of them and close behind one, or before its citation."""
+    texts = list(sentences)
+    for one, other, mark in marks:
+        first, last = sorted((one % len(texts), other % len(texts)))
+        closing = mark[::-1]
+        texts[first] = mark + texts[first]
+        at = texts[last].find(" [") if before_marker else -1
+        texts[last] = texts[last] + closing if at < 0 else texts[last][:at] + closing + texts[last][at:]
+    return texts
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["One helps", "Two *really* helps", "Six `x y` helps"]), st.integers(0, 3)),
+        min_size=2,
+        max_size=6,
+    ),
+    MARKED,
+    st.booleans(),
+    st.dictionaries(st.integers(0, 5), st.sampled_from([None, "Milk is white.", "Tea cures colds."]), min_size=1),
+    st.sampled_from([" ", "\n", "\n\n", "\n* "]),
+)
+def test_marks_that_were_balanced_stay_so(
+    said: list[tuple[str, int]],
+    marks: Sequence[tuple[int, int, str]],
+    before_marker: bool,
+    changes: dict[int, str | None],
+    gap: str,
+):
+    sentences = [f"{words}{f' [{number}]' if number else ''}." for words, number in said]
+    text = gap.join(marked(sentences, marks, before_marker))
+    # Code within code, and bold within bold, are told apart by no reader.
+    assume(not shown_signs(text) and "****" not in text and text.count("`") <= 2)
+    answer = parsed(text)
+    edits = {number: Edit(words, (SOURCES[1],)) for number, words in changes.items() if number < len(answer.claims)}
+    assert not shown_signs(edited(answer, edits).text)
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -89,6 +89,19 @@ def test_repairs_are_shown():
     assert made.answers[0]["changes"][0]["after"] == "It poured [1]."
 
 
+def test_a_sentence_that_repair_quotes_is_not_counted_as_supported():
+    made = report_of(system("one", answer("a", "It rained [1]. It poured [1].", "It rained. It poured.")))
+    assert made.answers[0]["counts"] == {"supported": 2}
+    change = Change(
+        sentence=1, action="rewritten", before="It snowed [1].", after="It poured [1].", why="[1] contradicts it",
+        round=1, by="quotation",
+    )  # fmt: skip
+    text = "It rained [1]. It poured [1]."
+    made = report_of(system("one", answer("a", text, "It rained. It poured."), changes=(change,)))
+    assert made.answers[0]["counts"] == {"supported": 1, "quoted": 1}
+    assert made.answers[0]["claims"][1]["verdicts"][0]["kind"] == "quoted"
+
+
 def hostile() -> list[System]:
     answers = [
         answer(

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import Literal, Self
 
@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from vericite.errors import InputError
 from vericite.records import Answer, Citation, Claim, Document, Record, Span
 from vericite.text.citations import parse_answer
+from vericite.text.emphasis import replacement
 from vericite.text.references import render_markers
 
 _STOP = re.compile(r"(?<![.!?…:;])[.!?…:;]++[\"'”’)\]]*+\Z")
@@ -37,31 +38,6 @@ def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
         for index, claim in enumerate(answer.claims)
     ]
     return _rewritten(answer, pieces, {index: () for index, piece in enumerate(pieces) if piece is not None})
-
-
-def kept_emphasis(text: str, start: int, end: int, instead: str = "") -> tuple[str, str]:
-    """Markdown's bold signs that must stay when a stretch of text goes, so that none is left open.
-
-    Args:
-        text: The text.
-        start: Where the stretch begins.
-        end: Where it ends.
-        instead: What takes its place.
-
-    Returns:
-        The sign to put before what follows, where the stretch opened it; and the one to put behind what stands before,
-        where the stretch closed it. Both are empty in most texts.
-    """
-    if (text[start:end].count(_BOLD) - instead.count(_BOLD)) % 2 == 0:
-        return "", ""
-    first = text.rfind("\n\n", 0, start) + 1
-    last = text.find("\n\n", end)
-    if text[first:start].count(_BOLD) % 2:
-        return "", _BOLD
-    return (_BOLD, "") if text[end : last if last >= 0 else len(text)].count(_BOLD) % 2 else ("", "")
-
-
-_BOLD = "**"
 
 
 def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[int, str] | None = None) -> Answer:
@@ -114,23 +90,32 @@ def _rewritten(
     named: Mapping[int, str] = MappingProxyType({}),
 ) -> Answer:
     """The answer with some claims' stretches of text replaced; the others move along."""
-    texts: list[str] = []
+    changed = {index: piece for index, piece in enumerate(pieces) if piece is not None}
+    whole, spans = replaced(answer, {index: piece[0] for index, piece in changed.items()})
     claims: list[Claim] = []
-    position = moved = 0
-    for index, (claim, piece) in enumerate(zip(answer.claims, pieces, strict=True)):
-        if piece is None:
-            claims.append(claim.shifted(moved))
-            continue
-        text, lead, mark = piece
-        opening, closing = kept_emphasis(answer.text, claim.span.start, claim.span.end, text)
-        texts += [answer.text[position : claim.span.start], opening, text, closing]
-        start = claim.span.start + moved + len(opening)
-        span = Span(start=start + lead, end=start + len(text))
-        position = claim.span.end
-        moved += len(opening) + len(text) + len(closing) - (claim.span.end - claim.span.start)
-        claims.append(_citing(claim, span, answer, markers[index], start + mark, named))
-    whole = "".join([*texts, answer.text[position:]])
+    for index, (claim, span) in enumerate(zip(answer.claims, spans, strict=True)):
+        if index in changed:
+            _, lead, mark = changed[index]
+            own = Span(start=span.start + lead, end=span.end)
+            claims.append(_citing(claim, own, answer, markers[index], span.start + mark, named))
+        else:
+            claims.append(claim.shifted(span.start - claim.span.start))
     return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
+
+
+def replaced(answer: Answer, texts: Mapping[int, str]) -> tuple[str, list[Span]]:
+    """The answer's text with other words in the place of some claims, and where each claim stands in it.
+
+    Marks of Markdown that one of them opened or closed for another sentence stay, so that none is left open.
+    """
+    whole = answer.text
+    spans = [claim.span for claim in answer.claims]
+    moves = [0] * len(spans)
+    # From the last to the first: then nothing that is still to be replaced has moved.
+    for index in sorted(texts, reverse=True):
+        found = replacement(whole, spans[index].start, spans[index].end, texts[index])
+        whole, spans[index], moves[index] = found.applied(whole), found.span, found.moved
+    return whole, [span.shifted(by) for span, by in zip(spans, accumulate(moves, initial=0), strict=False)]
 
 
 def _citing(

@@ -398,7 +398,7 @@ class RepairTotals:
     """What was done to all answers of a run."""
 
     def __init__(self) -> None:
-        self.answers = self.kept = self.recited = self.rewritten = self.dropped = 0
+        self.answers = self.kept = self.recited = self.rewritten = self.quoted = self.dropped = 0
         self._before = self._after = (0, 0)
 
     def add(self, found: Repaired) -> None:
@@ -409,6 +409,7 @@ class RepairTotals:
         self.kept += found.kept
         self.recited += found.count("re-cited")
         self.rewritten += found.count("rewritten")
+        self.quoted += found.quoted
         self.dropped += found.count("dropped")
         self._before = _sum(self._before, support(found.before))
         self._after = _sum(self._after, support(found.checked.summary))
@@ -417,10 +418,12 @@ class RepairTotals:
     def line(self) -> str:
         """In a line."""
         counts = f"{self.kept} kept, {self.recited} re-cited, {self.rewritten} rewritten, {self.dropped} dropped"
-        left_out = f" (without those of the {self.dropped} dropped)" if self.dropped else ""
+        notes = [f"{self.quoted} of them quote their source and support themselves"] if self.quoted else []
+        notes += [f"without those of the {self.dropped} dropped"] if self.dropped else []
+        told = f" ({'; '.join(notes)})" if notes else ""
         return (
             f"{self.answers} answers: {counts}; citations supported {_of(self._before)} before, "
-            f"{_of(self._after)} now{left_out}"
+            f"{_of(self._after)} now{told}"
         )
 
 
@@ -439,6 +442,8 @@ def _show_repaired(console: Terminal, found: Repaired, as_json: bool) -> None:
     show_changes(console, found.changes, found.left)
     if found.deleted:
         console.print(Text(f"{found.deleted} of {found.sentences} sentences deleted", style="yellow"))
+    if found.quoted:
+        console.print(Text(f"{found.quoted} of {found.sentences} sentences replaced by their source's words"))
     console.print()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Any, Literal, Self
 
@@ -115,6 +116,25 @@ class Change(Record):
     why: str = Field(min_length=1)
     round: int = Field(ge=1)
     by: str | None = None
+
+
+QUOTATION = "quotation"
+"""Whose words a sentence has that repair replaced by one of its source's."""
+
+
+def quoted_by_repair(changes: Iterable[Change]) -> dict[int, str]:
+    """The sentences, by number, that repair replaced by one of their source's, as they read now, markers and all.
+
+    Such a sentence supports itself, so that its support says nothing of the answer.
+    """
+    found: dict[int, str] = {}
+    for change in changes:
+        same_words = change.action in ("dropped citation", "re-cited") and change.sentence in found
+        if change.after is not None and (change.by == QUOTATION or same_words):
+            found[change.sentence] = change.after
+        else:
+            found.pop(change.sentence, None)
+    return found
 
 
 class Provenance(Record):
@@ -403,6 +423,7 @@ class Repaired(Record):
     ``before`` counts the citations as they were. ``sentences`` and ``words`` are those of the claims before;
     ``words_kept`` of them are in sentences that say the same still, or remain in rewritten ones. ``rounds`` is how
     often something was changed; ``deleted`` of the sentences are gone, and so are not among what is counted after it.
+    ``quoted`` of them were replaced by a sentence of a source, which supports itself.
     ``left`` tells what was not touched because it could not be judged.
     """
 
@@ -413,6 +434,7 @@ class Repaired(Record):
     rounds: int = Field(default=0, ge=0)
     sentences: int = Field(default=0, ge=0)
     deleted: int = Field(default=0, ge=0)
+    quoted: int = Field(default=0, ge=0)
     words: int = Field(default=0, ge=0)
     words_kept: int = Field(default=0, ge=0)
     left: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -20,6 +20,7 @@ from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_row
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
+from vericite.records.results import quoted_by_repair
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -184,6 +185,7 @@ class ShownAnswer:
         """All that is shown of it."""
         answer = self._answer
         claims = self._claims(item.checked)
+        self._mark_quoted(claims, set(quoted_by_repair(item.changes).values()))
         return {
             "id": item.id,
             "question": (answer.question if answer else None) or "",
@@ -236,6 +238,20 @@ class ShownAnswer:
                 kinds = {"abstained"}
             claim["kind"] = min(kinds, key=_WORST.index)
         return [found[span] for span in sorted(found)]
+
+    def _mark_quoted(self, claims: Sequence[dict[str, Any]], quoted: Collection[str]) -> None:
+        """Count apart the sentences that repair quotes from their sources: they support themselves."""
+        shown = () if self._answer is None or not quoted else self._answer.claims
+        places = {
+            (self._units(claim.span.start), self._units(claim.span.end))
+            for claim in shown
+            if self._answer is not None and self._answer.text[claim.span.slice] in quoted
+        }
+        for claim in claims:
+            if claim["kind"] == "supported" and (claim["start"], claim["end"]) in places:
+                claim["kind"] = "quoted"
+                for verdict in claim["verdicts"]:
+                    verdict["kind"] = "quoted"
 
     def _verdict(self, verdict: Verdict) -> dict[str, Any]:
         held: dict[str, Any] = {

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from vericite.disk.files import write_whole
 from vericite.errors import InputError
-from vericite.records import Record, Run, Summary, to_json
+from vericite.records import Record, Run, to_json
+from vericite.records.results import quoted_by_repair
 from vericite.serve.bodies import Checked, RepairedBody
 
 KEPT = 500
@@ -53,9 +54,7 @@ class KeptRuns:
         """Keep a run; gives its id."""
         id = uuid.uuid4().hex
         kind = next(name for name, type_ in _KINDS.items() if isinstance(record, type_))
-        entry = RunEntry(
-            id=id, kind=kind, title=title_of(record)[:200], at=time.time(), counts=_counts(record.checked.summary)
-        )
+        entry = RunEntry(id=id, kind=kind, title=title_of(record)[:200], at=time.time(), counts=_counts(record))
         write_whole(self._file(id), [to_json(entry) + "\n", to_json(record) + "\n"])
         kept = sorted(self._folder.glob("*.json"), key=_age)
         for file in kept[:-KEPT]:
@@ -110,8 +109,14 @@ def title_of(run: Keepable) -> str:
     return (run.answer.question or run.answer.text).strip() or "A checked answer"
 
 
-def _counts(summary: Summary) -> dict[str, int]:
-    return {name: count for name in _SHOWN if (count := getattr(summary, name))}
+def _counts(record: Keepable) -> dict[str, int]:
+    """The citations by how they fare; those of sentences that repair quotes support themselves and count apart."""
+    summary = record.checked.summary
+    quoted = 0 if isinstance(record, Checked) else len(quoted_by_repair(record.changes))
+    quoted = min(quoted, summary.supported)
+    counts = {name: getattr(summary, name) for name in _SHOWN}
+    counts |= {"supported": summary.supported - quoted, "quoted": summary.quoted + quoted}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _age(file: Path) -> float:

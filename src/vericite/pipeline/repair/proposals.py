@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
-from vericite.attribution.attributor import Attributor, SourcesFound, cited, kept_emphasis, uncited
+from vericite.attribution.attributor import Attributor, SourcesFound, cited, replaced, uncited
 from vericite.errors import EntrezError, InputError
 from vericite.pipeline.search import Search
 from vericite.records import (
@@ -17,13 +17,16 @@ from vericite.records import (
     CheckedAnswer,
     Claim,
     Document,
+    EvidenceSpan,
     Question,
     RepairAction,
     Span,
     Verdict,
     VerificationFailure,
 )
+from vericite.records.results import QUOTATION
 from vericite.text.citations import parse_answer
+from vericite.text.emphasis import replacement, with_its_marks
 from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
@@ -54,6 +57,7 @@ class Diagnosis:
         kept: Of a loose one, the documents that it goes on citing.
         why: What is wrong, or why it was not judged.
         against: Whether a document that it cites says otherwise.
+        opposing: The passages of cited documents that contradict it.
     """
 
     number: int
@@ -62,6 +66,7 @@ class Diagnosis:
     kept: tuple[str, ...] = ()
     why: str = ""
     against: bool = False
+    opposing: tuple[EvidenceSpan, ...] = ()
 
 
 def diagnoses(answer: Answer, checked: CheckedAnswer) -> list[Diagnosis]:
@@ -106,9 +111,10 @@ def _condition(
     if not rejected:
         return Diagnosis(number, claim, "sound" if supported else "left", why="" if supported else "it was not judged")
     against = any(verdict.label == "contradicted" or verdict.native == LOWERED for verdict in rejected)
+    opposing = tuple(span for verdict in rejected if verdict.label == "contradicted" for span in verdict.evidence)
     why = "; ".join(map(_why, rejected))
     kept = tuple(dict.fromkeys(id for item in (*supported, *open_) for id in item.documents))
-    return Diagnosis(number, claim, "loose" if kept else "broken", kept, why, against)
+    return Diagnosis(number, claim, "loose" if kept else "broken", kept, why, against, opposing)
 
 
 def _unjudged(abstained: Sequence[Verdict], failures: Sequence[VerificationFailure]) -> Iterator[str]:
@@ -208,7 +214,7 @@ class SimilarSentence(NamedTuple):
 
 def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[SimilarSentence]:
     """The sentences of the documents, the likest first. What gives its reader orders is not among them."""
-    found = [(text, document) for document in documents for text in _sentences(document)]
+    found = [(text, document) for document in documents for _, text in _sentences(document)]
     overlaps = weighted_overlap(claim, [text for text, _ in found])
     told = [
         SimilarSentence(float(near), text, document) for near, (text, document) in zip(overlaps, found, strict=True)
@@ -216,12 +222,13 @@ def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[Sim
     return iter(sorted(told, key=lambda item: -item.overlap))
 
 
-def _sentences(document: Document) -> Iterator[str]:
+def _sentences(document: Document) -> Iterator[tuple[Span, str]]:
+    """Where each sentence stands, and its text without reference marks."""
     sentences = document_sentences(document)
     orders = instructing(document, sentences)
     for sentence in sentences:
         if sentence.index not in orders:
-            yield without_marks(sentence.text_in(document))
+            yield sentence.span, without_marks(sentence.text_in(document))
 
 
 _LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+)?")
@@ -286,60 +293,37 @@ def _with(documents: Sequence[Document], edits: Iterable[Edit]) -> tuple[Documen
 
 def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
     """The answer with other words in some sentences, which have no citations."""
-    pieces: list[str] = []
-    claims: list[Claim] = []
-    position = moved = 0
-    for index, claim in enumerate(answer.claims):
-        text = texts.get(index, claim.text)
-        if text == claim.text:
-            claims.append(claim.shifted(moved))
-            continue
-        opening, closing = kept_emphasis(answer.text, claim.span.start, claim.span.end, text)
-        pieces += [answer.text[position : claim.span.start], opening, text, closing]
-        start = claim.span.start + moved + len(opening)
-        claims.append(Claim(text=text, span=Span(start=start, end=start + len(text))))
-        moved += len(opening) + len(text) + len(closing) - (claim.span.end - claim.span.start)
-        position = claim.span.end
-    whole = "".join([*pieces, answer.text[position:]])
+    changed = {index: text for index, text in texts.items() if text != answer.claims[index].text}
+    whole, spans = replaced(answer, changed)
+    claims = [
+        Claim(text=changed[index], span=span) if index in changed else claim.shifted(span.start - claim.span.start)
+        for index, (claim, span) in enumerate(zip(answer.claims, spans, strict=True))
+    ]
     return answer.model_copy(update={"text": whole, "claims": tuple(claims)})
 
 
 def _without(answer: Answer, index: int) -> Answer:
     """The answer without a sentence, the space behind it or, at the end of its line, before it."""
-    text = answer.text
-    start, end = _region(text, _with_bold(text, answer.claims[index].span))
-    others = (*answer.claims[:index], *answer.claims[index + 1 :])
-    opening, closing = kept_emphasis(text, start, end)
-    before = text[:start]
-    if closing:
-        # Behind the words, not behind the space, where it would open what is bold.
-        words = before.rstrip()
-        before = words + closing + before[len(words) :]
-    moved = len(before) + len(opening) - end
-    claims = tuple(claim.shifted(moved if claim.span.start >= end else 0) for claim in others)
-    return answer.model_copy(update={"text": before + opening + text[end:], "claims": claims})
+    text, span = answer.text, answer.claims[index].span
+    found = replacement(text, *_region(text, *with_its_marks(text, span.start, span.end)))
+    later = (claim.shifted(found.moved) for claim in answer.claims[index + 1 :])
+    claims = (*answer.claims[:index], *later)
+    return answer.model_copy(update={"text": found.applied(text), "claims": claims})
 
 
-def _with_bold(text: str, span: Span) -> Span:
-    """The sentence with the bold signs right before and right behind it."""
-    opens = span.start - 2 if text[max(0, span.start - 2) : span.start] == "**" else span.start
-    return Span(start=opens, end=span.end + 2 if text[span.end : span.end + 2] == "**" else span.end)
-
-
-def _region(text: str, span: Span) -> tuple[int, int]:
+def _region(text: str, first: int, last: int) -> tuple[int, int]:
     """What goes with a sentence: of a line that has nothing else, the line."""
-    line = text.rfind("\n", 0, span.start) + 1
-    behind = _GAP.match(text, span.end)
-    end = behind.end() if behind else span.end
-    last = end == len(text) or text[end] == "\n"
-    if last and _LEAD.fullmatch(text, line, span.start):
+    line = text.rfind("\n", 0, first) + 1
+    behind = _GAP.match(text, last)
+    end = behind.end() if behind else last
+    ends_line = end == len(text) or text[end] == "\n"
+    if ends_line and _LEAD.fullmatch(text, line, first):
         return (line, end + 1) if end < len(text) else (max(0, line - 1), end)
-    if last:
-        return len(text[: span.start].rstrip(" \t")), span.end
-    return span.start, end
+    if ends_line:
+        return len(text[:first].rstrip(" \t")), last
+    return first, end
 
 
-QUOTATION = "quotation"
 CLOSE = 0.5
 """Share of a sentence's words, rare ones counting more, from which another states what it is about."""
 
@@ -359,14 +343,54 @@ def _quoted(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
     for told in chain(
         similar_sentences(rejected_sentence.claim.text, cited), similar_sentences(rejected_sentence.claim.text, others)
     ):
-        text = _quotable(told)
+        text = _quotable(told.text)
         if told.overlap >= CLOSE and text:
             yield Proposal("rewritten", text, (told.document,), QUOTATION)
 
 
-def _quotable(told: SimilarSentence) -> str | None:
+def opposing_quotations(verifier: Verifier, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
+    """For each sentence the sentences of the passages that contradict it, the surest first.
+
+    Such a sentence is about the same thing, however few words the two share: it is what the source concludes instead.
+    """
+    given = [list(_opposing(rejected_sentence)) for rejected_sentence in rejected]
+    batches = [
+        ClaimsToJudge(
+            tuple(Document.from_text(f"{place}", proposal.text) for place, proposal in enumerate(proposals)),
+            tuple((rejected_sentence.claim.text, (place,)) for place in range(len(proposals))),
+            rejected_sentence.answer.question,
+        )
+        for rejected_sentence, proposals in zip(rejected, given, strict=True)
+    ]
+    found: list[list[Proposal]] = []
+    for proposals, results in zip(given, verifier.judge_claims(batches), strict=True):
+        sure = [max(map(_contradicts, of_one), default=0.0) for of_one in results]
+        ranked = sorted(zip(sure, proposals, strict=True), key=lambda item: -item[0])
+        found.append([proposal for probability, proposal in ranked if probability][:_MOST])
+    return found
+
+
+def _opposing(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
+    """The quotable sentences of the passages that contradict a sentence."""
+    for document in rejected_sentence.cited:
+        passages = [span for span in rejected_sentence.condition.opposing if span.document == document.id]
+        for place, sentence in _sentences(document) if passages else ():
+            text = _quotable(sentence)
+            if text and any(span.start <= place.start and place.end <= span.end for span in passages):
+                yield Proposal("rewritten", text, (document,), QUOTATION)
+
+
+def _contradicts(result: Verdict | VerificationFailure) -> float:
+    """How surely a passage contradicts a claim; 0 where it rather supports it."""
+    if not isinstance(result, Verdict) or result.abstained:
+        return 0.0
+    sure = result.probabilities.get("contradicted", float(result.label == "contradicted"))
+    return sure if sure > result.probabilities.get("supported", 0.0) else 0.0
+
+
+def _quotable(sentence: str) -> str | None:
     """The sentence without a heading of the abstract; None where it says too little out of its place."""
-    text = " ".join(_HEADING.sub("", told.text).split())
+    text = " ".join(_HEADING.sub("", sentence).split())
     fits = _WORDS[0] <= len(text.split()) <= _WORDS[1] and text.endswith(".")
     return text if fits and not looks_dependent(text) and stands_alone(text) else None
 

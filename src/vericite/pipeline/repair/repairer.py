@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from vericite.pipeline.repair.proposals import (
     diagnoses,
     edited,
     is_orderly,
+    opposing_quotations,
     quotations,
     restorations,
     stands_alone,
@@ -38,7 +39,8 @@ from vericite.pipeline.repair.proposals import (
 )
 from vericite.pipeline.search import Search
 from vericite.records import Answer, Change, CheckedAnswer, Claim, Evidence, Repaired
-from vericite.records.results import support
+from vericite.records.results import quoted_by_repair, support
+from vericite.text.emphasis import has_emphasis, open_marks
 from vericite.text.injection import instructs
 from vericite.verify.judging import MemoizedJudge
 from vericite.verify.protocol import DEFAULT, Protocol
@@ -127,6 +129,7 @@ class AnswerUnderRepair:
             rounds=self.rounds,
             sentences=len(self.first.claims),
             deleted=sum(change.after is None for change in self.changes),
+            quoted=len(quoted_by_repair(self.changes)),
             words=sum(found.total() for found in words),
             words_kept=kept,
             left=(*told, *([self.refused] if self.refused else [])),
@@ -284,7 +287,7 @@ Propose = Callable[[Sequence[RejectedSentence]], Sequence[Sequence[Proposal]]]
 
 @dataclass(frozen=True)
 class _Stage:
-    """A way to mend sentences, and which of them it is for."""
+    """A way to repair sentences, and which of them it is for."""
 
     propose: Propose
     fits: Callable[[Diagnosis], bool]
@@ -332,7 +335,7 @@ class Repairer:
         self.rewriter = rewriter
         self.rounds = rounds
         self.drop_uncited = drop_uncited
-        self._stages = _stages(attributor or own, search, rewriter)
+        self._stages = _stages(self.verifier, attributor or own, search, rewriter)
 
     @property
     def signature(self) -> str:
@@ -412,7 +415,8 @@ class Repairer:
                 for rejected_sentence, found in zip(waiting, given, strict=True)
             ]
             for (rejected_sentence, proposals), held in zip(asked, supported(self.verifier, asked), strict=True):
-                rejected_sentence.chosen = next((it for it, good in zip(proposals, held, strict=True) if good), None)
+                good = (proposal for proposal, holds in zip(proposals, held, strict=True) if holds)
+                rejected_sentence.chosen = next(good, None)
 
     def _plan(self, case: AnswerUnderRepair, rejected: Sequence[RejectedSentence]) -> Repairs:
         """What is done with each sentence; of two that would become the same one goes."""
@@ -429,8 +433,10 @@ class Repairer:
         return plan
 
 
-def _stages(attributor: Attributor, search: Search | None, rewriter: SentenceRewriter | None) -> tuple[_Stage, ...]:
-    """The ways to mend, in the order in which they are tried."""
+def _stages(
+    verifier: Verifier, attributor: Attributor, search: Search | None, rewriter: SentenceRewriter | None
+) -> tuple[_Stage, ...]:
+    """The ways to repair a sentence, in the order in which they are tried."""
 
     def broken(condition: Diagnosis) -> bool:
         return condition.state == "broken"
@@ -438,6 +444,9 @@ def _stages(attributor: Attributor, search: Search | None, rewriter: SentenceRew
     def turned(condition: Diagnosis) -> bool:
         # Its own source speaks of the same thing: that is likelier to be meant than another that seems to agree.
         return broken(condition) and condition.against
+
+    def contradicted(condition: Diagnosis) -> bool:
+        return broken(condition) and bool(condition.opposing)
 
     def any_(condition: Diagnosis) -> bool:
         return True
@@ -448,7 +457,7 @@ def _stages(attributor: Attributor, search: Search | None, rewriter: SentenceRew
     stages.append(_Stage(restorations, broken))
     if rewriter is not None:
         stages.append(_Stage(rewriter.propose, broken))
-    return (*stages, _Stage(quotations, broken))
+    return (*stages, _Stage(partial(opposing_quotations, verifier), contradicted), _Stage(quotations, broken))
 
 
 def _wounds(case: AnswerUnderRepair, round: int) -> Iterator[RejectedSentence]:
@@ -463,6 +472,11 @@ def _wounds(case: AnswerUnderRepair, round: int) -> Iterator[RejectedSentence]:
 
 
 def _new(rejected_sentence: RejectedSentence, proposals: Sequence[Proposal]) -> Iterator[Proposal]:
-    """Without rewritings that say what another sentence of the answer says."""
+    """Without rewritings that say what another sentence says, or whose signs would pair with marks of the answer."""
     said = {folded(claim.text) for claim in rejected_sentence.answer.claims}
-    return (it for it in proposals if it.action != "rewritten" or folded(it.text) not in said)
+    own = "", open_marks(rejected_sentence.claim.text)
+    marked = has_emphasis(rejected_sentence.answer.text)
+    for proposal in proposals:
+        new = folded(proposal.text) not in said and (not marked or open_marks(proposal.text) in own)
+        if new or proposal.action != "rewritten":
+            yield proposal
