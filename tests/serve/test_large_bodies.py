@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -161,29 +163,74 @@ def test_work_is_estimated_and_refused_before_it_begins(service: Service):
         service.check(body, keep=False, most_pairs=service.offer.limits.job_pairs)
 
 
-def test_memory_is_given_back_after_a_large_request_alone(served, monkeypatch: pytest.MonkeyPatch):
-    given: list[float] = []
+def test_memory_is_given_back_after_requests_and_jobs(served, monkeypatch: pytest.MonkeyPatch):
+    given: list[bool] = []
     monkeypatch.setattr(memory, "_PAUSE", 0.0)
-    monkeypatch.setattr(memory.Returns.__init__, "__defaults__", (lambda: given.append(time.monotonic()),))
+    monkeypatch.setattr(memory.Returns.__init__, "__defaults__", (given.append,))
     address = served()
-    httpx2.post(f"{address}/v1/check", content=b'{"answer": "It helps."}', timeout=60)
-    time.sleep(0.3)
+
+    def expect(*collected: bool) -> None:
+        end = time.monotonic() + 60
+        while given != list(collected):
+            assert time.monotonic() < end, given
+            time.sleep(0.02)
+        given.clear()
+
+    httpx2.get(f"{address}/healthz", timeout=60)
+    time.sleep(0.2)
     assert not given
-    httpx2.post(f"{address}/v1/check", content=b'{"answer": "It helps."}' + b" " * memory.LARGE, timeout=60)
-    end = time.monotonic() + 10
-    while not given:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    body = b'{"answer": "It helps."}'
+    httpx2.post(f"{address}/v1/check", content=body, timeout=60)
+    expect(False)
+    httpx2.post(f"{address}/v1/check", content=body + b" " * memory.LARGE, timeout=60)
+    expect(True)
+    go, check = threading.Event(), Service.check
+    monkeypatch.setattr(Service, "check", lambda *given, **named: go.wait(60) and check(*given, **named))
+    httpx2.post(f"{address}/v1/jobs", content=b'{"items": [' + body + b"]}", timeout=60)
+    expect(False)
+    go.set()
+    expect(False)
 
 
-@pytest.mark.skipif(memory._library() is None, reason="the C library gives nothing back")
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+needs_library = pytest.mark.skipif(memory._library() is None, reason="the C library gives nothing back")
+
+
+@needs_library
 def test_what_is_free_is_given_back():
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-
     blocks = [bytes(100_000) for _ in range(3_000)]
     kept = blocks[::50]
     blocks.clear()
     before = resident()
     memory.trim()
     assert len(kept) == 60 and resident() < before - 100_000_000
+
+
+JUDGED = """
+import os, re
+from vericite.models.contracts import Pair
+from vericite.serve.memory import share_arenas, trim
+from vericite.verify.judges.registry import load_judge
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+share_arenas()
+judge = load_judge("bundled")
+list(judge.judge([Pair("It helps.", "It helps.")]))
+trim()
+before = resident()
+texts = ["Pain fell in %d of the adults. " % n * (n % 30 + 1) for n in range(60)]
+list(judge.judge([Pair(text, "Pain fell.") for text in texts]))
+trim()
+print(resident() - before)
+"""
+
+
+@needs_library
+def test_a_model_keeps_no_memory_of_what_it_judged():
+    run = subprocess.run([sys.executable, "-c", JUDGED], capture_output=True, text=True, check=True, timeout=300)
+    assert int(run.stdout) < 25_000_000

@@ -36,6 +36,9 @@ def open_session(graph: str | bytes, cores: int = 1, fits: bool = False) -> Infe
     options.intra_op_num_threads = cores
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    # The arena keeps all it ever held, about 60 MB a model, and `malloc_trim` cannot give it back. Without it the
+    # processor time of the judge is 1.01 times as long.
+    options.enable_cpu_mem_arena = False
     if not fits and needs_exact_products():
         # Slower by 1.7 times where it is not needed.
         options.add_session_config_entry(EXACT_PRODUCTS, "1")

@@ -44,8 +44,8 @@ def make_app(service: Service, token: str | None = None, hosts: frozenset[str] =
         hosts: The host names it answers to; empty for all.
     """
     limits = service.offer.limits
-    turns, metrics, jobs = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Jobs(service)
-    streams, returns = Streams(turns), Returns()
+    turns, metrics, returns = Turns(limits.running, limits.waiting, limits.seconds), Metrics(), Returns()
+    streams, jobs = Streams(turns), Jobs(service, returns.soon)
     asking = _Asking(turns, streams)
 
     tools = _tools(service, turns)

@@ -33,6 +33,8 @@ _OPEN = ("/healthz", "/readyz")
 _LOGIN, _UPLOAD = "/login", "/v1/documents"
 _LONGEST_LOGIN = 4_000
 _COOKIE = "vericite_token"
+_SIZE = "vericite.size"
+"""Where the scope of a request has the bytes of its body."""
 
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -125,8 +127,8 @@ class FrontGate:
             if not replied:
                 await _reply(counted, 500, "the service failed; its log says why", {})
         finally:
-            if "vericite.large" in scope:
-                self._returns.soon()
+            if size := scope.get(_SIZE):
+                self._returns.soon(after_large=size >= LARGE)
             path = _group(scope["path"], status[0])
             self._metrics.requests[path, status[0]] += 1
             self._metrics.seconds[path] = self._metrics.seconds.get(path, 0.0) + time.monotonic() - began
@@ -212,8 +214,7 @@ class FrontGate:
         except TimeoutError:
             raise Refused(408, f"expected the body within {limits.body_seconds:g} s", {"connection": "close"}) from None
         given = [body]
-        if len(body) >= LARGE:
-            scope["vericite.large"] = True
+        scope[_SIZE] = len(body)
         del body
 
         async def again() -> Message:

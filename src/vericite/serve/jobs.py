@@ -11,7 +11,7 @@ import logging
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -99,10 +99,16 @@ class _Counted:
 
 
 class Jobs:
-    """The jobs of a folder, worked on one after the other by a thread."""
+    """The jobs of a folder, worked on one after the other by a thread.
 
-    def __init__(self, service: Service) -> None:
+    Args:
+        service: Does the work.
+        on_end: Called when a job is done, or no more is done of it for now.
+    """
+
+    def __init__(self, service: Service, on_end: Callable[[], None] = lambda: None) -> None:
         self._service = service
+        self._on_end = on_end
         self._folder = service.state / "jobs"
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._work: dict[str, Work] = {}
@@ -291,6 +297,7 @@ class Jobs:
             self._fail(id, "the service failed at this job; its log says why")
         finally:
             del self._work[id]
+            self._on_end()
 
     def _fail(self, id: str, problem: str) -> None:
         try:
