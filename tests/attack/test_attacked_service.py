@@ -66,7 +66,7 @@ def service(tmp_path: Path, contacts: Contacts) -> Iterator[Callable[..., Servic
 def labels(tmp_path: Path, contacts: Contacts) -> Iterator[LabelServer]:
     sample = tmp_path / "sample.jsonl"
     command = ["annotate", "sample", str(EXAMPLES / "answers.jsonl"), "--out", str(sample), "--n", "5"]
-    subprocess.run([sys.executable, "-m", "vericite", *command], check=True, capture_output=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "vericite", *command], check=True, capture_output=True, timeout=600)
     made = LabelServer(sample, tmp_path / "labels", contacts)
     yield made
     made.close()
