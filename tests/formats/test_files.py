@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import sys
+import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vericite.errors import InputError, MissingExtraError, RecordError, UnknownNameError
-from vericite.formats import answers_in
+from vericite.formats import answers_in, tables
 from vericite.formats.tables import Columns
 from vericite.records import Answer, number_lines
 
@@ -140,6 +142,44 @@ def test_an_excel_workbook(tmp_path: Path):
     assert read(tmp_path / "packed.xlsx.gz")[0] == answer
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(InputError, match="expected an Excel workbook"):
+        read(path)
+
+
+def packed_workbook(path: Path, rows: bytes, times: int) -> None:
+    """A workbook whose one sheet has these rows, packed, as often as is said."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = io.BytesIO()
+    openpyxl.Workbook().save(book)
+    head = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    with zipfile.ZipFile(book) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in source.namelist():
+            if name != "xl/worksheets/sheet1.xml":
+                made.writestr(name, source.read(name))
+                continue
+            with made.open(name, "w", force_zip64=True) as sheet:
+                sheet.write(head)
+                for _ in range(times):
+                    sheet.write(rows)
+                sheet.write(b"</sheetData></worksheet>")
+
+
+def test_a_small_workbook_that_unpacks_to_very_much_is_refused_before_it_is_unpacked(tmp_path: Path):
+    path = tmp_path / "a.xlsx"
+    packed_workbook(path, b'<row><c t="inlineStr"><is><t>a</t></is></c></row>' * 20_000, 600)
+    assert path.stat().st_size < 3_000_000
+    began = time.perf_counter()
+    with pytest.raises(
+        InputError, match=r"workbook of at most 268,435,456 bytes, unpacked; found .* Save the sheet as CSV"
+    ):
+        read(path)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_workbook_of_too_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tables, "MOST_CELLS", 100)
+    path = tmp_path / "a.xlsx"
+    packed_workbook(path, b'<row><c t="inlineStr"><is><t>answer</t></is></c></row>', 101)
+    with pytest.raises(InputError, match="a sheet of at most 100 cells; found more"):
         read(path)
 
 

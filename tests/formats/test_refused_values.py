@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,10 @@ import pytest
 import vericite
 from vericite.corpus.sources.registry import documents_in
 from vericite.errors import InputError, RecordError
-from vericite.formats import answers_in
-from vericite.records import Answer, Document, base, number_lines
+from vericite.formats import answers_in, files
+from vericite.formats.registry import number_questions
+from vericite.pipeline.check import check
+from vericite.records import Answer, Document, base, number_jsonl, number_lines
 
 
 def told(path: Path, **given: Any) -> list[str]:
@@ -63,6 +69,67 @@ def test_the_standard_input_is_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bytes(2_000))))
     with pytest.raises(InputError, match="at most 1,000 bytes on the standard input"):
         base.STANDARD_INPUT.keep()
+
+
+# pipes that never end, or never begin
+
+GOOD = {"answer": "Zinc shortens colds [1].", "documents": [{"id": "a", "text": "Zinc shortens colds."}]}
+
+
+def test_lines_of_the_standard_input_have_a_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(base, "MOST_LINES", 1_000)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}\n" * 1_001)))
+    with pytest.raises(InputError, match="at most 1,000 lines of a pipe or the standard input; found more"):
+        list(number_lines(base.STDIN))
+
+
+def test_a_file_of_which_nothing_can_be_read_is_refused_after_so_many_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(base, "MOST_FAULTS", 100)
+    path = tmp_path / "a.jsonl"
+    path.write_text("y\n" * 101)
+    for read in (answers_in, lambda path: number_jsonl(Answer, path), number_questions):
+        with pytest.raises(InputError, match=r"found none among the first 100 of .*, the limit. The last problem: "):
+            list(read(path))
+    path.write_text(json.dumps(GOOD) + "\n" + "y\n" * 200)
+    assert sum(isinstance(item, RecordError) for item in answers_in(path)) == 200
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no such pipes")
+def test_an_endless_pipe_of_short_lines_ends_with_an_error():
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        command = [sys.executable, "-m", "vericite", "check", "-", "--judge", "lexical"]
+        done = subprocess.run(command, stdin=endless.stdout, capture_output=True, text=True, timeout=120, check=False)
+        endless.kill()
+    assert done.returncode == 2
+    assert "found none among the first 10,000 of -, the limit" in done.stderr
+
+
+def test_a_value_of_very_many_short_lines_is_bounded_by_what_it_takes_in_memory(monkeypatch: pytest.MonkeyPatch):
+    taken: list[int] = []
+    lines = ((number, "{") for number in range(10_000) if not taken.append(number))
+    monkeypatch.setattr(files, "_LONGEST_JSON", 64_999)
+    assert len(list(files._bounded(lines))) == 1_000  # pyright: ignore[reportPrivateUsage]
+    assert len(taken) == 1_000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no such pipes")
+def test_a_pipe_to_which_nobody_writes_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
+    monkeypatch.setattr(base, "WAITED", 0.05)
+    path = tmp_path / "a.jsonl"
+    os.mkfifo(path)
+
+    def write() -> None:
+        time.sleep(0.5)
+        path.write_text(json.dumps(GOOD) + "\n")
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    [answer] = answers_in(path)
+    writing.join()
+    assert isinstance(answer, Answer)
+    assert f"waiting for {path}, which has sent nothing yet" in caplog.text
 
 
 # quotes that are not closed
@@ -233,6 +300,20 @@ def test_an_id_that_paper_qa_did_not_retrieve_cites_nothing(tmp_path: Path):
     assert [[citation.document for citation in claim.citations] for claim in answer.claims] == [[None], []]
 
 
+def test_ids_that_the_model_invented_are_told_though_paper_qa_leaves_them_out_of_the_answer(tmp_path: Path):
+    path = tmp_path / "a.json"
+    raw = "Zinc shortens colds (pqac-aaaaaaaa, pqac-dddddddd). It cures gout (pqac-eeeeeeee)."
+    path.write_text(
+        json.dumps(session(answer="Zinc shortens colds (Doe2020 pages 1-2). It cures gout.", raw_answer=raw))
+    )
+    [answer] = answers_in(path)
+    assert isinstance(answer, Answer)
+    cited = [[citation.document for citation in claim.citations] for claim in answer.claims]
+    assert cited == [["Doe2020 pages 1-2", None], [None]]
+    checked = check(answer, judge="lexical")
+    assert checked.summary.dangling == 2
+
+
 def test_a_session_without_the_words_of_its_chunks_is_refused_with_what_to_do(tmp_path: Path):
     path = tmp_path / "a.json"
     given = session()
@@ -245,7 +326,7 @@ def test_a_session_without_the_words_of_its_chunks_is_refused_with_what_to_do(tm
 
 def test_the_words_of_chunks_come_from_a_library_by_doi(tmp_path: Path):
     path = tmp_path / "a.json"
-    given = session(answer="Zinc shortens colds (Doe2020 pages 1-2).")
+    given = session(answer="Zinc shortens colds (Doe2020 pages 1-2).", raw_answer="")
     context = given["contexts"][0]
     context["text"]["text"] = ""
     context["text"]["doc"]["doi"] = "10.1000/zinc"

@@ -400,6 +400,7 @@ def _report_counts(built: BuildReport) -> dict[str, int]:
         "added": built.added,
         "replaced": built.replaced,
         "older than what is there": built.outdated,
+        "joined": built.joined,
         "deleted": built.deleted,
         "refused": built.refused,
         "not there": built.missing,

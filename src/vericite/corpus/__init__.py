@@ -35,13 +35,15 @@ def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document,
     """The documents of a file in any form that is known, and what was wrong with the records that are none.
 
     A line of JSON Lines is a ``Document`` or has the fields id, text and perhaps title. A document whose id came
-    before is an error, for a citation of it would be ambiguous. With ``abstracts`` articles in full text are read
+    before is an error, for a citation of it would be ambiguous. A record that has only the DOI of another one, which
+    has a PMID, is joined with it. With ``abstracts`` articles in full text are read
     without their bodies.
 
     Raises:
         InputError: The file cannot be read or holds no document at all, or it has no full texts to take abstracts of.
     """
     # Not loaded for the demonstration corpus, whose first question should not wait for the readers of other forms.
+    from vericite.corpus.same_article import each_article_once
     from vericite.corpus.sources.registry import documents_in
 
     documents: list[Document] = []
@@ -56,4 +58,4 @@ def load_documents(path: Path, abstracts: bool = False) -> tuple[tuple[Document,
         raise InputError(
             f'expected documents in {path}, one a line: {{"id": ..., "text": ..., "title": ...}}; found none.{first}'
         )
-    return tuple(documents), tuple(problems)
+    return each_article_once(documents), tuple(problems)

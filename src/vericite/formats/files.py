@@ -34,6 +34,8 @@ _SPACE = re.compile(r"[ \t\n\r,:]*")
 # Numbers are only walked over here, and one of a million digits must cost nothing.
 _DECODER = JSONDecoder(parse_int=str, parse_float=str)
 _Piece = tuple[int, str, str]  # its line, where within the line's JSON, its own JSON
+OF_A_LINE = 64
+"""Bytes that a line takes in memory beside its characters."""
 _LONGEST_JSON = 1 << 28  # characters of a file that is one JSON value: 256 MiB, which is read whole
 _BY_COLUMN = re.compile(r'\{\s{0,9}"[^"\\]{1,99}"\s{0,9}:\s{0,9}[\[{]')
 
@@ -172,11 +174,11 @@ def _pieces(path: Path, is_record: Callable[[Fields], bool]) -> Iterator[_Piece 
 
 
 def _bounded(lines: Iterator[tuple[int, str | RecordError]]) -> Iterator[tuple[int, str | RecordError]]:
-    """As many lines as one JSON value may have."""
+    """As many lines as one JSON value may have, which all are kept."""
     length = 0
     for number, line in lines:
         yield number, line
-        length += len(line) if isinstance(line, str) else 0
+        length += OF_A_LINE + (len(line) if isinstance(line, str) else 0)
         if length > _LONGEST_JSON:
             return
 

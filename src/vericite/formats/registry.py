@@ -38,6 +38,7 @@ from vericite.records import (
     number_jsonl,
     number_lines,
 )
+from vericite.records.base import Hope
 from vericite.text.citations import CitableDocuments
 from vericite.text.references import Library
 
@@ -151,7 +152,14 @@ def answers_in(
         return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
         raise UnknownNameError("format", format, [AUTO, *FORMATS, *WITH_ANSWERS])
-    return _answers(path, format, library, on_format, Columns.of(columns) if columns else None)
+    return _hopeful(path, _answers(path, format, library, on_format, Columns.of(columns) if columns else None))
+
+
+def _hopeful(path: Path, items: Iterator[Answer | RecordError]) -> Iterator[Answer | RecordError]:
+    hope = Hope(path)
+    for item in items:
+        hope.look(item)
+        yield item
 
 
 def _answers_of(source: DatasetSource, library: Library) -> Iterator[Answer | RecordError]:
@@ -381,7 +389,9 @@ def number_questions(path: Path) -> tuple[list[tuple[int, Question]], list[Recor
     problems: list[RecordError] = []
     if is_named(str(path)):
         return list(enumerate(source_named(str(path)).questions(problems), start=1)), problems
+    hope = Hope(path)
     for number, line in _question_lines(path):
+        hope.look(line)
         if isinstance(line, RecordError):
             problems.append(line)
         elif line.id in found:

@@ -75,12 +75,18 @@ def _read(raw: RawRecord, library: Library) -> Answer:
             "Give the papers with --documents FILE, or keep the session that Docs.aquery returns",
         )
     # What the reader sees names chunks; before it is made ready there are only ids.
-    text = session.answer or session.raw_answer
+    text = session.raw_answer if _invents(session) else session.answer or session.raw_answer
     expect_text(text)
     text = storable(text)
     known = named | ids
     mentions = disjoint([*_mentions(text, known, sources), *pmids_in(text, sources)])
     return parse_answer(session.id or str(raw.number), text, sources.documents, session.question, mentions=mentions)
+
+
+def _invents(session: _Session) -> bool:
+    """Whether the model cited ids that no context has: paper-qa leaves these out of the answer that it shows."""
+    given = {context.id for context in session.contexts}
+    return None not in given and not given.issuperset(_CONTEXT_ID.findall(session.raw_answer))
 
 
 def _source(context: _Context) -> Given:

@@ -15,6 +15,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from zipfile import ZipFile
 
 from pydantic_core import from_json, to_json
 
@@ -37,6 +38,12 @@ TABLES = {
 
 COLUMNS = ("id", "question", "answer", "contexts", "context_ids", "documents")
 """What a column can be said to hold."""
+
+MOST_UNPACKED = 1 << 28
+"""Bytes of an Excel workbook, unpacked, at most: 256 MiB."""
+
+MOST_CELLS = 20_000_000
+"""Cells of a sheet at most, empty ones included."""
 
 _LISTS = frozenset(("contexts", "retrieved_contexts", "context_ids", "retrieved_context_ids"))
 _KNOWN = frozenset((
@@ -249,13 +256,40 @@ def _excel_cells(path: Path, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any
     """The rows of the first sheet; of a formula its value when the workbook was saved."""
     openpyxl = _package("openpyxl", "An Excel workbook")
     try:
-        book = openpyxl.load_workbook(BytesIO(file.read()), read_only=True, data_only=True)
-        found = list(book.worksheets[0].iter_rows(values_only=True))
+        content = BytesIO(_workbook(path, file))
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+        found = book.worksheets[0].iter_rows(values_only=True)
+        cells = 0
+        for line, row in enumerate(found, start=1):
+            cells += len(row)
+            if cells > MOST_CELLS:
+                raise InputError(
+                    f"expected a sheet of at most {MOST_CELLS:,} cells; found more in {path}. Save it as CSV"
+                )
+            if any(value not in (None, "") for value in row):
+                yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
+    except InputError:
+        raise
     except Exception as error:  # Of many kinds: a ZIP file, XML and the package's own.
         raise InputError(f"expected an Excel workbook (.xlsx); found {path}: {error}. Save it again") from None
-    for line, row in enumerate(found, start=1):
-        if any(value not in (None, "") for value in row):
-            yield line, [int(value) if isinstance(value, float) and value.is_integer() else value for value in row]
+
+
+def _workbook(path: Path, file: BinaryIO) -> bytes:
+    """The bytes of a workbook that is not too large once unpacked.
+
+    Raises:
+        InputError: It is too large: a few bytes can be packed so that they fill the memory.
+    """
+    content = file.read(MOST_UNPACKED + 1)
+    # What unpacks a part stops at the size that is written here.
+    with ZipFile(BytesIO(content)) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    if max(size, len(content)) > MOST_UNPACKED:
+        raise InputError(
+            f"expected a workbook of at most {MOST_UNPACKED:,} bytes, unpacked; found {path} with {size:,}. "
+            "Save the sheet as CSV"
+        )
+    return content
 
 
 def _parquet_rows(path: Path, file: BinaryIO, wrong: Wrong | None) -> Iterator[_Row]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
+import select
 import stat
 import sys
 import zlib
@@ -34,8 +36,19 @@ LONGEST_LINE = 1 << 26
 MOST_SKIPPED = 1 << 30
 """Bytes of a line that is skipped because it is too long: 1 GiB. With a longer one the file is refused."""
 
-MOST_KEPT = 1 << 35
-"""Bytes of the standard input that are kept in a file at most: 32 GiB."""
+MOST_KEPT = 1 << 33
+"""Bytes of the standard input that are kept in a file at most: 8 GiB."""
+
+MOST_LINES = 10_000_000
+"""Lines that are read of the standard input or another pipe at most. A file may have more."""
+
+MOST_FAULTS = 10_000
+"""Records that cannot be read at the beginning of a file, before it is refused as a whole."""
+
+WAITED = 2.0
+"""Seconds without a byte from a pipe or a terminal after which it is told that the command waits."""
+
+_LOG = logging.getLogger(__name__)
 
 STDIN = Path("-")
 """The path that means the standard input."""
@@ -201,11 +214,43 @@ def number_jsonl(kind: type[Model], path: Path) -> Iterator[tuple[int, Model | R
     Raises:
         InputError: The file cannot be read at all.
     """
+    hope = Hope(path)
     for number, line in number_lines(path):
         try:
-            yield number, line if isinstance(line, RecordError) else parse_record(kind, line, path, number)
+            item = line if isinstance(line, RecordError) else parse_record(kind, line, path, number)
         except RecordError as error:
-            yield number, error
+            item = error
+        hope.look(item)
+        yield number, item
+
+
+class Hope:
+    """Refuses a file of which nothing can be read, rather than list its faults for ever.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._faults = 0
+        self._read = False
+
+    def look(self, item: object) -> None:
+        """See the next record, or what is wrong with it.
+
+        Raises:
+            InputError: It is one fault more than ``MOST_FAULTS``, and no record could be read.
+        """
+        self._read = self._read or not isinstance(item, RecordError)
+        if self._read:
+            return
+        self._faults += 1
+        if self._faults > MOST_FAULTS:
+            raise InputError(
+                f"expected records; found none among the first {MOST_FAULTS:,} of {self._path}, the limit. "
+                f"The last problem: {item}"
+            )
 
 
 def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
@@ -226,6 +271,9 @@ def number_lines(path: Path) -> Iterator[tuple[int, str | RecordError]]:
                 raw = _line(file, path, number)
                 if raw is None:
                     return
+                if number > MOST_LINES and not path.is_file():
+                    problem = f"at most {MOST_LINES:,} lines of a pipe or the standard input; found more"
+                    raise InputError(f"expected {problem}. Write them to a file and name it")
                 # A file saved by a spreadsheet or an editor on Windows starts with a byte order mark.
                 line = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
                 if line and known is not None and line_digest(line) not in known:
@@ -275,7 +323,7 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
             with STANDARD_INPUT.opened() as stream:
                 yield stream
             return
-        with path.open("rb") as file:
+        with open_told(path) as file:
             expect_end(path, file)
             yield cast(BinaryIO, unpacked(file))
     except (OSError, ValueError) as error:
@@ -284,6 +332,34 @@ def open_bytes(path: Path) -> Generator[BinaryIO]:
         # ValueError: a path with a zero byte in it.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected a readable file; found {path}: {reason}") from None
+
+
+def open_told(path: Path) -> BinaryIO:
+    """A file opened for reading. Of a named pipe it is told if nobody writes to it, and then waited for.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if not path.is_fifo():
+        return path.open("rb")
+    # Opened like this it does not wait in silence for somebody who writes.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    tell_waiting(descriptor, str(path), "Write to it")
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "rb")
+
+
+def tell_waiting(descriptor: int, name: str, advice: str) -> None:
+    """Wait for the first byte of a pipe or terminal, and say so after a while."""
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN | select.POLLHUP)
+        if not poll.poll(WAITED * 1_000):
+            _LOG.warning("waiting for %s, which has sent nothing yet. %s, or end with Ctrl+C", name, advice)
+            poll.poll()
+    except (AttributeError, OSError, ValueError):
+        # Systems that cannot look ahead wait when they read.
+        return
 
 
 def expect_end(path: Path, file: BinaryIO) -> None:
@@ -353,6 +429,8 @@ class _StandardInput:
         if self._kept is not None:
             self._kept.close()
         self._source, self._kept = sys.stdin.buffer, None
+        with suppress(OSError, ValueError):  # A test's input is no file.
+            tell_waiting(sys.stdin.buffer.fileno(), "the standard input", "Type or pipe the records")
         raw = cast(RawIOBase, sys.stdin.buffer)
         self._raw = cast("BufferedReader[Any]", raw) if isinstance(raw, BufferedReader) else BufferedReader(raw)
         self._stream = unpacked(cast(BinaryIO, self._raw))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ import lancedb
 import pytest
 from made_documents import WordEmbedder, answers, content, document, many, source
 
+from vericite.corpus import load_documents
+from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import Missing, Progress, Source, build_store, open_store
 from vericite.corpus.store.lance import Journal
 from vericite.corpus.store.place import place_of
@@ -19,6 +22,40 @@ from vericite.records import Document
 
 def small(id: str, version: int = 1, text: str = "Some words.") -> Document:
     return Document.from_text(id, text).model_copy(update={"version": version, "pmid": id, "year": 2000 + version})
+
+
+TEXT = "Zinc lozenges shortened colds by three days in this made up trial."
+RIS = "TY  - JOUR\nTI  - Zinc and colds\nDO  - 10.1000/Made.Up.1\nC2  - PMID: 12345678\nPY  - 2020\nER  - \n"
+CSL = [
+    {"id": "doe2020", "type": "article-journal", "title": "Zinc and colds", "abstract": TEXT,
+     "container-title": "J Colds", "DOI": "10.1000/made.up.1"},
+    {"id": "roe2021", "type": "article-journal", "title": "Iron", "abstract": TEXT, "DOI": "10.1000/other"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [("a.ris", "b.json"), ("b.json", "a.ris")])
+@pytest.mark.parametrize("builds", [1, 2])
+def test_two_records_of_an_article_become_one_whatever_comes_first(tmp_path: Path, order: list[str], builds: int):
+    (tmp_path / "a.ris").write_text(RIS)
+    (tmp_path / "b.json").write_text(json.dumps(CSL))
+    groups = [[name] for name in order] if builds == 2 else [order]
+    joined = sum(
+        build_store(tmp_path / "store", collect_sources([tmp_path / name for name in names]).sources).joined
+        for names in groups
+    )
+    assert joined == 1
+    found = {one.id: one for one in open_store(tmp_path / "store").scan()}
+    assert set(found) == {"12345678", "doi:10.1000/other"}
+    one = found["12345678"]
+    assert (one.pmid, one.doi, one.text, one.journal) == ("12345678", "10.1000/Made.Up.1", TEXT, "J Colds")
+    assert open_store(tmp_path / "store").verify() == ()
+
+
+def test_two_records_of_an_article_in_one_file_become_one(tmp_path: Path):
+    with_pmid = {"type": "article-journal", "title": "Zinc", "abstract": "Short.", "DOI": "10.1000/MADE.up.1"}
+    (tmp_path / "a.json").write_text(json.dumps([CSL[0], with_pmid | {"PMID": "12345678"}]))
+    [one], problems = load_documents(tmp_path / "a.json")
+    assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", ())
 
 
 def test_what_is_built_is_there_and_told_of(tmp_path: Path):

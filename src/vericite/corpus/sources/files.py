@@ -17,7 +17,7 @@ from vericite.corpus.pubmed import Deletion, Retraction
 from vericite.corpus.pubmed.read import ByteStream
 from vericite.errors import InputError, RecordError
 from vericite.records import STANDARD_INPUT, STDIN, Document
-from vericite.records.base import expect_end
+from vericite.records.base import expect_end, open_told
 
 MOST_CHARACTERS = 10_000_000
 """What one document may have that is made of something else than its text."""
@@ -192,7 +192,7 @@ def opened(path: Path, name: str | None = None, look: Callable[[], None] = lambd
     """
     try:
         # The standard input is kept, because a file is looked into before it is read.
-        file = (STANDARD_INPUT.keep() if path == STDIN else path).open("rb")
+        file = open_told(STANDARD_INPUT.keep() if path == STDIN else path)
     except (OSError, ValueError) as error:
         # ValueError: a path with a zero byte in it.
         reason = error.strerror if isinstance(error, OSError) else error

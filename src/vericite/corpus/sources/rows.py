@@ -17,7 +17,7 @@ from vericite.corpus.sources.entry import entry_of, field_of, folded, pmid_of
 from vericite.corpus.sources.files import Numbered, SourceFile, SourceForm, opened, undecoded
 from vericite.errors import InputError, RecordError
 from vericite.formats.delimited import TableRow, repeated, rows, several_columns
-from vericite.formats.files import fields_of, json_fault
+from vericite.formats.files import OF_A_LINE, fields_of, json_fault
 from vericite.formats.form import dict_of, dicts_in, items_in
 from vericite.records import Document, SourceText, parse_record
 from vericite.records.base import SeveralValues, object_of, several_values
@@ -45,9 +45,11 @@ def _bounded(file: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[str
     """The lines of a list, which is read as one, empty ones put back; one that fills the memory is refused."""
     read = last = 0
     for number, line in lines:
-        read += len(line)
+        read += len(line) + OF_A_LINE
         if read > _LONGEST_LIST:
-            problem = f"expected a list of at most {_LONGEST_LIST:,} characters; found a longer one. Write one a line"
+            problem = (
+                f"expected a list of at most {_LONGEST_LIST:,} bytes; found a longer one. Write one document a line"
+            )
             raise RecordError(file.path, number, None, problem)
         yield "\n" * (number - last if last else 0) + line
         last = number

@@ -98,6 +98,7 @@ def _build(
         _read_all(plan, writer, None if readers is None else Ahead(readers, _made_there(store, embedder)))
         clock.tell("indexing", "", writer.items)
         writer.mark_retracted()
+        writer.join_articles()
         store.index()
         writer.finish()
         report = writer.report(plan.skipped, plan.resumed, clock.seconds)

@@ -84,6 +84,11 @@ def names_one(names: Iterable[tuple[str, str]]) -> str:
     return " OR ".join(f"contains(lower(about), {_quoted(part)})" for part in parts)
 
 
+ONLY_DOI = "pmid IS NULL AND starts_with(id, 'doi:')"
+WITH_DOI = """pmid IS NOT NULL AND contains(about, '"doi":"')"""
+"""The conditions that a document is named by its DOI, having no PMID, and that it has both."""
+
+
 def _years(first: int | None, last: int | None) -> str | None:
     parts = [
         None if first is None else f"year >= {int(first)}",
@@ -270,6 +275,7 @@ class BuildReport:
         resumed: Sources that an earlier build had begun and this one ended.
         seconds: How long it took, with the index.
         kept: Whether there is a store now. A first build that could use nothing of what it read leaves none.
+        joined: Records with a DOI alone that were joined with another record of the same article.
     """
 
     added: int
@@ -283,6 +289,7 @@ class BuildReport:
     resumed: tuple[str, ...]
     seconds: float
     kept: bool = True
+    joined: int = 0
 
 
 class Store(Protocol):

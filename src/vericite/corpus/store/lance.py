@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vericite.corpus.same_article import doi_alone, join_records
 from vericite.corpus.store import tables
 from vericite.corpus.store.columns import (
     DOCUMENT_COLUMNS,
@@ -33,6 +34,8 @@ from vericite.corpus.store.columns import (
 )
 from vericite.corpus.store.contract import (
     LONGEST_QUERY,
+    ONLY_DOI,
+    WITH_DOI,
     Filters,
     Found,
     Hit,
@@ -307,6 +310,32 @@ class LanceStore:
             if found := list(self._stream(self._latest(), unmarked)):
                 marked = [as_retracted(document, set(some)) for document in found]
                 self.merge(self._table_of([row_of(document) for document in marked], marked))
+
+    def join_articles(self) -> int:
+        """Join records that have only a DOI with the record of the same article; how many are no documents any more."""
+        table = self._latest()
+        alone = [document for document in self._stream(table, ONLY_DOI) if doi_alone(document)]
+        if not alone:
+            return 0
+        dois = {doi_alone(document) for document in alone}
+        with_pmid: dict[str, str] = {}
+        with store_errors("read", self.place):
+            for batch in tables.rows_where(table, WITH_DOI, ["id", "about"]):
+                for id, about in zip(batch["id"].to_pylist(), batch["about"].to_pylist(), strict=True):
+                    doi = json.loads(about)["doi"].lower()
+                    if doi in dois:
+                        with_pmid.setdefault(doi, str(id))
+        partners = [
+            document
+            for some in in_parts(with_pmid.values(), _IDS_AT_ONCE)
+            for document in self._stream(table, is_in("id", some))
+        ]
+        before = {document.id: document for document in (*partners, *sorted(alone, key=lambda document: document.id))}
+        after = join_records(before.values(), with_pmid)
+        changed = [document for id, document in after.items() if document != before[id]]
+        # First what is kept: a build that stops in between does this again.
+        self.merge(self._table_of([row_of(document) for document in changed], changed))
+        return self.delete([id for id in before if id not in after])
 
     def states_of(self, ids: Iterable[str]) -> dict[str, State]:
         """What the documents with these ids that are there are ordered by."""

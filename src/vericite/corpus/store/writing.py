@@ -149,7 +149,7 @@ class Writer:
         self._state, self._retry = SourceState("", ""), False
         self._read = self._unfit = self._absent = 0
         self.items = self._since = 0
-        self._taken = self._added = self._replaced = self._deleted = self._refused = self._missing = 0
+        self._taken = self._added = self._replaced = self._deleted = self._refused = self._missing = self._joined = 0
         self._problems: list[RecordError] = []
         self._absentees: list[RecordError] = []
 
@@ -316,6 +316,11 @@ class Writer:
         self._journal.check_claim()
         self._store.mark_retracted(self._retracted_pmids)
 
+    def join_articles(self) -> None:
+        """Leave one record of each article."""
+        self._journal.check_claim()
+        self._joined = self._store.join_articles()
+
     def report(self, skipped: tuple[str, ...], resumed: tuple[str, ...], seconds: float) -> BuildReport:
         """What was done in all."""
         return BuildReport(
@@ -329,4 +334,5 @@ class Writer:
             skipped=skipped,
             resumed=resumed,
             seconds=seconds,
+            joined=self._joined,
         )
