@@ -317,7 +317,7 @@ class LanceStore:
         alone = [document for document in self._stream(table, ONLY_DOI) if doi_alone(document)]
         if not alone:
             return 0
-        dois = {doi_alone(document) for document in alone}
+        dois = {doi for document in alone if (doi := doi_alone(document))}
         with_pmid: dict[str, str] = {}
         with store_errors("read", self.place):
             for batch in tables.rows_where(table, WITH_DOI, ["id", "about"]):
