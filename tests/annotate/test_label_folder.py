@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from vericite.annotate.labels import Annotation
 from vericite.annotate.schemes import load_scheme
-from vericite.annotate.serve import LabelFolder
+from vericite.annotate.serve import LabelFolder, addresses, make_server
 from vericite.annotate.units import draw, units_of
 from vericite.errors import InputError
 from vericite.records import read_jsonl
@@ -83,6 +85,33 @@ def test_a_label_that_could_not_be_written_is_not_shown_as_kept(units, tmp_path:
         labels.keep("ann", label(units[0].item))
     assert '"saved":[]' in labels.page("ann").replace(" ", "")
     labels.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_507_names_no_path_and_costs_no_label(units, tmp_path: Path):
+    labels = LabelFolder(tmp_path, ["ann"], units, SCHEME)
+    server = make_server(labels, 0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    address = f"{addresses(labels, server)['ann']}/labels"
+    file = tmp_path / "ann.jsonl"
+    try:
+        assert httpx2.post(address, content=label(units[0].item)).status_code == 200
+        kept = file.rename(tmp_path / "kept")
+        file.symlink_to("/dev/full")
+        reply = httpx2.post(address, content=label(units[1].item))
+        assert reply.status_code == 507 and "it is full" in reply.text and "/" not in reply.text
+        file.unlink()
+        kept.rename(file)
+        assert '"saved":[{' in labels.page("ann").replace(" ", "")
+        assert on_disk(tmp_path) == {units[0].item: "supported"}
+        assert httpx2.post(address, content=label(units[1].item)).status_code == 200
+        assert len(on_disk(tmp_path)) == 2
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()
+        labels.close()
 
 
 def test_the_keys_of_pages_are_nobody_elses_from_their_first_byte(

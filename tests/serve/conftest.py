@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +50,8 @@ class Served:
         return found
 
 
-def begin(state: Path, *options: str, **environment: str) -> Served:
-    command = [sys.executable, "-m", "vericite", "serve", "--port", "0", "--state", str(state), *options]
+def begin(state: Path, *options: str, within: Sequence[str] = (), **environment: str) -> Served:
+    command = [*within, sys.executable, "-m", "vericite", "serve", "--port", "0", "--state", str(state), *options]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
@@ -95,9 +95,9 @@ def servers(folder: Path, cache: Path | None = None) -> Iterator[Callable[..., S
         pytest.importorskip(module, reason="needs the extra [serve]")
     begun: list[Served] = []
 
-    def start(*options: str, **environment: str) -> Served:
+    def start(*options: str, within: Sequence[str] = (), **environment: str) -> Served:
         kept = {"VERICITE_CACHE": str(cache)} if cache else {}
-        begun.append(begin(folder, *options, **kept, **environment))
+        begun.append(begin(folder, *options, within=within, **kept, **environment))
         return begun[-1]
 
     yield start

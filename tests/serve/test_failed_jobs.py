@@ -84,6 +84,24 @@ def test_a_result_that_is_damaged_is_told_in_its_place(served, tmp_path: Path):
     assert "damaged" in found[0]["problem"] and found[1]["problem"] is None
 
 
+def test_a_result_with_another_letter_is_damaged(service: Service, tmp_path: Path, short_wait: None):
+    """It is still the JSON of a result: only its digest tells."""
+    kept = jobs.Jobs(service)
+    id = kept.add(RAW)
+    kept._work_on(id)
+    path = tmp_path / "jobs" / id / "results.jsonl"
+    whole = path.read_bytes()
+    assert b"helps 1" in whole
+    path.write_bytes(whole.replace(b"helps 1", b"harms 1"))
+    found = [json.loads(line) for line in kept.results(id)]
+    assert [one["item"] for one in found] == [0, 1, 2]
+    assert "damaged" in found[1]["problem"] and found[0]["value"] and found[2]["value"]
+    path.write_bytes(path.read_bytes()[: whole.rfind(b"\n", 0, -1) + 1])
+    kept._work_on(id)
+    assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
+    assert all(json.loads(line)["value"] for line in kept.results(id))
+
+
 def test_a_job_that_fails_says_so(service: Service, monkeypatch: pytest.MonkeyPatch):
     kept = jobs.Jobs(service)
     id = kept.add(RAW)

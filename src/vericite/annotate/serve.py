@@ -23,7 +23,7 @@ from vericite.annotate.labels import Annotation
 from vericite.annotate.page import make_annotation_page
 from vericite.annotate.schemes import Scheme
 from vericite.annotate.units import Unit
-from vericite.disk.files import only_one, write_whole
+from vericite.disk.files import NotWritten, only_one, write_whole
 from vericite.disk.jobs import Lines
 from vericite.errors import InputError
 
@@ -157,6 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             self.folder.keep(rater, self.rfile.read(int(length)))
+        except NotWritten as error:
+            # Pages must not learn where the labels are kept.
+            found = "that it is full" if error.is_full else "that it cannot"
+            message = f"expected a server that can write to its disk; found {found}. Tell whoever runs it"
+            self._reply(HTTPStatus.INSUFFICIENT_STORAGE, message)
+            return
         except InputError as error:
             self._reply(HTTPStatus.BAD_REQUEST, str(error))
             return

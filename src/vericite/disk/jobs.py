@@ -89,7 +89,10 @@ class Lines(Generic[_Record]):
         except OSError as error:
             # A part of a line would make one with the next.
             with suppress(OSError):
-                os.truncate(self.path, size)
+                if is_new:
+                    self.path.unlink()
+                else:
+                    os.truncate(self.path, size)
             raise NotWritten(
                 f"expected a file that can be written; found {self.path}: {error.strerror}", error
             ) from None

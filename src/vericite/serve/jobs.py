@@ -27,6 +27,7 @@ from vericite.disk.files import Held, NotWritten, only_one, write_whole
 from vericite.disk.jobs import Lines
 from vericite.errors import InputError, VeriCiteError
 from vericite.records import Record, to_json
+from vericite.records.digests import known_digests, line_digest
 from vericite.serve.bodies import AnswerBody, AskBody, parsed, parsed_job
 from vericite.serve.engine import Stopped, Work, at_work
 from vericite.serve.gate import Refused
@@ -192,10 +193,12 @@ class Jobs:
         """The results so far, one per line; a damaged result is reported in its place."""
         path = self._place(id) / _RESULTS
         if path.exists():
+            written = _Written(path)
             with path.open("rb") as file:
                 for number, line in enumerate(file):
                     if line.endswith(b"\n"):
-                        yield line if _result(line) else f"{to_json(Result(item=number, problem=_DAMAGED))}\n".encode()
+                        is_good = written.result(line) is not None
+                        yield line if is_good else f"{to_json(Result(item=number, problem=_DAMAGED))}\n".encode()
 
     def _folders(self) -> list[Path]:
         """The folders of jobs, those that were not touched for longest first."""
@@ -308,7 +311,7 @@ class Jobs:
     def _run(self, id: str) -> None:
         folder = self._place(id)
         head = self._head(folder)
-        lines = Lines(folder / _RESULTS, Result)
+        lines = Lines(folder / _RESULTS, Result, digests=True)
         # A second time for results that were damaged meanwhile.
         for _ in range(2):
             done = self._readable(id, lines)
@@ -327,9 +330,10 @@ class Jobs:
             return set()
         good: set[int] = set()
         damaged = 0
+        written = _Written(lines.path)
         with lines.path.open("rb") as file:
             for line in file:
-                if (result := _result(line)) is None or result.item in good:
+                if (result := written.result(line)) is None or result.item in good:
                     damaged += 1
                 else:
                     good.add(result.item)
@@ -368,20 +372,37 @@ class Jobs:
         return Result(item=number, value=json.loads(to_json(value)))
 
 
-def _result(line: bytes) -> Result | None:
-    """A line as a result; None where it is damaged or torn."""
-    try:
-        return Result.model_validate_json(line) if line.endswith(b"\n") else None
-    except ValidationError:
-        return None
+class _Written:
+    """Tells the results of a file that are as they were written from damaged ones."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digests = known_digests(path)
+
+    def result(self, line: bytes) -> Result | None:
+        """A line as a result; None where it is damaged or torn."""
+        if not line.endswith(b"\n") or not self._is_known(line_digest(line)):
+            return None
+        try:
+            return Result.model_validate_json(line)
+        except ValidationError:
+            return None
+
+    def _is_known(self, digest: str) -> bool:
+        if self._digests is not None and digest not in self._digests:
+            # It may be of a line that was added meanwhile: a digest is written before its line.
+            self._digests = known_digests(self._path)
+        # Earlier versions kept no digests of results.
+        return self._digests is None or digest in self._digests
 
 
 def _first_of_each(path: Path) -> Iterator[Result]:
     """The results of a file that are not damaged, one of each item."""
     seen: set[int] = set()
+    written = _Written(path)
     with path.open("rb") as file:
         for line in file:
-            if (result := _result(line)) is not None and result.item not in seen:
+            if (result := written.result(line)) is not None and result.item not in seen:
                 seen.add(result.item)
                 yield result
 

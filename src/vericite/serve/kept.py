@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from vericite.disk.files import write_whole
+from vericite.disk.files import NotWritten, write_whole
 from vericite.errors import InputError
 from vericite.records import Record, Run, to_json
 from vericite.records.results import quoted_by_repair
@@ -79,11 +79,14 @@ class KeptRuns:
 
         Raises:
             NoSuchRun: There is none of this id.
+            NotWritten: The folder cannot be written.
         """
         try:
             self._file(id).unlink()
-        except OSError:
+        except FileNotFoundError:
             raise NoSuchRun(id) from None
+        except OSError as error:
+            raise NotWritten(f"expected a run that can be deleted; found: {error.strerror}", error) from None
 
     def recent(self, most: int = 50) -> list[RunEntry]:
         """The latest runs, the last first."""

@@ -38,7 +38,7 @@ def status_of(error: BaseException) -> int:
     if isinstance(error, (NoSuchRun, NoSuchJob, NoSuchStream)):
         return 404
     if isinstance(error, NotWritten):
-        return 507 if error.is_full else 500
+        return 507
     if isinstance(error, InputError):
         return 422
     if isinstance(error, MissingExtraError):
@@ -53,8 +53,8 @@ def told(error: BaseException) -> dict[str, Any]:
     if isinstance(error, NotWritten):
         # Clients must not learn where the service keeps its files.
         _LOG.warning("a request failed: %s", error)
-        found = "no room" if error.is_full else "that it cannot be written"
-        message = f"expected room on the service's disk; found {found}. Tell whoever runs it, and ask again later"
+        found = "that it is full" if error.is_full else "that it cannot"
+        message = f"expected a service that can write to its disk; found {found}. Tell whoever runs it"
     elif isinstance(error, (VeriCiteError, Stopped)):
         message = str(error) or "out of time"
     else:
