@@ -25,7 +25,7 @@ from vericite.models import Pair
 from vericite.models.contracts import ENTAILS
 from vericite.pipeline.check import check
 from vericite.records import CheckedAnswer, Rate, clustered_wilson
-from vericite.text.injection import addresses_reader
+from vericite.text.quotable import addresses_reader
 from vericite.verify import Protocol, Verifier, get_protocol
 from vericite.verify.checks import findings
 

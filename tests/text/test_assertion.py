@@ -61,7 +61,38 @@ ASSERTED = [
     "Our results suggest that {}.",
     "This is the first trial to show that {}.",
     "It was long doubted, but {}.",
+    "Most studies suggest that {}.",
+    "Our group and others suggest that {}.",
+    "The World Health Organization states that {}.",
+    "We therefore propose that {}.",
+    "It is likely that {}.",
+    "If taken early, {}.",
+    "Provided that it is taken early, {}.",
+    "The trial had one result: {}.",
+    "In the ideal range of doses, {}.",
+    "{}, which should be confirmed.",
+    "{}, presumably because it blocks a receptor.",
+    "{} according to patients' diaries.",
+    "According to several studies, {}.",
+    "Among people who claimed compensation, {}.",
+    "Claims data showed that {}.",
+    "In patients who were expected to die, {}.",
+    "In all adults, whether treated early or late, {}.",
+    "Whereas others were withdrawn from the market, {}.",
+    "Expert opinion: {}.",
 ]
+
+RELATIVE = [
+    "Zinc is a metal that shortens colds.",
+    "Osteoprotegerin is a secreted factor that acts as a decoy receptor.",
+    "Drugs that contain zinc shorten colds.",
+    "We studied a member of a family that binds calcium.",
+    "Three antibodies target the peptide: one of mice and two of humans.",
+    "Colds lasted 7 days: the mean was 6.1 days with zinc and 7.9 days without.",
+    "A dose that would be toxic if given by mouth shortened colds.",
+    'The term "cold" is used for "acute rhinitis" in most texts.',
+]
+"""Sentences that are asserted whole."""
 
 
 @pytest.mark.parametrize("frame", MENTIONED)
@@ -72,6 +103,11 @@ def test_a_claim_that_is_only_mentioned_is_left_out(frame: str):
 @pytest.mark.parametrize("frame", ASSERTED)
 def test_a_claim_that_is_asserted_stays(frame: str):
     assert CLAIM in asserted_part(frame.format(CLAIM))
+
+
+@pytest.mark.parametrize("sentence", RELATIVE)
+def test_relative_clauses_and_lists_are_asserted(sentence: str):
+    assert asserted_part(sentence) == sentence
 
 
 def test_what_is_found_stays_next_to_what_was_asked():

@@ -394,7 +394,7 @@ class ExtractiveGenerator:
     def signature(self) -> str:
         """Version, models and the settings that are not the usual."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
-        return f"extractive.v8({', '.join([*parts, *self.settings.changed])})"
+        return f"extractive.v9({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
         """An answer of a few cited sentences, or one that says that the sources do not answer."""

@@ -26,6 +26,7 @@ from vericite.records import Document, Evidence, Section
 from vericite.text.acronyms import Acronym, acronym_pairs
 from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
+from vericite.text.quotable import addresses_reader
 from vericite.text.roles import Role, document_roles, unlabelled
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
@@ -83,7 +84,7 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
     """The sentences that stand alone and state something, of sources that can be answered from.
 
     What several sources have word for word is one candidate. Retracted sources, and those that give orders to
-    whoever answers, stay among the documents and are not quoted.
+    whoever answers, stay among the documents and are not quoted; nor is a sentence that speaks to its reader.
     """
     found: dict[str, Candidate] = {}
     for marker, hit in enumerate(evidence, start=1):
@@ -95,7 +96,7 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
         texts = [_quotation(sentence.text_in(document)) for sentence in sentences]
         fewest = _FEWEST if any(len(text.split()) >= _FEWEST for text in texts) else _FEWEST_OF_SHORT
         for sentence, role, text in zip(sentences, document_roles(document, sentences), texts, strict=True):
-            if not stands_alone(text, fewest):
+            if not stands_alone(text, fewest) or addresses_reader(text):
                 continue
             candidate = Candidate(text, marker, sentence.index, len(sentences), role, year=document.year)
             same = found.setdefault(text.rstrip(" .!"), candidate)

@@ -14,10 +14,10 @@ from functools import lru_cache
 
 from vericite.records import Span
 from vericite.text.injection import dictates
-from vericite.text.language import foreign_reason
+from vericite.text.language import foreign_reason, letter_script
 from vericite.text.sentences import split_sentences
 
-ASSERTIONS = "assertions.v1"
+ASSERTIONS = "assertions.v2"
 """Signature of the rules; it changes whenever they would mark other parts of some text."""
 
 OMITTED = "..."
@@ -46,14 +46,19 @@ _PLAIN_HOLD = r"(?:believe[sd]?|think|thinks|thought|claim|claims|claimed|insist
 # People who are not the authors and whose word is no finding.
 _LAY = (
     r"(?:people|persons?|patients?|parents?|mothers?|participants?|respondents?|interviewees?|students?|pupils?|users?|"
-    r"consumers?|customers?|readers?|laypeople|laypersons?|members of the public|the public|posts?|tweets?|blogs?|"
+    r"consumers?|customers?|readers?|laypeople|laypersons?|members of the public|the public|posts|tweets?|blogs?|"
     r"bloggers?|websites?|web ?sites?|leaflets?|brochures?|adverts?|advertisements?|advertising|commercials?|"
     r"headlines?|newspapers?|tabloids?|magazines?|the media|social media|videos?|influencers?|celebrit(?:y|ies)|"
     r"critics?|sceptics?|skeptics?|proponents?|advocates?|supporters?|opponents?|enthusiasts?|campaigners?|"
     r"manufacturers?|the company|companies|vendors?|sellers?|retailers?|marketers?|promoters?|healers?|"
     r"folklore|legends?|tradition|rumou?rs?|neighbou?rs?|relatives?|friends?|villagers?|politicians?|activists?|"
-    r"lobbyists?|commentators?|observers|some|others|many|most|several|few|half|a third|a quarter|%|per ?cent|"
-    r"witness(?:es)?|plaintiffs?|lawyers?|chatbots?|characters?|protagonists?)"
+    r"lobbyists?|commentators?|observers|witness(?:es)?|plaintiffs?|lawyers?|chatbots?|characters?|protagonists?)"
+)
+# "Some say", "40% of them believe": not "some studies say" and not "our group and others say".
+_SOME = (
+    r"(?<!\band )(?:some|others|many|most|several|few|half|a third|a quarter|\d+ ?%|\d+ per ?cent)"
+    r"(?: of (?:them|us|those|these|all|the \w+|our \w+))?"
+    r"(?: (?:who|still|also|even|now|have|had|may|might|would|will|do|did|\w+ly))*"
 )
 _SPEAK = (
     r"(?:say|says|said|saying|state|states|stated|tell|tells|told|write|writes|wrote|feel|feels|felt|agree|agrees|"
@@ -82,6 +87,7 @@ _SHOW = (
     r"observ\w+|say|says|said|stat(?:e|es|ed)|claim\w*|know|known|clear|certain|evident|true|the case|believ\w+|"
     r"support\w*|convinced|persuaded|assum\w+|think)"
 )
+_FOUND = r"(?:show|find|found|demonstrat|reveal|report|conclu|indicat|suggest|confirm|observ|establish|prove)\w*"
 _NOT = (
     r"(?:not|never|cannot|can't|didn't|doesn't|don't|isn't|wasn't|nor|neither|hardly|scarcely|unable to|fail(?:s|ed|"
     r"ing)? "
@@ -103,29 +109,37 @@ _COMPLEMENT = (
 _AHEAD = _any(
     rf"\b{_SUPPOSE}\s+(?:\w+ly\s+)?that\b",
     rf"(?<!\bwe )(?<!\bwe therefore )(?<!\bwe thus )(?<!\bauthors )\b{_HOLD}\s+(?:\w+ly\s+)?that\b",
-    rf"(?:\b|(?<=\d ))(?:{_LAY})\b[^.;:,]{{0,30}}?\b(?:{_SPEAK}|{_HOLD})\s+(?:\w+ly\s+)?(?:us\s+|them\s+)?(?:that\b|:)",
-    rf"(?:\b|(?<=\d ))(?:{_LAY})\b[^.;:,]{{0,20}}?\b(?:{_PLAIN_HOLD})\b",
+    rf"\b(?:{_LAY})\b(?!['’])[^.;:,]{{0,30}}?\b(?:{_SPEAK}|{_HOLD})\s+(?:\w+ly\s+)?(?:us\s+|them\s+)?(?:that\b|:)",
+    rf"\b(?:{_LAY})\b(?!['’]|[^.;:,]{{0,12}}\bwho\b)[^.;:,]{{0,20}}?\b(?:{_PLAIN_HOLD})\b",
+    rf"\b{_SOME}\s+(?:(?:say|says|said|tell|told|write|wrote|feel|felt|hold|held|repeat|feared|{_HOLD})\s+(?:\w+ly\s+)?"
+    rf"(?:us\s+|them\s+)?(?:that\b|:)|{_PLAIN_HOLD}\b)",
     r"\b(?:falsely|wrongly|mistakenly|erroneously|incorrectly|misleadingly|baselessly)\s+\w+(?:\s+\w+)?\s+(?:that\b|"
     r"as\b)?",
     rf"\b(?:it|this) (?:is|was|has been|had been|will be|may be|might be|could be|can be) (?:\w+ )?(?:said|told|"
     rf"written|"
-    rf"rumou?red|proposed|suggested|held|conceivable|possible|plausible|imaginable|likely|tempting to \w+|{_SUPPOSE}|"
+    rf"rumou?red|proposed|suggested|held|conceivable|possible|plausible|imaginable|tempting to \w+|{_SUPPOSE}|"
     rf"{_HOLD})\s+(?:\w+ )?that\b",
-    rf"\b{_NOTION}\s+(?:\w+\s+){{0,2}}?(?:that\b{_COMPLEMENT}|(?:whether|if)\b)",
+    rf"\b{_NOTION}\s+(?:(?!{_FOUND}\b)\w+\s+){{0,2}}?(?:that\b{_COMPLEMENT}|(?:whether|if)\b)",
     rf"\b(?:search\w*|looked|looking|look|sought|seeking|hunt\w*|quest|request\w*|asked|call\w*|need\w*|"
     rf"screened|queried)\s+(?:[\w-]+\s+){{0,8}}?(?:for\s+)?(?:\w+\s+){{0,3}}(?:{_EVIDENCE}|trials?|studies|reports?|"
     r"articles?|papers?|records?)\s+(?:\w+\s+){0,2}?(?:that|to (?:show|support|suggest|prove)(?: that)?|(?:show|"
     r"suggest|"
     r"support|demonstrat|prov|indicat|claim|stat)ing(?:\s+that)?)\b",
-    rf"\b{_ASK}\s+(?:\w+\s+){{0,4}}?(?:whether|if)\b|\bwhether\b",
+    rf"\b{_ASK}\s+(?:\w+\s+){{0,4}}?(?:whether|if)\b|"
+    # Not "in all patients, whether treated early or late".
+    r"\bwhether\b(?!\s+(?:expressed|measured|assessed|treated|defined|analy[sz]ed|administered|adjusted|used|taken|"
+    r"given|alone|in|by|on|at|or|as|with|young|old)\b)",
     rf"\b{_AIM}\b[^.;]{{0,60}}?\b(?:{_SHOW}|{_ASK})\s+(?:\w+\s+)?that\b",
     rf"^(?:\w+:\s*)?to\s+(?:\w+ly\s+)?(?:{_SHOW}|{_ASK})\s+(?:\w+\s+)?{_THAT}",
-    r"\b(?:suppose|imagine|assuming|supposing|provided|pretend|let us say|say|granted)\s+(?:\w+\s+)?that\b|"
-    r"\b(?:suppose|imagine|assume)\s(?!that)|\bin the event that\b|\b(?:unless|only if|even if|as if|as though)\b",
+    r"\b(?:suppose|imagine|assuming|supposing|pretend|let us say|say|granted)\s+(?:\w+\s+)?that\b|"
+    r"\b(?:suppose|imagine|assume)\s(?!that)|\b(?:as if|as though)\b",
     r"\b(?:says|say|said)\s(?!to be\b|that\b|so\b)(?=\w)",
-    r"^(?:\w+:\s*)?(?:if|were|should)\s|,\s+if\s",
-    rf"\b(?:{_SUPPOSE}|believ(?:e|es|ed|ing)|thought|think)\s(?!that\b)(?=(?:[\w-]+\s+){{1,6}}to\s+\w+)",
-    rf"(?:\b|(?<=\d ))(?:{_LAY})\b[^.;:,]{{0,40}}?\b(?:{_SPEAK}|{_HOLD})\b[^.;:]{{0,40}}:",
+    # A condition of something that is not so yet. What holds "if taken early" is asserted with its condition.
+    r"^(?:\w+:\s*)?(?:if|were|should|unless|only if|provided that)\s(?=[^.;]{0,300}\b(?:would|could|might|may|will|"
+    r"should|must)\b)",
+    rf"\b(?!predict|expect|anticipat|hop){_SUPPOSE}\s(?!that\b|by\b|in\b|as\b)(?=(?:[\w-]+\s+){{1,6}}to\s+\w+)|"
+    r"\b(?:believ(?:e|es|ed|ing)|thought|think)\s(?!that\b)(?=(?:[\w-]+\s+){1,6}to\s+\w+)",
+    rf"\b(?:{_LAY}|{_SOME})\b(?!['’])[^.;:,]{{0,40}}?\b(?:{_SPEAK}|{_HOLD})\b(?:(?!{_FOUND})[^.;:]){{0,40}}:",
     r"\b(?:asked|asking|wondered|enquired|inquired|question(?:s|ed)?)\b[^.;]{0,30}[:,]\s*[\"“'‘]",
 )
 # A clause with "that" is asserted if what governs it says that it was found, and that it was: not that it may be.
@@ -142,12 +156,14 @@ _FINDING = re.compile(
     r"accepted|acknowledg\w+|agree|agreed|agreement|consensus|appears?|appeared|seems?|likely|remarkabl\w+|"
     r"surpris\w+|important\w*|"
     r"striking\w*|interesting\w*|consistent|aware|convinc\w+|certain|obvious|true|undisputed|undeniable|understood|"
-    r"recommend\w*|stress|infer\w*|identified|detected|we believe|we think|we argue|we contend|we maintain|we assert|"
-    r"authors believe|warn\w*|possibly|provided|realis\w+|realiz\w+|learned|learnt|we learn|signal\w*|point out|"
+    r"recommend\w*|stress|infer\w*|identified|detected|warn\w*|possibly|provided|realis\w+|realiz\w+|learned|learnt|"
+    r"we learn|signal\w*|point out|"
     r"points out|"
     r"pointed out|"
     r"supporting|strengthen\w*|attest\w*|testif\w+|reaffirm\w*|affirm\w*|validat\w+|advantage|disadvantage|limitation|"
-    r"strength|message|difference|ensure|advise[sd]?|caution\w*)\b",
+    r"strength|message|difference|ensure|advise[sd]?|caution\w*|"
+    r"(?:we|the authors|i)(?: \w+)? (?:determine|believe|think|argue|contend|maintain|assert|propose|posit|estimate|"
+    r"hold))\b",
     re.IGNORECASE,
 )
 _LINKED = re.compile(
@@ -162,15 +178,31 @@ _WEAKENED = re.compile(
     re.IGNORECASE,
 )
 _LATER = re.compile(
-    r"\b(?:may|might|could|would|will|should|must|shall|going to)\s+(?:\w+\s+){0,4}?(?:show|prove|demonstrate|confirm|"
-    r"establish|reveal|find|conclude|verify|substantiate|validate|discover)\b",
+    r"(?<!\bwe )(?<!\bit )\b(?:may|might|could|would|will|should|must|shall|going to)\s+(?:\w+\s+){0,4}?(?:show|prove|"
+    r"demonstrate|confirm|establish|reveal|find|conclude|verify|substantiate|validate|discover)\b",
     re.IGNORECASE,
 )
 _CLAUSE_THAT = re.compile(rf"\bthat\b(?!\s+(?:of|in|for|with|from|by|at|on|to|which)\b){_COMPLEMENT}", re.IGNORECASE)
+# What a clause with "that" completes. Behind any other word it is a relative clause: "a factor that binds calcium".
+_COMPLETED = re.compile(
+    rf"\b(?:{_SUPPOSE}|{_HOLD}|{_NOTION}|tell|tells|told|write|writes|wrote|feel|feels|felt|repeat|"
+    r"repeats|repeated|heard|hears|read|reads|has it|have it|preach\w*|tweet\w*|teach\w*|taught|testif\w+|"
+    r"testimony|convinced|convictions?|convince\w*|persuade\w*|faith|feeling|gospel|slogan|motto|creed|intuition|"
+    r"prejudice|prophe\w+|accus\w+|complain\w*|insinuat\w*|proclaim\w*|profess\w*|whisper\w*|gossip\w*|brag\w*|jok\w+|"
+    r"repeating|overstate[sd]?|exaggerate[sd]?|pretend\w*|thesis|learn|learns|accept|rave|raves|raved|defend\w*|"
+    r"determine|demand\w*|"
+    rf"(?:tell|tells|told|telling|assure[sd]?|remind\w*|taught|teach\w*)\s+(?:\w+\s+){{0,2}}\w+|"
+    rf"{_HOLD}\s+(?:for|in|at|on|with|to)\s+\w+(?:\s+\w+)?|"
+    r"dream\w*|pray\w*|bet|bets|hunch|adamant|confident|optimistic|sure|afraid|remember\w*|recit\w+|conced\w+|admit\w*|"
+    r"wording|words|sentence|phrase|text|news|message|us|them|me|people|everyone|everybody|anyone|nobody|reader|"
+    r"readers|"
+    r"is|was|are|were|be|it)[\s,:*\"“'‘]*$",
+    re.IGNORECASE,
+)
 # The same as the first: it is denied, or not known.
 _DENIED_AHEAD = _any(
     rf"\b(?:no|none|nothing|nobody|no one|neither|few|not one|hardly any|"
-    rf"not any)\b[^.;,]{{0,60}}\b{_SHOW}\s+(?:\w+\s+)?{_THAT}",
+    rf"not any)\b(?!-)[^.;,]{{0,60}}\b{_SHOW}\s+(?:\w+\s+)?{_THAT}",
     rf"\b(?:no|little|insufficient|limited|inadequate|scant|scarce|weak|conflicting|inconclusive|anecdotal|any|more|"
     rf"further|lack(?:s|ed|ing)?(?: of)?|absence of|dearth of|without)\s+(?:\w+\s+){{0,3}}?{_EVIDENCE}\s+"
     r"(?:\w+\s+){0,2}?(?:that|to (?:suggest|show|support|indicate|prove|conclude|believe|say|think|demonstrate)"
@@ -187,11 +219,13 @@ _DENIED_AHEAD = _any(
 )
 # What speaks of the clause that it stands in, on either side.
 _AROUND = _any(
-    rf"\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+){{0,2}}?(?:said|reputed|purported|advertised|promoted|marketed|"
-    rf"touted|rumou?red|{_SUPPOSE}|{_HOLD})\s+(?:\w+ly\s+)?(?:to\b|as\b)",
+    rf"(?<!\bwho )\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+){{0,2}}?(?:said|reputed|purported|advertised|"
+    rf"promoted|marketed|"
+    rf"touted|rumou?red|{_SUPPOSE}|(?!maintain|declar|announc|argu|insist){_HOLD})\s+(?:\w+ly\s+)?(?:to\b|as\b)",
     r"\bpurports?\s+to\b|\bclaim(?:s|ed)\s+to\b|\b(?:allegedly|supposedly|purportedly|reputedly|ostensibly|reportedly|"
-    r"hypothetically|theoretically|presumably|conceivably|so-called)\b",
-    rf"\baccording to (?:the |an? |one |some |its |their |his |her |popular |folk |local )*(?:\w+ )?{_LAY}\b",
+    r"hypothetically|theoretically(?!\s+(?:based|grounded|driven|informed))|presumably|conceivably)\b",
+    rf"\baccording to (?:the |an? |one |some |its |their |his |her |popular |folk |local |many |most )*(?:\w+ )?"
+    rf"{_LAY}\b(?!['’-]|[ -](?:reports?|diar|records|reported|outcomes?|data|ratings?|questionnaires?|surveys?))",
     r"\bin (?:the |an? |this |that |our )(?:\w+ )?(?:story|novel|film|movie|vignette|scenario|game|play|tale|"
     r"fairy tale|"
     r"advert|advertisement|commercial|cartoon|comic|parody|satire|thought experiment)\b",
@@ -204,26 +238,37 @@ _AROUND = _any(
     rf",\s+(?:the |an? |its |their |some |one |so )*(?:\w+ ){{0,2}}?{_LAY}\s+(?:\w+ )?(?:{_SPEAK}|{_HOLD})\b",
     rf",\s+(?:it (?:is|was|has been) (?:\w+ )?(?:{_SUPPOSE}|{_HOLD}|said)|or so|as (?:some|many|the \w+|people) "
     rf"(?:\w+ )?(?:{_HOLD}|{_SPEAK}))\s*(?:[.,;]|$)",
-    r"\bwould\b(?=[^.;]{0,200}\bif\b)|\bif\b(?=[^.;]{0,200}\bwould\b)|"
+    r"(?<!\bthat )(?<!\bwhich )(?<!\bwho )\bwould\b(?=[^.;]{0,200}\bif\b)|\bif\b(?=[^.;]{0,200}\bwould\b)|"
     r"\bif\b[^.;]{0,120}\bwere (?:true|confirmed|proven|shown)\b",
     r"\b(?:in theory|on paper|in principle)\b",
-    r"\b(?:under|on|by|per)\s+(?:the|this|that|our|their|one|an?)\s+(?:\w+\s+){0,2}(?:hypothesis|assumption|premise|"
+    r"\b(?:under|(?<!based )on|by|per)\s+(?:the|this|that|our|their|one|an?)\s+(?:\w+\s+){0,2}(?:hypothesis|"
+    r"assumption|premise|"
     r"theory|"
     r"supposition|scenario)\b",
-    r"\bin (?:the|this|that|our|an?|some)\s+(?:\w+\s+)?(?:simulated|imaginary|imagined|ideal|parallel|fictional|"
-    r"fictitious|hypothetical|perfect|make-believe|invented)\s+\w+",
+    r"\bin (?:the|this|that|our|an?|some)\s+(?:\w+\s+)?(?:imaginary|imagined|fictional|fictitious|hypothetical|"
+    r"make-believe|invented)\s+\w+|\bin (?:an|the) ideal world\b|\bin (?:a|our|this|that) (?:perfect|parallel|"
+    r"simulated) (?:world|universe)\b",
     r"\b(?:should|must|shall|will|needs? to|has to|have to|remains? to|waits? to|has yet to|have yet to)\s+(?:now |"
     r"also |"
     r"still |first |therefore )?(?:be )?(?:tested|confirmed|proven|proved|shown|established|verified|demonstrated|seen|"
     r"determined|examined|investigated)\b",
+)
+_ASIDE = re.compile(
+    r"(?<=[,(;] )(?:supposedly|presumably|conceivably|theoretically|hypothetically|reportedly|possibly)\s", re.I
 )
 _DENIED_AROUND = _any(
     r"\b(?:could|can) ?not be (?:replicat|reproduc|confirm|substantiat|corroborat|verif|prove|establish|demonstrat|"
     r"shown)\w*\b"
     r"(?!\s+(?:\w+\s+)?that)|\b(?:has|have|had)(?: not|n't) (?:yet )?been (?:replicat|reproduc|confirm|substantiat|"
     r"corroborat|verif|prove|establish|demonstrat|shown)\w*\b(?!\s+(?:\w+\s+)?that)",
-    r"\b(?:was|were|is|has been|have been) (?:later |since |subsequently |now )*(?:retracted|withdrawn|fabricated|"
-    r"disproved|disproven|refuted|debunked|falsified|rejected|overturned|contradicted by later)\b",
+    r"\b(?:was|were|is|has been|have been) (?:later |since |subsequently |now )*(?:fabricated|disproved|disproven|"
+    r"refuted|"
+    r"debunked|falsified|overturned|contradicted by later)\b",
+    # A drug that was withdrawn, a graft that was rejected: not these.
+    r"\b(?:papers?|articles?|reports?|stud(?:y|ies)|trials?|hypothes[ie]s|theor(?:y|ies)|ideas?|findings?|results?|"
+    r"statements?|notions?|views?|claims?|conclusions?|that)\b[^.;]{0,160}\b(?:was|were|is|has been|"
+    r"have been) (?:later |since |"
+    r"subsequently |now )*(?:retracted|withdrawn|rejected)\b",
 )
 # The head of a field that holds no finding, at the beginning or behind another.
 _LABEL = re.compile(
@@ -241,7 +286,7 @@ _LABEL = re.compile(
 _SECTION = re.compile(
     r"(?:background|introduction|context|methods?|materials and methods|results?|findings?|main results|conclusions?|"
     r"interpretation|discussion|fact|facts|truth|reality|significance|design|setting|participants|patients|"
-    r"observation|main outcome measures?|measurements|interventions?)\s*:\s",
+    r"observation|main outcome measures?|measurements|interventions?|expert (?:opinion|commentary)|key ?words)\s*:\s",
     re.IGNORECASE,
 )
 _NEGATIVE = re.compile(
@@ -300,17 +345,31 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(
-    r"[.!?](?=[\s\"”)]+[A-Z\"“(\[]|[\"”)\s]*$)|;|,?\s+(?:but|yet|however|nevertheless|whereas|although|though)\b|"
-    r",\s+(?:and|so|then|thus|thereby|while)\s(?!that\b)|\s(?:and|then)\s+(?:we|they|it|this|found|show\w*|observ\w*|"
+    r"[.!?](?=[\s\"”)]+[A-Z\"“(\[]|[\"”)\s]*$)|;|,?\s{1,4}(?:but|yet|however|nevertheless|whereas|although|though)\b|"
+    r",\s{1,4}(?:and|so|then|thus|thereby|while)\s(?!that\b)|\s(?:and|then)\s+(?:we|they|it|this|found|show\w*|"
+    r"observ\w*|"
     r"conclud\w*|demonstrat\w*|confirm\w*|the (?:results?|data|trial|study))\b|:\s|\s[—–]\s",
     re.IGNORECASE,
 )
+_CLAUSE_HEAD = re.compile(_END.pattern + r"|,\s{1,4}(?:which|as)\s", re.IGNORECASE)
 _COLON = re.compile(r"\s?[:\uff1a]\s?(?=[^\W\d_]{2})")
 _FOREIGN_WORDS = re.compile(
-    r"\b(?:bitte|und|als|por favor|marque|como|veuillez|que|si prega|che|di|por|para|il|est|es|ist|der|die|das|el|la|"
-    r"le|les|una|une|eine?|och|att|prosz[eę]|l\u00fctfen)\b",
+    r"\b(?:bitte|und|als|por favor|marque|como|veuillez|que|si prega|che|di|por|il|est|es|ist|der|das|el|la|le|les|"
+    r"una|une|"
+    r"eine?|och|att|prosz[eę]|l\u00fctfen)\b",
     re.IGNORECASE,
 )
+_ENGLISH_WORDS = re.compile(
+    r"\b(?:the|of|and|in|to|was|were|is|are|with|for|by|who|as|at|from|than|an?)\b", re.IGNORECASE
+)
+_SPEECH = re.compile(
+    rf"\b(?:{_HOLD}|(?!predict|expect|anticipat){_SUPPOSE}|{_NOTION}|says?|said|saying|tells?|told|writes?|wrote|"
+    rf"repeat\w*|recit\w+|echo\w*|chant\w*|"
+    r"agrees?|pretend\w*|wordings?|words|sentences?|phrases?|slogans?|mottos?|headlines?|verbatim|captions?|messages?|"
+    r"according to)\b",
+    re.IGNORECASE,
+)
+"""What makes words in front of a colon an announcement of somebody's speech, and not the head of a list."""
 _INITIAL_END = re.compile(
     r",\s+(?=(?:we|our|this|these|those|here|the|a|an|in|data|all|\d[\d,]*|[A-Z][\w-]+|\w+ (?:patients|participants|"
     r"adults|"
@@ -318,9 +377,9 @@ _INITIAL_END = re.compile(
     r"received|had|has|"
     r"shortened|reduced|increased|lowered|improved|raised|\w+ed)\s)"
 )
-_QUOTED = re.compile(r"[\"“]([^\"“”]{12,400})[\"”]|(?<!\w)['‘]([^'‘’\"]{12,400})['’](?!\w)")
-_WORDS_OF_SPEECH = 4
-"""Words in front of a colon that are more than a heading."""
+_QUOTED = re.compile(
+    r"(?<!\w)[\"“](?=\w)([^\"“”]{12,400})(?<=[\w.!?,;…])[\"”](?!\w)|(?<!\w)['‘]([^'‘’\"]{12,400})['’](?!\w)"
+)
 _CLAUSE = 600
 """Characters of a clause, at most."""
 _GOVERNED = 60
@@ -398,15 +457,19 @@ def _labelled(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 def _announced(sentence: str) -> Iterator[tuple[int, int]]:
-    """What stands behind a colon and words that are no heading of a finding: "Lo dice la abuela: zinc cures colds"."""
+    """What somebody says behind a colon: "Lo dice la abuela: zinc cures colds". A list behind one is asserted."""
     colon = _COLON.search(sentence)
     if colon is None or _SECTION.match(sentence):
         return
     before = sentence[: colon.start()]
-    foreign = not before.isascii() or foreign_reason(before) is not None or _FOREIGN_WORDS.search(before) is not None
-    speech = len(before.split()) >= _WORDS_OF_SPEECH and not before.isupper()
-    if (foreign or speech) and not _FINDING.search(before):
+    if (_is_foreign(before) or _SPEECH.search(before)) and not _FINDING.search(before):
         yield colon.end(), len(sentence)
+
+
+def _is_foreign(words: str) -> bool:
+    if foreign_reason(words) is not None or any(letter_script(char) not in (None, "Greek") for char in words):
+        return True
+    return _FOREIGN_WORDS.search(words) is not None and _ENGLISH_WORDS.search(words) is None
 
 
 def _quotations(sentence: str) -> Iterator[tuple[int, int]]:
@@ -421,14 +484,23 @@ def _governed(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
         yield match.end(), _end(sentence, match.start(), match.end())
     for match in _reports(sentence, _CLAUSE_THAT):
         governing = sentence[_start(sentence, match.start()) : match.start()]
-        found = _FINDING.search(governing[-_GOVERNED:]) or _LINKED.search(governing)
-        if governing.strip() and (not found or _LATER.search(governing) or _WEAKENED.search(governing)):
+        if _is_reported(governing):
             yield match.end(), _end(sentence, match.start(), match.end())
+
+
+def _is_reported(governing: str) -> bool:
+    """Whether the words before a "that" say what somebody holds, or what is still to be found."""
+    found = _FINDING.search(governing[-_GOVERNED:]) or _LINKED.search(governing)
+    completed = _COMPLETED.search(governing)
+    weakened = _LATER.search(governing) or _WEAKENED.search(governing)
+    return bool(weakened and (found or completed)) or (not found and completed is not None)
 
 
 def _surrounded(sentence: str, denials: bool) -> Iterator[tuple[int, int]]:
     for match in _reports(sentence, _AROUND, _DENIED_AROUND if denials else None):
-        yield _start(sentence, match.start()), _end(sentence, _INITIAL + 1, match.end())
+        # "Zinc works, presumably because it binds viruses": only the reason is supposed.
+        start = match.start() if _ASIDE.match(sentence, match.start()) else _start(sentence, match.start())
+        yield start, _end(sentence, _INITIAL + 1, match.end())
 
 
 def _reports(sentence: str, *forms: re.Pattern[str] | None) -> Iterator[re.Match[str]]:
@@ -442,7 +514,7 @@ def _reports(sentence: str, *forms: re.Pattern[str] | None) -> Iterator[re.Match
 def _start(sentence: str, end: int) -> int:
     """Where the clause begins; no further back than a clause is long."""
     first = max(0, end - _CLAUSE)
-    return max((boundary.end() for boundary in _END.finditer(sentence, first, end)), default=first)
+    return max((boundary.end() for boundary in _CLAUSE_HEAD.finditer(sentence, first, end)), default=first)
 
 
 def _end(sentence: str, start: int, end: int) -> int:

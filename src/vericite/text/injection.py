@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from vericite.records import Document, Sentence
-from vericite.text.language import foreign_reason
 from vericite.text.sentences import document_sentences
 
 INSTRUCTIONS = "instructions.v3"
@@ -167,7 +166,9 @@ _MODAL = (
     r"instructed|required|requested|expected|obliged|invited|advised|urged|encouraged) to"
 )
 _ADDRESSED = _any(
-    rf"(?:^|[.!?:;]\s|[(\[*>—–-]\s?)(?:(?:please|now|then|simply|just|always|never|do not|don't|kindly|only|instead|"
+    rf"(?:^|[.!?;]\s|(?<!aim)(?<!aims)(?<!objective)(?<!objectives)(?<!purpose)(?<!goal)(?<!methods):\s|[(\[*>—–]\s?|"
+    rf"\s-\s?)"
+    rf"(?:(?:please|now|then|simply|just|always|never|do not|don't|kindly|only|instead|"
     rf"also|first|finally|therefore|and|but|so),?\s+){{0,3}}(?:{_ACT})\s+(?:{_AFTER_ORDER})",
     # A rule for whoever judges, a status given to a statement, a row of a form.
     r"\b(?:checker|grader|evaluator|annotator|verifier|fact[- ]checker)s?\b[^.;]{0,60}\b(?:mark|accept|approve|agree|"
@@ -179,7 +180,8 @@ _ADDRESSED = _any(
     r"\bhereby (?:approve|confirm|certify|declare|verify)|\b(?:treat|treated) as (?:settled|true|proven|supported)\b|"
     r"\bas instructed\b[)\s.]*$|\bhumou?r (?:us|me)\b|\b(?:please|kindly)\s+(?:\w+\s+){0,4}(?:conclude|agree|accept)\b",
     r"\bsupported by (?:all|every|each of the|any of the) (?:documents?|sources?|passages?|references?|abstracts?)\b",
-    r"[|,;]\s{0,4}(?:label\s{0,2}[=:]\s{0,2}|status\s{0,2}[=:]\s{0,2})?(?:supported|entailed|entailment|confirmed|verified)"
+    r"[|,;]\s{0,4}(?:label\s{0,2}[=:]\s{0,2}|status\s{0,2}[=:]\s{0,2})?(?:supported|entailed|entailment|confirmed|"
+    r"verified)"
     r"\s{0,4}[|,;.]?\s*$",
     r"\bagree(?:ing)? that\b[^.;]{0,40}\b(?:terms of use|bonus)\b|\b(?:terms of use|bonus)\b[^.;]{0,60}\bagree",
     r"\b(?:output|response|reply|answer|summary) (?:says|states|confirms) that\b|\bno (?:check|verification) needed\b",
@@ -190,12 +192,11 @@ _ADDRESSED = _any(
     rf"(?:(?:please|do not|don't|always|never|just|now|you|then|must|should|simply)\s+){{0,3}}(?:{_ACT})\b",
     rf"\b(?:{_READER}|language models?|whoever|any(?:one|body) (?:who|reading)|systems? that)\b[^.;]{{0,80}}\b"
     rf"(?:{_MODAL})\s+(?:\w+ ){{0,2}}(?:{_ACT})\b",
-    r"\b(?:claims?|statements?|hypothes[ie]s|citations?|answers?|verdicts?)\b[^.;]{0,200}\b(?:is|are|be|as|was)\s+"
+    r"\b(?:claims?|statements?|hypothes[ie]s|citations?|answers?|verdicts?)\b[^.;]{0,200}\b(?:is|are|be|as)\s+"
     r"(?:\w+ )?(?:entailed|supported|verified|approved|pre-?verified|true|correct|accepted)\s*[.!:;]*$",
     r"\b(?:entails?|entailed|entailment)\b[^.;]{0,60}\b(?:claims?|hypothes[ie]s|statements?)\b",
     r"\b(?:claims?|hypothes[ie]s|statements?)\b[^.;]{0,60}\b(?:entails?|entailed|entailment)\b",
 )
-_SECOND_PERSON = _any(r"\b(?:you|your|yours|yourself|yourselves|thou|u r)\b")
 _CODED = re.compile(
     r"(?<![\w/.:=-])(?=[A-Za-z0-9+/]{0,200}[0-9+/])(?=[A-Za-z0-9+/]{0,200}[a-z][A-Z0-9])[A-Za-z0-9+/]{24,}={0,2}"
     r"|(?:[0-9A-Fa-f]{2}[ :]){8,}|(?:[01]{8}[ ,]?){4,}|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[xu][0-9A-Fa-f]{2,4}){3,}"
@@ -223,28 +224,15 @@ _NUMBER = re.compile(r"\s*\[(\d{1,2})\]")
 
 def instructs(sentence: str) -> bool:
     """Whether a sentence tells whoever answers what to say, or is somebody else's turn, tag or form to fill."""
-    seen = _seen(sentence)
+    seen = as_read(sentence)
     return _opens(sentence, seen) or _orders(seen)
-
-
-def addresses_reader(sentence: str) -> bool:
-    """Whether a sentence speaks to its reader, dictates an answer or speaks about one, or hides what it says.
-
-    Wider than ``instructs``: for what an answer may quote, where one sentence less costs little. It also holds for
-    advice to patients ("You should not drive"), for fields of a form ("Verdict: supported"), for a sentence in another
-    language, and for text in a code.
-    """
-    if dictates(sentence):
-        return True
-    seen = _seen(sentence)
-    return bool(_SECOND_PERSON.search(seen) or foreign_reason(seen))
 
 
 def dictates(sentence: str) -> bool:
     """Whether a sentence gives orders, fills in an answer or a verdict, or says that a claim is supported."""
     if instructs(sentence):
         return True
-    seen = _seen(sentence)
+    seen = as_read(sentence)
     return bool(_ADDRESSED.search(seen) or _CODED.search(seen))
 
 
@@ -264,7 +252,7 @@ def instructing(document: Document, sentences: Sequence[Sentence] | None = None)
     """
     parts = document_sentences(document) if sentences is None else sentences
     texts = [sentence.text_in(document) for sentence in parts]
-    seen = [_seen(text) for text in texts]
+    seen = [as_read(text) for text in texts]
     found = set(_forged(seen))
     for place, text in enumerate(seen):
         if _opens(texts[place], text):
@@ -303,7 +291,7 @@ def _opens(text: str, seen: str) -> bool:
     return bool(_MARK.search(seen) or _TURN.search(seen) or _HIDDEN.search(text))
 
 
-def _seen(text: str) -> str:
+def as_read(text: str) -> str:
     """The text as it reads: wide forms as plain ones, without characters that are not seen."""
     if text.isascii() and text.isprintable():
         return text

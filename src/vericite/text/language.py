@@ -39,7 +39,7 @@ _WRITTEN = re.compile(r"[^\W\d_]+['’]?")
 
 
 @lru_cache(maxsize=4096)
-def _script(letter: str) -> str | None:
+def letter_script(letter: str) -> str | None:
     """The script of a letter, None if it is Latin or a symbol."""
     name = unicodedata.name(letter, "")
     return _SCRIPTS.get(name.split(" ", 1)[0].split("-", 1)[0])
@@ -66,7 +66,7 @@ def _foreign_script(text: str) -> str | None:
     letters = 0
     for word in _WRITTEN.findall(text):
         letters += len(word)
-        scripts = [_script(letter) for letter in word]
+        scripts = [letter_script(letter) for letter in word]
         if scripts.count("Greek") <= _LONGEST_GREEK_SYMBOL:
             scripts = [None if script == "Greek" else script for script in scripts]
         for script in scripts:

@@ -29,6 +29,7 @@ from vericite.text.citations import parse_answer
 from vericite.text.emphasis import replacement, with_its_marks
 from vericite.text.injection import instructing
 from vericite.text.marks import without_marks
+from vericite.text.quotable import addresses_reader
 from vericite.text.sentences import document_sentences
 from vericite.text.statements import looks_dependent
 from vericite.verify.checks import findings
@@ -213,7 +214,7 @@ class SimilarSentence(NamedTuple):
 
 
 def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[SimilarSentence]:
-    """The sentences of the documents, the likest first. What gives its reader orders is not among them."""
+    """The sentences of the documents, the most similar first, without those that speak to their reader."""
     found = [(text, document) for document in documents for _, text in _sentences(document)]
     overlaps = weighted_overlap(claim, [text for text, _ in found])
     told = [
@@ -227,8 +228,9 @@ def _sentences(document: Document) -> Iterator[tuple[Span, str]]:
     sentences = document_sentences(document)
     orders = instructing(document, sentences)
     for sentence in sentences:
-        if sentence.index not in orders:
-            yield sentence.span, without_marks(sentence.text_in(document))
+        text = without_marks(sentence.text_in(document))
+        if sentence.index not in orders and not addresses_reader(text):
+            yield sentence.span, text
 
 
 _LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪●·–—>]|\(?\d{1,2}[.)])\s+)?")
