@@ -21,7 +21,7 @@ from vericite.experiment.config import Experiment
 from vericite.experiment.grid import Grid
 from vericite.experiment.render import as_csv, as_latex, as_markdown, as_text, lines_of, notes_of
 from vericite.experiment.tables import LAYOUTS, Layout, Made, make_table, read_made
-from vericite.records import to_json
+from vericite.records import Trimmed, to_json
 
 NAMES = sorted(it.name.removesuffix(".toml") for it in LAYOUTS.iterdir() if it.name.endswith(".toml"))
 
@@ -225,6 +225,30 @@ def test_ready_experiments_can_be_read(path: Path):
         cell.plan.answer.expect_coherent()
     layout = Layout.load(experiment.layout or "")
     assert set(cells[0].at) >= set(layout.across)
+
+
+def test_a_table_tells_of_questions_that_failed_and_of_evidence_that_was_not_seen(folder: Path):
+    def worse(item: Item) -> Item:
+        assert item.answer is not None and item.ranked
+        first, *others = item.ranked
+        trimmed = [Trimmed(document=first, shown=0, sentences=2)]
+        trimmed += [Trimmed(document=id, shown=1, sentences=2) for id in others]
+        return replace(item, answer=item.answer.model_copy(update={"trimmed": tuple(trimmed)}))
+
+    def failing(item: Item) -> Item:
+        return replace(item, failed="the prompt and its reply need more than the 512 tokens that the model takes")
+
+    one, *others = read_made([folder / "runs"], [])
+    first, second, third = one.system.items
+    changed = System(one.system.name, (failing(first), worse(second), worse(third)))
+    table = make_table([replace(one, system=changed), *others], Layout.load(str(folder / "layout.toml")))
+    assert table.warnings[0] == f"{one.system.name}: 1 of 3 questions failed"
+    found = sum(len(item.ranked or ()) for item in changed.items)
+    parts = sum(len(item.ranked or ()) - 1 for item in (second, third))
+    cut = f"evidence was cut; of {found} documents found the model saw {found - 2}, {parts} of them in part"
+    assert table.warnings[1] == f"{one.system.name}: {cut}"
+    for form in (as_text, as_markdown):
+        assert "1 of 3 questions failed" in "\n".join(map(str, [form(table)]))
 
 
 def _plain(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "llm"))
 
-from server import FAST, ScriptedServer, reply
+from server import FAST, ScriptedServer, reply, status
 
 from vericite.errors import InputError
 from vericite.generate.language_model import LanguageModelGenerator
@@ -111,6 +112,35 @@ def test_a_file_that_cannot_be_meant_is_refused(path: Path, change: tuple[str, s
     path.write_text(FILE.replace(*change))
     with pytest.raises(InputError, match=told):
         load_prompt(path)
+
+
+@pytest.mark.parametrize(
+    ("error", "limit"),
+    [
+        ({"type": "exceed_context_size_error", "message": "x", "n_ctx": 512}, "the 512 tokens that the model takes"),
+        ({"code": "context_length_exceeded", "message": "x"}, "more than the model takes"),
+    ],
+)
+def test_a_prompt_longer_than_a_service_takes_fails_its_question_and_no_other(
+    path: Path, error: dict[str, object], limit: str
+):
+    asked = [(Question(id=id, text=text), evidence("One.")) for id, text in (("long", "Why?"), ("short", "How?"))]
+    with ScriptedServer() as server:
+        server.script([status(400, error), reply("Yes [1].")])
+        generator = LanguageModelGenerator(LLM(server.spec, replace(FAST, concurrency=1)), path)
+        long, short = generator.generate_many(asked)
+    assert long.failed is not None and limit in long.failed
+    assert "verbatim cuts nothing; lower --k, or name a model that takes more" in long.failed
+    assert short.failed is None and short.text == "Yes [1]."
+
+
+def test_a_prompt_longer_than_the_window_fails_its_question_with_the_limit_and_the_option(path: Path):
+    with ScriptedServer() as server:
+        generator = LanguageModelGenerator(LLM(server.spec, FAST), path, budget=256)
+        answer = generator.generate(Question(id="q", text="Why?"), evidence("Word " * 3_000))
+        assert not server.arrivals
+    assert answer.failed is not None and "of 256 tokens, and verbatim cuts nothing; lower --k" in answer.failed
+    assert "--window" in answer.failed
 
 
 def test_a_grammar_beside_it_is_refused(path: Path):

@@ -13,7 +13,7 @@ from vericite.errors import EntrezAccessError, InputError
 from vericite.llm import Ledger
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.runs import FAILED, RUNS, RunFolder
-from vericite.records import Answer, Document, Evidence, Question, Run, Spent
+from vericite.records import Answer, Document, Evidence, Question, Run, Spent, Trimmed
 from vericite.text.citations import parse_answer
 
 SETTINGS = {"k": 2, "parts": {"generator": "echo"}}
@@ -288,3 +288,19 @@ def test_a_generator_that_is_no_language_model_is_timed_too():
 
     runs = list(Pipeline(Same(), Plain(), "default", "lexical").run_many(QUESTIONS))
     assert all(run.seconds["generate"] > 0 for run in runs)
+
+
+class Cutting(Counting):
+    """Sees of each document nothing, as a model whose prompt is full."""
+
+    def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
+        trimmed = tuple(Trimmed(document=hit.document.id, shown=0, sentences=1) for hit in evidence)
+        return super().generate(question, evidence).model_copy(update={"trimmed": trimmed})
+
+
+def test_the_manifest_counts_failures_refusals_and_evidence_that_was_not_seen(tmp_path: Path):
+    carried_out(RunFolder(tmp_path / "run", SETTINGS, plan={"search": {"k": 2}}), pipeline(Cutting(), ["q0"]))
+    manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
+    assert (manifest["answers"], manifest["failed"], manifest["finished"]) == (6, 1, True)
+    assert manifest["plan"] == {"search": {"k": 2}}
+    assert manifest["evidence"] == {"found": 5, "whole": 0, "in_part": 0, "left_out": 5}

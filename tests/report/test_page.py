@@ -16,7 +16,7 @@ from hostile import HOSTILE
 from vericite.evaluate.items import Item
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.records import Answer, Change, Document
+from vericite.records import Answer, Change, Document, Trimmed
 from vericite.reporting.data import Report, make_report, with_verdicts
 from vericite.reporting.page import Page, make_page, write_page
 from vericite.text.citations import parse_answer
@@ -100,6 +100,20 @@ def test_a_sentence_that_repair_quotes_is_not_counted_as_supported():
     made = report_of(system("one", answer("a", text, "It rained. It poured."), changes=(change,)))
     assert made.answers[0]["counts"] == {"supported": 1, "quoted": 1}
     assert made.answers[0]["claims"][1]["verdicts"][0]["kind"] == "quoted"
+
+
+def test_evidence_that_a_model_did_not_see_is_told():
+    made = report_of(system("one", answer("a", "It rained [1].")))
+    assert made.answers[0]["cut"] == ""
+    given = answer("a", "It rained [1].")
+    first, *_ = given.documents
+    trimmed = (Trimmed(document=first.id, shown=0, sentences=3),)
+    made = report_of(system("one", given.model_copy(update={"trimmed": trimmed})))
+    number = len(given.documents)
+    assert made.answers[0]["cut"] == (
+        f"Evidence was cut for want of room: of {number} documents found the model saw {number - 1} whole, 0 in part "
+        "and 1 not at all."
+    )
 
 
 def hostile() -> list[System]:

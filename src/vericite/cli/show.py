@@ -26,6 +26,7 @@ from vericite.records import (
     Verdict,
     VerificationFailure,
 )
+from vericite.records.values import cut_in_words
 
 if TYPE_CHECKING:
     from vericite.pipeline.search import FoundEvidence
@@ -128,12 +129,7 @@ def _show_answer(console: Terminal, run: Run) -> None:
         console.print(Text.assemble(("Answer: ", "bold"), "; ".join(items), (guess, "yellow")))
     if answer.trimmed:
         found = sum(not hit.document.retracted for hit in run.evidence)
-        left_out = sum(not document.shown for document in answer.trimmed)
-        cut = (
-            f"Evidence was cut for want of room: of {found} documents found the model saw "
-            f"{found - len(answer.trimmed)} whole, {len(answer.trimmed) - left_out} in part and {left_out} not at all."
-        )
-        console.print(Text(cut, style="yellow"))
+        console.print(Text(cut_in_words(found, answer.trimmed), style="yellow"))
     for note in answer.notes:
         console.print(Text(clean(f"{note[:1].upper()}{note[1:]}."), style="dim"))
     if run.rewriting is not None and (run.rewriting.kept or run.rewriting.failed):

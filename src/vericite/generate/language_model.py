@@ -27,6 +27,7 @@ from vericite.generate.reply import failed, insufficient, read_as_it_stands, rea
 from vericite.generate.selection import Excerpts
 from vericite.llm import LLM, CallFailure, ChatRequest, Completion, Ledger, Price, Reply
 from vericite.llm.chat import canonical
+from vericite.llm.replies import TOO_LONG
 from vericite.records import Answer, Document, Evidence, Question, Spent
 
 Complete = Callable[[ChatRequest], Awaitable[Reply]]
@@ -247,11 +248,21 @@ class AskingGenerator(ABC):
             )  # fmt: skip
         fields = self._fields(task)
         if isinstance(made, CallFailure):
-            made = Generation(failed(task.question, task.documents, made.reason), made)
+            made = Generation(failed(task.question, task.documents, self._why(made)), made)
         # All replies are paid for, also one that had to be asked for again.
         fields["spent"] = _spent_on(replies, self.llm.settings.price)
         fields["notes"] = made.notes
         return replace(made, answer=made.answer.model_copy(update=fields))
+
+    def _why(self, failure: CallFailure) -> str:
+        """Why a question has no answer. Of a verbatim prompt that was too long: that it is not cut, and what to do."""
+        if TOO_LONG not in failure.reason or not isinstance(self.prompt, VerbatimAnswerPrompt):
+            return failure.reason
+        limit = "the model" if failure.context is None else f"the {failure.context} tokens that the model"
+        return (
+            f"the prompt and its reply need more than {limit} takes, and verbatim cuts nothing; lower --k, or name a "
+            f"model that takes more ({failure.reason})"
+        )
 
     def _fields(self, task: GenerationTask) -> dict[str, object]:
         return {"generator": self.signature, "trimmed": task.seen.trimmed}

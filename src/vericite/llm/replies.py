@@ -32,6 +32,7 @@ MORE_ROOM = "raise max_tokens (of a judge: --reply-tokens, or Settings.reply_tok
 """What to do about a reply that was cut off."""
 
 _RETRIED = (408, 409, 425, 429)
+TOO_LONG = "the request is longer than the model's context"
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error", "maximum context length", "context size")
 _CONTEXT = re.compile(
     r"(?:context (?:length|size|window)(?: is| of|:)?\s*\(?|> |at most )(\d{3,8})(?: ?(?:tokens|maximum)|\))?",
@@ -134,7 +135,7 @@ class ReplyReader:
         if status in _RETRIED or status >= 500:
             return BackendError(reason, retry=True, after=after, raw=raw)
         if any(mark in hint for mark in _TOO_LONG):
-            reason = f"the request is longer than the model's context; shorten it ({reason})"
+            reason = f"{TOO_LONG}; shorten it ({reason})"
             return BackendError(reason, retry=False, raw=raw, context=_context_told(data, words))
         if any(mark in hint for mark in _FILTERED):
             reason = f"the service's content filter refused the request ({reason})"

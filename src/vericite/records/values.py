@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal, Self
 
@@ -261,6 +262,17 @@ class Trimmed(Record):
     document: str
     shown: int = Field(ge=0)
     sentences: int = Field(ge=1)
+
+
+def cut_in_words(found: int, trimmed: Sequence[Trimmed]) -> str:
+    """How many of the documents found a generator saw, where its prompt had no room for all; else empty."""
+    if not trimmed:
+        return ""
+    left_out = sum(not document.shown for document in trimmed)
+    return (
+        f"Evidence was cut for want of room: of {found} documents found the model saw "
+        f"{found - len(trimmed)} whole, {len(trimmed) - left_out} in part and {left_out} not at all."
+    )
 
 
 class Spent(Record):

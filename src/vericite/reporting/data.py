@@ -21,6 +21,7 @@ from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many, verifier_for
 from vericite.records import Answer, Change, CheckedAnswer, Document, EvidenceSpan, Rate, Verdict, VerificationFailure
 from vericite.records.results import quoted_by_repair
+from vericite.records.values import cut_in_words
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
@@ -193,6 +194,7 @@ class ShownAnswer:
             "text": _cut(answer.text if answer else " ".join(claim["text"] for claim in claims)),
             "failed": item.failed or (answer.failed if answer else None) or "",
             "insufficient": bool(answer and answer.insufficient),
+            "cut": _cut_evidence(answer),
             "exact": [" / ".join(names) for names in (item.exact or (answer.exact if answer else None) or ())],
             "sources": list(self._keys.values()),
             "claims": claims,
@@ -299,6 +301,12 @@ class ShownAnswer:
             }
             for step in steps
         ]
+
+
+def _cut_evidence(answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    return cut_in_words(sum(not document.retracted for document in answer.documents), answer.trimmed)
 
 
 def _keys(ids: Iterable[str], keys: dict[str, str]) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ir_measures
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,9 @@ from vericite.errors import InputError, ValuesError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import NOTHING
 from vericite.evaluate.measures.registry import parse_measure
-from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, BioASQMAP, Precision, Recall, Success
+from vericite.evaluate.measures.retrieval import MAP, MRR, NDCG, BioASQMAP, Precision, Recall, ShownRecall, Success
 from vericite.evaluate.resampling import Bootstrap
-from vericite.records import Gold
+from vericite.records import Answer, Gold, Trimmed
 
 RETRIEVAL_KINDS = (Recall, Precision, Success, NDCG, MAP, MRR)
 
@@ -129,3 +131,15 @@ def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
 def test_a_grade_that_ndcg_cannot_be_computed_with_is_refused_with_its_line(grade):
     with pytest.raises(ValuesError, match="expected grades of documents to be whole numbers up to 100"):
         Gold(id="q", documents={"a": grade})
+
+
+def test_shown_recall_leaves_out_documents_that_had_no_room_and_counts_those_cut_in_part():
+    trimmed = (Trimmed(document="b", shown=1, sentences=4), Trimmed(document="c", shown=0, sentences=3))
+    answer = Answer(id="q", text="", claims=(), documents=(), trimmed=trimmed)
+    found = Item("q", answer, ranked=("a", "b", "c", "d"), gold=Gold(id="q", documents={"a": 1.0, "b": 1.0, "c": 1.0}))
+    assert Recall(3).of([found])[0] == pytest.approx((1.0, 1.0))
+    assert ShownRecall(3).of([found])[0] == pytest.approx((2 / 3, 1.0))
+    # A document that stands behind the cutoff takes no place that one left out gave free.
+    assert ShownRecall(1).of([found])[0] == pytest.approx((1 / 3, 1.0))
+    assert ShownRecall(3).of([replace(found, answer=None)])[0] == pytest.approx((1.0, 1.0))
+    assert str(parse_measure("ShownRecall@10", {"ShownRecall": ShownRecall})) == "ShownRecall@10"

@@ -28,6 +28,7 @@ class AnswerView {
     const parts = [it.question || note ? el("h3", {}, it.question || it.id) : null, note ? el("p", { class: "note" }, note) : null];
     if (it.failed) parts.push(el("p", { class: "verdict failed" }, "No answer: ", it.failed));
     if (it.exact.length) parts.push(el("p", {}, el("b", {}, "Answer: "), it.exact.join("; ")));
+    if (it.cut) parts.push(el("p", { class: "note" }, it.cut));
     if (it.remark) parts.push(el("p", { class: "note" }, it.remark));
     parts.push(this.prose(it), this.legend = el("ul", { class: "legend", "aria-label": "Marks" }));
     if (it.rationale.length) parts.push(this.rationale(it));
