@@ -129,6 +129,7 @@ class Service:
             return False
 
     def _look(self) -> None:
+        looked = 0.0
         while not self._done.wait(0.1):
             with self._away:
                 began = time.monotonic()
@@ -137,8 +138,11 @@ class Service:
                 own, others = self.process.pid, children(self.process.pid)
                 self.memory = max(self.memory, resident(own))
                 self.with_children = max(self.with_children, sum(map(resident, [own, *others])))
-                for process in (own, *others):
-                    self.native.update(native_contacts(process))
+                if time.monotonic() - looked > 1:
+                    # Less often: with many connections it takes some hundredths of a second.
+                    looked = time.monotonic()
+                    for process in (own, *others):
+                        self.native.update(native_contacts(process))
 
     def kill_and_restart(self) -> None:
         """End the process as a power cut would, and start another with the same state."""

@@ -88,15 +88,50 @@ def test_keys_do_not_type_into_a_question_that_was_sent(browser, server):
     put(browser, "#answer", ANSWER)
     put(browser, "#sources textarea", SOURCE)
     browser.run("document.getElementById('answer').focus()")
-    browser.run(
-        "document.getElementById('answer').dispatchEvent("
-        "new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, bubbles: true}))"
-    )
+    browser.ask("Input.dispatchKeyEvent", type="rawKeyDown", key="Enter", windowsVirtualKeyCode=13, modifiers=2)
+    browser.keys("n", "p", "n")
+    assert browser.run("document.getElementById('answer').value") == ANSWER
     assert browser.run("document.activeElement.id") in ("status", "reader")
     assert text(browser, "#clock").startswith("Working for ")
+    place = "document.getElementById('status').getBoundingClientRect()"
+    assert browser.run(f"{place}.top >= 0 && {place}.bottom <= innerHeight"), "the status is in sight"
     browser.wait(DONE)
     assert browser.run("document.activeElement.id") == "reader"
     assert browser.run("document.getElementById('clock').hidden")
+
+
+def test_the_status_says_what_is_done_meanwhile(browser, server, tmp_path: Path):
+    said = "window.said = []; new MutationObserver(() => said.push(document.getElementById('status').textContent))"
+    said += ".observe(document.getElementById('status'), {childList: true, characterData: true, subtree: true})"
+    check(browser, server)
+    browser.wait(DONE)
+    browser.run(f"{said}; 0")
+    click(browser, "#repair")
+    browser.wait("document.querySelectorAll('#earlier .claim').length")
+    assert browser.run("said[0]") == "Repairing the citations."
+    browser.go(f"{server.address}/")
+    browser.run("document.getElementById('corpus').value = ''")
+    browser.run("document.getElementById('corpus').dispatchEvent(new Event('change', {bubbles: true}))")
+    (tmp_path / "paper.txt").write_text(SOURCE)
+    browser.choose("#file", tmp_path / "paper.txt")
+    browser.wait("document.querySelectorAll('#own li').length === 1")
+    put(browser, "#question", "Does zelotrine reduce pain?")
+    browser.run(f"{said}; 0")
+    click(browser, "#go")
+    browser.wait(DONE)
+    assert browser.run("said.slice(0, 2)") == ["Asking.", "Reading the documents."]
+    assert "Searching." in browser.run("said")
+
+
+def test_a_file_that_cannot_be_read_is_told_without_options(browser, server, tmp_path: Path):
+    browser.go(f"{server.address}/check")
+    (tmp_path / "notes.xyz").write_bytes(bytes(range(256)) * 10)
+    browser.choose("#file", tmp_path / "notes.xyz")
+    browser.wait("!document.getElementById('problem').hidden")
+    problem = text(browser, "#problem")
+    assert "notes.xyz" in problem and "--" not in problem and "/tmp" not in problem
+    assert text(browser, "#status") == ""
+    browser.complaints.clear()
 
 
 def test_an_answer_is_checked_and_repaired_and_both_are_shown(browser, server):

@@ -189,6 +189,7 @@ class Service:
         """
         plan = self._plan(body)
         if body.documents:
+            _stage(tell)("read", None)
             documents = self._documents(body.documents)
             made = build(plan, judge=self.judge, documents=documents)
         else:

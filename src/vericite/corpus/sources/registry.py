@@ -228,9 +228,13 @@ class UnknownForm(InputError):
 
     def __init__(self, problem: str) -> None:
         forms = "; ".join(f"{name}: {form.summary}" for name, form in SOURCES.items())
-        which = f"has to say which of these it is. {forms}"
-        self.without_options = f"{problem}. The end of its name {which}"
-        super().__init__(f"{problem}. The end of its name, or the form that is asked for (--format), {which}")
+        self.without_options = (
+            f"{problem}. Send one of these forms, with the usual end of its name: {', '.join(SOURCES)}"
+        )
+        super().__init__(
+            f"{problem}. The end of its name, or the form that is asked for (--format), has to say which of these it "
+            f"is. {forms}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

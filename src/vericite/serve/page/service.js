@@ -1,6 +1,6 @@
 (() => {
   const data = JSON.parse(by("data").textContent), page = data.page, store = `vericite/${page}`;
-  const STAGES = { rewrite: "Rewriting the question.", search: "Searching.", retrieve: "Searching.", rerank: "Ordering what was found.", generate: "Writing the answer.", verify: "Checking each citation.", repair: "Repairing.", rationale: "Judging the steps of the rationale." };
+  const STAGES = { read: "Reading the documents.", rewrite: "Rewriting the question.", search: "Searching.", retrieve: "Searching.", rerank: "Ordering what was found.", generate: "Writing the answer.", verify: "Checking each citation.", repair: "Repairing.", rationale: "Judging the steps of the rationale." };
   const form = by("form"), view = by("reader") && new AnswerView(by("reader"), {});
   let source = null, stream = null, run = null, begun = 0, own = [];
 
@@ -30,7 +30,8 @@
     clock = setInterval(tick, 1000);
   };
   // From the form to the status, and on to the answer when there is one: keys must not type into a question that was sent.
-  const follow = () => { if ([by("status"), document.body].includes(document.activeElement)) by("reader").focus(); };
+  // The status stays in sight.
+  const follow = () => { if ([by("status"), document.body].includes(document.activeElement)) by("reader").focus({ preventScroll: true }); };
 
   const busy = (is) => {
     if (by("clock")) time(is);
@@ -110,9 +111,9 @@
     if (earlier) by("reader").focus();
   };
 
-  const begin = async (path, body) => {
+  const begin = async (said, path, body) => {
     complain("");
-    say("Asking.");
+    say(said);
     busy(true);
     if (by("status").tabIndex < 0) by("status").focus();
     by("result").hidden = true;
@@ -192,7 +193,7 @@
       const answer = by("rationale") && by("rationale").checked && model ? { answer: { rationale: true } } : {};
       const check = by("protocol").value ? { check: { protocol: by("protocol").value } } : {};
       const body = { question: by("question").value, model: model || null, plan: { search: { k: Number(by("k").value) || 5 }, ...check, ...answer } };
-      return ["/v1/ask?view=true", own_ ? { ...body, documents: sent() } : { ...body, corpus: by("corpus").value }];
+      return ["Asking.", "/v1/ask?view=true", own_ ? { ...body, documents: sent() } : { ...body, corpus: by("corpus").value }];
     },
     check: () => {
       const pmids = by("pmids") ? by("pmids").value.split(/[^0-9]+/).filter(Boolean) : [];
@@ -200,7 +201,7 @@
       // Its marker would count another source's.
       const empty = own.findIndex((it, place) => !it.text.trim() && own.slice(place + 1).some((one) => one.text.trim()));
       if (!pmids.length && empty >= 0) throw new Error(`Source ${empty + 1} has no text. Give it one, or remove it.`);
-      return ["/v1/check?view=true", { answer: by("answer").value, question: by("question").value.trim() || null, ...(pmids.length ? { pmids } : { documents: sent() }) }];
+      return ["Reading the answer and its sources.", "/v1/check?view=true", { answer: by("answer").value, question: by("question").value.trim() || null, ...(pmids.length ? { pmids } : { documents: sent() }) }];
     },
   };
 
@@ -215,13 +216,13 @@
     } else by("add").addEventListener("click", () => { own.push({ title: "", text: "" }); listed(); by("sources").lastChild.querySelector("textarea").focus(); });
     by("file").addEventListener("change", take);
     form.addEventListener("input", keep);
-    form.addEventListener("submit", (event) => { event.preventDefault(); if (!by("go").disabled) { keep(); attempt(async () => { const [path, body] = asks[page](); await begin(path, JSON.stringify(body)); }); } });
+    form.addEventListener("submit", (event) => { event.preventDefault(); if (!by("go").disabled) { keep(); attempt(async () => { const [said, path, body] = asks[page](); await begin(said, path, JSON.stringify(body)); }); } });
     form.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey || event.target.id === "question") && !event.shiftKey && event.target.tagName === "TEXTAREA") { event.preventDefault(); form.requestSubmit(); } });
     by("stop").addEventListener("click", () => attempt(async () => { const id = stream; stop(); history.replaceState(null, "", location.pathname); say("Stopped."); by("go").focus(); if (id) await ask(`/v1/streams/${id}`, undefined, {}, "DELETE"); }));
   }
   if (view) {
     by("link").hidden = !navigator.clipboard;
-    by("repair").addEventListener("click", () => attempt(() => begin(`/v1/runs/${run}/repair?view=true`)));
+    by("repair").addEventListener("click", () => attempt(() => begin("Repairing the citations.", `/v1/runs/${run}/repair?view=true`)));
     by("link").addEventListener("click", () => attempt(async () => { await navigator.clipboard.writeText(`${location.origin}/runs/${run}`); say("Copied."); }));
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping()) return;
