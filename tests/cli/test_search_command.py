@@ -187,3 +187,14 @@ def test_a_folder_of_the_name_demo_is_not_the_demonstration(run_cli, tmp_path: P
 def test_more_documents_than_there_are_give_all_and_too_many_are_refused(run_cli):
     assert len(found(run_cli("search", QUESTION, "--k", "10000", "--rerank", "none", "--by", "dense", "--json"))) == 150
     assert run_cli("search", QUESTION, "--k", "10001").code == 2
+
+
+def test_a_file_with_the_name_of_a_corpus_is_not_read_in_silence(run_cli, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("demo").write_text(json.dumps({"id": "mine", "text": "Aspirin lowers fever."}) + "\n")
+    words = ("search", "aspirin", "--by", "bm25", "--rerank", "none", "--corpus")
+    found = run_cli(*words, "demo")
+    assert "demo is the demonstration corpus here; the file or folder of that name is not read" in found.err
+    assert "Write ./demo for it" in found.err and "mine" not in found.out
+    own = run_cli(*words, "./demo")
+    assert "mine" in own.out and "demonstration corpus" not in own.err

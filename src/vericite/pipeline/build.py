@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 MEDRAG_CONSTANT = 100
 _MEDRAG = {"medcpt": ("medcpt",), "rrf-2": ("medcpt",), "rrf-4": ("contriever", "specter", "medcpt")}
+
+_LOG = logging.getLogger(__name__)
 
 
 def build(
@@ -426,6 +429,7 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
         from vericite.corpus.entrez.client import Entrez
 
         return Oracle(Entrez()), ()
+    _tell_other(source)
     if source == "demo":
         return Oracle(documents=demo_documents()), ()
     if not _is_store(source):
@@ -444,6 +448,15 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
 
 def _is_store(corpus: str) -> bool:
     return corpus not in ("demo", "pubmed", NOTHING) and (corpus.startswith("s3://") or Path(corpus).is_dir())
+
+
+def _tell_other(corpus: str) -> None:
+    """Say that a file is not read because its name is that of a corpus."""
+    if corpus in ("demo", "pubmed") and Path(corpus).exists():
+        meant = "the demonstration corpus" if corpus == "demo" else "PubMed"
+        _LOG.warning(
+            "%s is %s here; the file or folder of that name is not read. Write ./%s for it", corpus, meant, corpus
+        )
 
 
 def load_reranker(name: str) -> Reranks | None:
@@ -471,6 +484,7 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
     from vericite.corpus import demo_documents, demo_vectors
 
     corpus = plan.corpus
+    _tell_other(corpus)
     is_store = _is_store(corpus)
     if plan.filters.predicate() and not is_store:
         raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")

@@ -58,6 +58,15 @@ def test_two_records_of_an_article_in_one_file_become_one(tmp_path: Path):
     assert (one.id, one.text, one.journal, problems) == ("12345678", "Short.", "J Colds", ())
 
 
+def test_a_record_with_neither_title_nor_text_is_told_and_left_out(tmp_path: Path):
+    lines = ({"id": "bare", "year": 2020}, {"id": "titled", "title": "Zinc"}, {"id": "whole", "text": "Zinc helps."})
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = build_store(tmp_path / "store", collect_sources([tmp_path / "a.jsonl"]).sources)
+    assert (report.added, report.refused) == (2, 1)
+    assert "line 1: expected a title or a text; found 'bare' with neither. It is left out" in str(report.problems[0])
+    assert {one.id for one in open_store(tmp_path / "store").scan()} == {"titled", "whole"}
+
+
 def test_what_is_built_is_there_and_told_of(tmp_path: Path):
     documents = [document(number) for number in range(50)]
     report = build_store(tmp_path, [source("a", documents[:30]), source("b", documents[30:])], batch=7)

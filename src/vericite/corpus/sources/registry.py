@@ -68,7 +68,7 @@ SOURCES: dict[str, SourceForm] = {
 }
 """The forms in the order in which ``auto`` tries them."""
 
-READERS = 4
+READERS = 5
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
 _ANY_TEXT = ("markdown", "text")
@@ -160,9 +160,13 @@ def _documents(
             raise InputError(f"expected {JATS.summary} to take the abstracts of; found {path}, {form.summary}")
         items = _to_the_end(path, read(file))
         empty = True
-        for item in items if form.updates else _each_id_once(path, items):
+        for line, item in items if form.updates else _each_id_once(path, items):
             empty = False
-            yield item[1]
+            if isinstance(item, Document) and not item.title.strip() and not item.text.strip():
+                problem = f"expected a title or a text; found {item.id!r:.80} with neither. It is left out"
+                yield RecordError(path, line, None, problem)
+            else:
+                yield item
         if empty and not form.may_be_empty:
             raise InputError(f"expected {form.summary}; found {path} with no document in it")
 
