@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from vericite.records import Span
-from vericite.text.injection import dictates
 from vericite.text.language import foreign_reason, letter_script
+from vericite.text.quotable import speaks_of_answers
 from vericite.text.sentences import split_sentences
 
-ASSERTIONS = "assertions.v2"
+ASSERTIONS = "assertions.v3"
 """Signature of the rules; it changes whenever they would mark other parts of some text."""
 
 OMITTED = "..."
@@ -427,7 +427,7 @@ def unasserted(text: str, denials: bool = True) -> tuple[Span, ...]:
 
 
 def _within(sentence: str, denials: bool) -> list[tuple[int, int]]:
-    if _VERDICT.search(sentence) or dictates(sentence):
+    if _VERDICT.search(sentence) or speaks_of_answers(sentence):
         return [(0, len(sentence))]
     found = [*_questions(sentence), *_labelled(sentence), *_quotations(sentence), *_announced(sentence)]
     if not _taken_back(sentence):

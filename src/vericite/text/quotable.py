@@ -35,9 +35,11 @@ _BOT = (
 _ANSWER = r"(?:answers?|repl(?:y|ies)|summar(?:y|ies)|wordings?)"
 _MUST = r"(?:must|should|shall|will|has to|have to|had to|ought to|needs? to|is to|are to|(?:may|can) only|is going to)"
 
-_SPOKEN = _any(
+_SECOND_PERSON = _any(
     r"\b(?:you|your|yours|yourself|yourselves|thou|u r|(?-i:[Pp]lease|[Kk]indly)|hereby"
     r"(?! (?:present|propose|report|describe|show|introduce))|tl;?\s?dr)\b",
+)
+_SPOKEN = _any(
     # Somebody has to say something; something has to be said.
     rf"\b{_MUST}\s+(?:\w+ ){{0,2}}?(?:{_SAY})\s+(?:\w+ ){{0,3}}?(?:that\b|[:\"“‘])",
     rf"\b{_MUST}\s+(?:always |never |only |all |first )?(?:say|answer|reply|output|recite|repeat)\b",
@@ -165,10 +167,19 @@ def addresses_reader(sentence: str) -> bool:
     It also holds for advice to patients ("You should not drive"), for fields of a form ("Verdict: supported"), for a
     sentence in another language, and for text in a code.
     """
+    seen = as_read(sentence)
+    return bool(speaks_of_answers(sentence) or _SECOND_PERSON.search(seen) or _is_foreign(seen))
+
+
+def speaks_of_answers(sentence: str) -> bool:
+    """Whether a sentence dictates an answer or a verdict, or speaks about one: no evidence, whatever it mentions.
+
+    Advice to patients and text in another language may be evidence; they do not count here.
+    """
     if dictates(sentence):
         return True
     seen = as_read(sentence)
-    return bool(_SPOKEN.search(seen)) or _is_labelled(seen) or _is_foreign(seen)
+    return bool(_SPOKEN.search(seen) or _is_labelled(seen))
 
 
 def _is_labelled(sentence: str) -> bool:
