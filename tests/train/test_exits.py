@@ -1,4 +1,4 @@
-"""A verifier that stops reading what is surely neutral, and says of all else what it said before."""
+"""A verifier that exits early for clearly neutral pairs and gives unchanged output for all others."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MODEL = build(random_weights(3, layers=4), HEADS, "classifier", peaks=None)
 
 
 def encoded(count: int, seed: int) -> list[EncodedInput]:
-    dice = np.random.default_rng(seed)
-    lengths = dice.integers(6, PLACES - 8, count)
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(6, PLACES - 8, count)
     kinds = [[0] * (size - 4) + [1] * 4 for size in lengths]
-    return [EncodedInput(dice.integers(0, VOCABULARY, len(it)).tolist(), it, False) for it in kinds]
+    return [EncodedInput(generator.integers(0, VOCABULARY, len(row)).tolist(), row, False) for row in kinds]
 
 
 def batch(rows: list[EncodedInput], may: bool | None) -> dict[str, Any]:
@@ -46,25 +46,25 @@ def batch(rows: list[EncodedInput], may: bool | None) -> dict[str, Any]:
 
 
 def exits(bars: tuple[float, ...]) -> list[Exit]:
-    dice = np.random.default_rng(5)
+    generator = np.random.default_rng(5)
     return [
-        Exit(layers, dice.normal(size=(3, 3 * WIDTH)).astype(np.float32), np.zeros(3, np.float32), bar)
+        Exit(layers, generator.normal(size=(3, 3 * WIDTH)).astype(np.float32), np.zeros(3, np.float32), bar)
         for layers, bar in zip((1, 3), bars, strict=False)
     ]
 
 
 @pytest.mark.parametrize("bars", [(2.0,), (2.0, 1.0), (-99.0, 0.0), (99.0, -99.0), (99.0, 99.0)])
-def test_who_is_surely_neutral_exits_and_nothing_changes_for_the_others(bars: tuple[float, ...]) -> None:
-    """Some rows, all rows and no rows exit, at either place; closed, the graph is the old one to the bit."""
+def test_clearly_neutral_pairs_exit_and_the_others_do_not_change(bars: tuple[float, ...]) -> None:
+    """Some, all or no rows exit, at either exit. With exits off, the output is the same to the bit."""
     rows, ways = encoded(40, 1), exits(bars)
     whole, model = session(MODEL), session(with_exits(MODEL, ways))
     before = whole.run(None, batch(rows, None))[0]
     np.testing.assert_array_equal(model.run(None, batch(rows, may=False))[0], before)
-    looked = seen(MODEL, rows, [one.layers for one in ways])
+    looked = seen(MODEL, rows, [way.layers for way in ways])
     wanted, reading = before.copy(), np.ones(len(rows), bool)
-    for one in ways:
-        guess = looked.features[one.layers] @ one.weight.T + one.bias
-        leaving = reading & (neutral_odds(guess) > one.sure)
+    for way in ways:
+        guess = looked.features[way.layers] @ way.weight.T + way.bias
+        leaving = reading & (neutral_odds(guess) > way.sure)
         wanted[leaving], reading = guess[leaving], reading & ~leaving
     found = model.run(None, batch(rows, may=True))[0]
     np.testing.assert_allclose(found, wanted, atol=1e-4)
@@ -77,9 +77,9 @@ def test_who_is_surely_neutral_exits_and_nothing_changes_for_the_others(bars: tu
 
 
 def test_a_guess_is_the_nearest_linear_one() -> None:
-    dice = np.random.default_rng(0)
-    features = dice.normal(size=(4000, 6)).astype(np.float32)
-    slope = dice.normal(size=(3, 6))
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(4000, 6)).astype(np.float32)
+    slope = generator.normal(size=(3, 6))
     slope -= slope.mean(0)
     weight, bias = fitted(features, (features @ slope.T + [1.0, 0.0, -1.0] + 7).astype(np.float32))
     np.testing.assert_allclose(weight, slope, atol=0.15)
@@ -92,26 +92,26 @@ def test_a_document_has_the_verdict_of_its_strongest_sentence() -> None:
     assert verdicts(logits, np.array([0, 0, 0, 1, 1, 2])).tolist() == [ENTAILS, CONTRADICTS, NEUTRAL]
 
 
-def test_bars_are_as_low_as_the_verdicts_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first layers see is noisy; the bar chosen keeps enough verdicts, and a lower one would not."""
-    dice = np.random.default_rng(2)
-    logits = dice.normal(size=(3000, 3)) * [1, 1, 2] + [-2.0, -2.0, 1.5]
-    noisy: NDArray[Any] = np.concatenate([logits + dice.normal(size=(3000, 3)), np.ones((3000, 1))], 1)
+def test_thresholds_are_as_low_as_the_verdicts_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first layers' guess is noisy. The chosen threshold keeps enough verdicts; a lower one would not."""
+    generator = np.random.default_rng(2)
+    logits = generator.normal(size=(3000, 3)) * [1, 1, 2] + [-2.0, -2.0, 1.5]
+    noisy: NDArray[Any] = np.concatenate([logits + generator.normal(size=(3000, 3)), np.ones((3000, 1))], 1)
     from release.exits import STEPS, Seen
 
     whole = Seen({2: noisy.astype(np.float32)}, logits.astype(np.float32))
     document = np.arange(3000) // 10
-    ((one, share, _),) = list(chosen(whole, whole, document, 0.98))
-    guess = noisy @ one.weight.T + one.bias
+    ((way, share, _),) = list(chosen(whole, whole, document, 0.98))
+    guess = noisy @ way.weight.T + way.bias
 
     def kept(bar: float) -> float:
         exiting = neutral_odds(guess) > bar
         return (verdicts(np.where(exiting[:, None], guess, logits), document) == verdicts(logits, document)).mean()
 
-    assert kept(one.sure) >= 0.98
+    assert kept(way.sure) >= 0.98
     assert share > 0.1
-    if one.sure > STEPS[0]:
-        assert kept(one.sure - 0.1) < 0.98
+    if way.sure > STEPS[0]:
+        assert kept(way.sure - 0.1) < 0.98
 
 
 @pytest.fixture
@@ -134,16 +134,14 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_layers_behind_exits_are_unpacked_too() -> None:
+def test_layers_after_exits_are_unpacked() -> None:
     whole, found = unpacked(MODEL.graph), unpacked(with_exits(MODEL, exits((2.0, 1.0))).graph)
     assert found.keys() == whole.keys()
     for name, value in whole.items():
         np.testing.assert_array_equal(found[name], value)
 
 
-def test_from_a_packed_verifier_to_one_with_exits(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_exits_are_added_to_a_packed_verifier(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"premise": f"Drug {n} lowered mortality by {n} %.", "claim": f"Drug {n % 9} kills."} for n in range(120)]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     dev = tmp_path / "dev"
@@ -158,13 +156,15 @@ def test_from_a_packed_verifier_to_one_with_exits(
     assert made.card.exits == (2,)
     pairs = [Pair(row["premise"], row["claim"]) for row in rows]
     plain, whole, leaving = BundledJudge(ModelFolder.open(folder)), BundledJudge(made, exits=False), BundledJudge(made)
-    said = [np.array([it.probabilities for it in judge.judge(pairs)]) for judge in (plain, whole, leaving)]
-    np.testing.assert_array_equal(said[0], said[1])
+    outputs = [
+        np.array([judgement.probabilities for judgement in judge.judge(pairs)]) for judge in (plain, whole, leaving)
+    ]
+    np.testing.assert_array_equal(outputs[0], outputs[1])
     assert len({plain.signature, whole.signature, leaving.signature}) == 3
     assert "no exits" in whole.signature
-    left = (said[1] != said[2]).any(1)
+    left = (outputs[1] != outputs[2]).any(1)
     assert left.sum() > 10
-    assert (said[2][left].argmax(1) == NEUTRAL).all()
+    assert (outputs[2][left].argmax(1) == NEUTRAL).all()
     assert main([*told, "--out", str(folder)]) == 2
     assert "another folder than --model" in capsys.readouterr().err
     assert main([*told, "--layers", "4", "--out", str(tmp_path / "late")]) == 2

@@ -46,7 +46,7 @@ pytestmark = pytest.mark.hf
 
 
 def write_pairs(path: Path) -> Path:
-    """Sixty claims about trials that never were; every third with a broken twin, every fifth binary."""
+    """Write sixty claims about invented trials; every third has a broken twin, every fifth is binary."""
     lines: list[dict[str, object]] = []
     for number in range(60):
         drug, end = DRUGS[number % 6], ENDS[number % 5]
@@ -110,7 +110,7 @@ def half_a_run(data: Path, base: Path, out: Path, config: FitConfig, steps: int)
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("steps", [3, 16])
-def test_a_resumed_run_equals_one_that_was_never_ended(
+def test_a_resumed_run_equals_an_uninterrupted_one(
     tmp_path: Path, data: Path, base: Path, precision: str, steps: int
 ) -> None:
     config = small_config(precision=precision, average_from=0.5)
@@ -127,7 +127,7 @@ def test_a_seed_decides_everything(tmp_path: Path, data: Path, base: Path) -> No
     assert not same(first, other)
 
 
-def test_a_checkpoint_cut_short_leaves_the_one_before(tmp_path: Path, data: Path, base: Path) -> None:
+def test_an_interrupted_checkpoint_leaves_the_previous_one(tmp_path: Path, data: Path, base: Path) -> None:
     half_a_run(data, base, tmp_path / "out", small_config(), 2)
     (tmp_path / "out" / ".checkpoint-unfinished").mkdir()
     found = latest_checkpoint(tmp_path / "out")
@@ -137,7 +137,7 @@ def test_a_checkpoint_cut_short_leaves_the_one_before(tmp_path: Path, data: Path
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on(tmp_path: Path, data: Path, base: Path) -> None:
+def test_a_killed_run_resumes(tmp_path: Path, data: Path, base: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(small_config().model_dump_json(), encoding="utf-8")
 
@@ -153,7 +153,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, data: Path, base: Path) -> None:
     time.sleep(0.5)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not (out / "model").exists(), "it was over before it was killed: give it more to do"
+    assert not (out / "model").exists(), "the run finished before it was killed: make it longer"
     assert subprocess.run(command(out, "--resume"), env=environment, capture_output=True).returncode == 0
     whole = tmp_path / "whole"
     assert subprocess.run(command(whole, "--examples", "4000"), env=environment, capture_output=True).returncode == 0
@@ -188,14 +188,14 @@ def test_a_run_has_one_length(tmp_path: Path, data: Path, base: Path, run_cli) -
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_device_that_is_not_there_is_refused_before_any_work(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+def test_a_missing_device_is_refused_before_any_work(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
     printed = run_cli("train", "fit", *places, "--device", "cuda")
     assert printed.code == 2
     assert "expected a device of torch such as cpu, cuda" in printed.err
 
 
-def test_auto_computes_where_it_can(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+def test_auto_uses_the_best_device(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     (tmp_path / "config.json").write_text(small_config().model_dump_json())
     places = ["--data", str(data), "--base", str(base), "--out", str(tmp_path / "out")]
     words = [*places, "--config", str(tmp_path / "config.json"), "--examples", "16", "--device", "auto"]
@@ -206,9 +206,9 @@ def test_auto_computes_where_it_can(tmp_path: Path, data: Path, base: Path, run_
 
 
 @pytest.mark.parametrize("buckets", [0, 32])
-def test_on_another_device_nothing_is_left_on_the_processor(monkeypatch: pytest.MonkeyPatch, buckets: int) -> None:
-    """A tensor of the wrong device is an error in torch, also on its device for shapes alone."""
-    # Which has no 16 bits to switch off.
+def test_no_tensor_stays_on_the_cpu_when_another_device_is_used(monkeypatch: pytest.MonkeyPatch, buckets: int) -> None:
+    """torch refuses a tensor on the wrong device, even on its meta device."""
+    # The meta device has no autocast.
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())
     network = CrossEncoder(Shape(200, 16, 2, 2, 32, 64, 0 if buckets else 2, 1e-12, buckets), dropout=0.1).to("meta")
     ids = torch.zeros(2, 5, dtype=torch.int64)
@@ -216,14 +216,14 @@ def test_on_another_device_nothing_is_left_on_the_processor(monkeypatch: pytest.
     assert (found.device.type, tuple(found.shape)) == ("meta", (2, 3))
 
 
-def test_a_config_that_names_what_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_a_config_with_an_unknown_setting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text('{"learnig_rate": 1}', encoding="utf-8")
     with pytest.raises(InputError, match="learnig_rate"):
         FitConfig.read(path)
 
 
-def test_a_binary_pair_does_not_say_which_of_the_other_labels() -> None:
+def test_a_binary_pair_does_not_distinguish_the_other_labels() -> None:
     logits = torch.tensor([[0.3, 2.0, -1.0]] * 2, requires_grad=True)
     other = torch.tensor([[0.3, -1.0, 2.0]] * 2)
     columns, binary = torch.tensor([0, 2]), torch.tensor([True, True])
@@ -259,7 +259,7 @@ def test_a_plan_keeps_twins_together_and_sees_everything_once() -> None:
     assert steps == list(plan.steps(300))
 
 
-def test_a_rate_of_nought_leaves_a_source_out() -> None:
+def test_a_rate_of_zero_leaves_a_source_out() -> None:
     plan = TrainingOrder([[0], [1], [2]], np.full(3, 9), np.array([0.0, 2.0, 0.5]), 4, 64, seed=0)
     held = [index for step in plan.steps(1000) for batch in step for unit in batch for index in unit]
     counts = np.bincount(held, minlength=3) / len(held)
@@ -279,7 +279,7 @@ def test_long_pairs_come_less_often(data: Path, base: Path) -> None:
     assert halved.plan.epoch_examples() == round(short + (len(run.pairs) - short) / 2)
 
 
-def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
+def test_the_command_line_overrides_the_seed(tmp_path: Path, data: Path, base: Path, run_cli) -> None:
     (tmp_path / "config.json").write_text(small_config(seed=1).model_dump_json())
     words = ["train", "fit", "--data", str(data), "--base", str(base), "--config", str(tmp_path / "config.json")]
     assert run_cli(*words, "--examples", "16", "--out", str(tmp_path / "own")).code == 0
@@ -289,10 +289,10 @@ def test_the_command_line_may_name_another_seed(tmp_path: Path, data: Path, base
     assert json.loads((tmp_path / "other" / "manifest.json").read_text())["config"]["seed"] == 2
 
 
-def test_packed_weights_say_what_torch_says(tmp_path: Path, data: Path) -> None:
+def test_packed_weights_give_the_output_of_torch(tmp_path: Path, data: Path) -> None:
     import onnxruntime
 
-    # Of 16 numbers a layer eight bits lose so much that what is left depends on the processor.
+    # With layers of width 16, eight bits lose so much that the result depends on the processor.
     wider = Shape(30522, 128, 2, 2, 256, 64)
     torch.manual_seed(7)
     CrossEncoder(wider).save(tmp_path / "base")
@@ -322,7 +322,7 @@ def test_padding_changes_nothing(base: Path) -> None:
         assert logits_of(network, [row])[0] == pytest.approx(logits, abs=1e-5)
 
 
-def test_the_network_is_hugging_faces(base: Path) -> None:
+def test_the_network_computes_the_same_as_hugging_face(base: Path) -> None:
     transformers = pytest.importorskip("transformers", reason="transformers is in the extra [train]")
     theirs = transformers.BertForSequenceClassification.from_pretrained(base, attn_implementation="eager").eval()
     ours = load_network(base).eval()

@@ -1,4 +1,4 @@
-"""In-line training with a tokenizer of bytes, as real decoders have: prompts, room, weights. Needs [train]."""
+"""In-line training with a byte-level tokenizer: prompts, length limits, weights. Needs [train]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmark_modules import benchmark
 
 pytestmark = [
     pytest.mark.hf,
-    # Of transformers about what peft calls.
+    # Warnings of transformers about calls by peft.
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
@@ -31,7 +31,7 @@ CONFIG = {"rank": 2, "batch": 2, "epochs": 1, "max_tokens": 256, "checkpoint_ste
 
 
 def bytewise() -> Any:
-    """A byte-level BPE: a space goes with the word behind it."""
+    """Train a byte-level BPE: a space belongs to the following word."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -115,23 +115,23 @@ def cited(*sentences: str, source: str = SENTENCE) -> Any:
     return Cited("q", "Does zinc help?", sources, sentences, (1.0,) * len(sentences))
 
 
-def test_a_question_is_asked_with_the_prompt_that_was_learnt(tokenizer: Any):
+def test_asking_uses_the_prompt_of_training(tokenizer: Any):
     from vericite.train.inline import encoded, prompt_ids
 
-    it = cited("Yes [1].", "Zinc shortens colds in 12 trials [1].")
-    learnt, prompt = encoded(it, tokenizer, 256), prompt_ids(it, tokenizer, 200)
+    question = cited("Yes [1].", "Zinc shortens colds in 12 trials [1].")
+    learnt, prompt = encoded(question, tokenizer, 256), prompt_ids(question, tokenizer, 200)
     assert learnt and prompt
     start = learnt.weights.index(1.0)
     assert learnt.ids[:start] == prompt
     assert tokenizer.decode(prompt).endswith("Answer:")
-    # The space is the first word's: a prompt that ends in one was never seen.
+    # The space belongs to the first word: no training prompt ends in a space.
     assert tokenizer.convert_ids_to_tokens(learnt.ids[start]).startswith("Ġ")
     assert "Ġ" not in tokenizer.convert_ids_to_tokens(prompt)[-2:]
-    assert learnt.ids[start:] == [*tokenizer(f" {it.answer}", add_special_tokens=False)["input_ids"], 1]
+    assert learnt.ids[start:] == [*tokenizer(f" {question.answer}", add_special_tokens=False)["input_ids"], 1]
     assert set(learnt.weights[start:]) == {1.0}
 
 
-def test_what_the_model_is_given_to_answer_is_that_prompt(
+def test_the_model_gets_the_prompt_of_training_to_answer(
     asked: Callable[..., list[str]], tmp_path: Path, tokenizer: Any, run_cli: Callable[..., Any], monkeypatch: Any
 ):
     from vericite.train import inline
@@ -141,26 +141,26 @@ def test_what_the_model_is_given_to_answer_is_that_prompt(
     ask = lines(tmp_path / "ask.jsonl", "a", 2)
     printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16", "--untrained"))
     assert printed.code == 0, printed.err
-    for front, it in zip(given, inline.answers_of(inline.read_examples([ask])), strict=True):
-        learnt = inline.encoded(it, tokenizer, CONFIG["max_tokens"])
+    for front, question in zip(given, inline.answers_of(inline.read_examples([ask])), strict=True):
+        learnt = inline.encoded(question, tokenizer, CONFIG["max_tokens"])
         assert learnt and front == learnt.ids[: len(front)] and not any(learnt.weights[: len(front)])
         assert learnt.weights[len(front)]
 
 
-def test_sources_give_way_and_the_question_never(tokenizer: Any):
-    from vericite.train.inline import LETTERS, encoded, prompt_ids, prompted
+def test_sources_are_cut_and_the_question_is_not(tokenizer: Any):
+    from vericite.train.inline import SOURCE_LENGTHS, encoded, prompt_ids, prompt_text
 
-    it = cited("Zinc helps [1].", source=SENTENCE * 200)
+    question = cited("Zinc helps [1].", source=SENTENCE * 200)
     for most in (200, 300, 400):
-        prompt = prompt_ids(it, tokenizer, most)
+        prompt = prompt_ids(question, tokenizer, most)
         assert prompt and len(prompt) <= most
         assert tokenizer.decode(prompt).endswith("Question: Does zinc help?\n\nAnswer:")
-    least = len(tokenizer(prompted(it, LETTERS[-1]))["input_ids"])
-    assert prompt_ids(it, tokenizer, least) and prompt_ids(it, tokenizer, least - 1) is None
-    assert encoded(it, tokenizer, least) is None
+    least = len(tokenizer(prompt_text(question, SOURCE_LENGTHS[-1]))["input_ids"])
+    assert prompt_ids(question, tokenizer, least) and prompt_ids(question, tokenizer, least - 1) is None
+    assert encoded(question, tokenizer, least) is None
 
 
-def test_what_does_not_fit_is_left_out_and_told(
+def test_questions_that_do_not_fit_are_left_out_and_counted(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     data = tmp_path / "data.jsonl"
@@ -180,21 +180,21 @@ def test_what_does_not_fit_is_left_out_and_told(
 
 
 @pytest.mark.parametrize(
-    ("line", "tokens", "said"),
+    ("line", "tokens", "problem"),
     [
         ("{", "16", "ask.jsonl"),
         ('{"id": "a", "sentence": "Zinc helps.", "sources": [{"id": "s", "text": "Zinc"}]}', "16", "with questions in"),
         ("", "256", "Lower --new-tokens"),
     ],
 )
-def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained(
-    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any], line: str, tokens: str, said: str
+def test_unusable_questions_are_refused_before_training(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any], line: str, tokens: str, problem: str
 ):
     ask = lines(tmp_path / "ask.jsonl", "a", 1)
     if line:
         ask.write_text(f"{line}\n", encoding="utf-8")
     printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", tokens))
-    assert printed.code == 2 and said in printed.err
+    assert printed.code == 2 and problem in printed.err
     assert not (tmp_path / "out").exists()
 
 
@@ -204,7 +204,7 @@ def test_development_examples_that_are_trained_on_are_refused(
 ):
     printed = run_cli(*asked("out", command=command, dev=tmp_path / "data.jsonl"))
     assert printed.code == 2 and "that are not trained on" in printed.err
-    # Of another group, and the same nevertheless.
+    # The group differs, the text is the same.
     same = lines(tmp_path / "same.jsonl", "t", 1, group="other")
     printed = run_cli(*asked("out", command=command, dev=same))
     assert printed.code == 2 and "that are not trained on" in printed.err
@@ -223,26 +223,26 @@ def test_questions_that_are_trained_on_are_not_asked(
     told = " ".join(printed.err.split())
     assert printed.code == 2 and f"questions to ask that are not trained on; found t0, {shared}" in told
     assert not (tmp_path / "out").exists()
-    # What is no question is not asked, and may be there.
+    # Lines without a question are not asked, so they may be trained on.
     ask.write_text(ask.read_text("utf-8").replace('"question"', '"was_asked"'), encoding="utf-8")
     ask.write_text(ask.read_text("utf-8") + lines(tmp_path / "a.jsonl", "a", 1).read_text("utf-8"), encoding="utf-8")
     assert run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16", "--untrained")).code == 0
 
 
-def test_a_question_is_asked_with_one_list_of_sources(
+def test_a_question_to_ask_has_one_list_of_sources(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
-    """Whoever reads the answers, and a run that goes on, knows it by its group."""
+    """Readers of the answers, and a resumed run, identify the question by its group."""
     other = [{"id": "c", "text": "Copper."}]
-    one, two = (
+    first, second = (
         lines(tmp_path / f"{name}.jsonl", "a", 1, **more) for name, more in (("1", {}), ("2", {"sources": other}))
     )
     ask = tmp_path / "ask.jsonl"
-    ask.write_text(one.read_text("utf-8") + two.read_text("utf-8"), encoding="utf-8")
+    ask.write_text(first.read_text("utf-8") + second.read_text("utf-8"), encoding="utf-8")
     printed = run_cli(*asked("out", "--ask", str(ask), "--new-tokens", "16"))
-    assert printed.code == 2 and "found two lists of a0" in " ".join(printed.err.split())
+    assert printed.code == 2 and "found two lists of sources for a0" in " ".join(printed.err.split())
     assert not (tmp_path / "out").exists()
-    # To learn from both is another matter.
+    # Training on both is allowed.
     assert run_cli(*asked("both", data=ask)).code == 0
 
 
@@ -250,13 +250,13 @@ def test_a_question_is_asked_with_one_list_of_sources(
     ("text", "line"),
     [("Yes [1].\nZinc helps.", "Yes [1]. Zinc helps."), ("\n\n Yes [1].\n\nQuestion:", "Yes [1]."), ("\n\n", "")],
 )
-def test_an_answer_ends_at_the_blank_line_behind_it(text: str, line: str):
-    from vericite.train.inline import said
+def test_an_answer_ends_at_the_first_blank_line(text: str, line: str):
+    from vericite.train.inline import first_paragraph
 
-    assert said(text) == line
+    assert first_paragraph(text) == line
 
 
-def test_answers_of_other_questions_may_begin_alike(
+def test_answers_to_different_questions_may_be_the_same(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     for name in ("data", "dev"):
@@ -265,10 +265,10 @@ def test_answers_of_other_questions_may_begin_alike(
 
 
 @pytest.mark.parametrize("command", ["attribution", "inline"])
-def test_an_example_counts_as_much_as_it_weighs(
+def test_an_example_counts_by_its_weight(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any], command: str
 ):
-    """Of the development set, whose loss the manifest has."""
+    """Tested by the development loss in the manifest."""
     losses: dict[str, float] = {}
     for name, weights in (("one", [1]), ("two", [1, 1]), ("half", [0.5, 0.5]), ("none", [1, 0])):
         parts = [
@@ -284,7 +284,7 @@ def test_an_example_counts_as_much_as_it_weighs(
     assert losses["half"] == pytest.approx(losses["two"], abs=1e-6)
 
 
-def test_a_sentence_counts_as_much_as_it_weighs(tokenizer: Any):
+def test_a_sentence_counts_by_its_weight(tokenizer: Any):
     from vericite.train.examples import AttributionExample, ExampleSource
     from vericite.train.inline import answers_of, encoded
 
@@ -299,8 +299,8 @@ def test_a_sentence_counts_as_much_as_it_weighs(tokenizer: Any):
         )
         for text, weight in (("Yes.", 0), ("Zinc shortens colds.", 0.5))
     ]
-    (it,) = answers_of(some)
-    learnt = encoded(it, tokenizer, 256)
+    (question,) = answers_of(some)
+    learnt = encoded(question, tokenizer, 256)
     assert learnt
     counted = [one for one, weight in zip(learnt.ids, learnt.weights, strict=True) if weight]
     assert tokenizer.decode(counted) == " Zinc shortens colds.</s>"
@@ -329,7 +329,7 @@ def test_the_recipes_config_is_one():
 
 
 def gguf_of(path: Path, tokenizer: Any) -> Path:
-    """A Llama of one layer and random weights, as llama.cpp has it."""
+    """A Llama of one layer and random weights, as llama.cpp has question."""
     import gguf
     import numpy as np
 
@@ -350,7 +350,9 @@ def gguf_of(path: Path, tokenizer: Any) -> Path:
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(vocabulary)
     writer.add_token_types([3, 3] + [1] * (len(vocabulary) - 2))
-    writer.add_token_merges([it if isinstance(it, str) else " ".join(it) for it in words["merges"]])
+    writer.add_token_merges(
+        [question if isinstance(question, str) else " ".join(question) for question in words["merges"]]
+    )
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
     writer.add_add_bos_token(True)

@@ -166,7 +166,7 @@ def test_the_graph_computes_what_bert_computes(seed: int, layers: int, output: H
 
 @EVERY_HEAD
 @pytest.mark.parametrize("seed", SEEDS)
-def test_smoothing_by_peaks_leaves_the_function_the_same(seed: int, output: Head):
+def test_smoothing_by_peaks_does_not_change_the_function(seed: int, output: Head):
     weights, inputs = random_weights(seed), random_inputs(seed)
     peaks = PlainBert(weights).peaks(random_inputs(seed + 100))
     found = run(session(build(weights, HEADS, output, peaks)), inputs)
@@ -174,7 +174,7 @@ def test_smoothing_by_peaks_leaves_the_function_the_same(seed: int, output: Head
 
 
 @pytest.mark.parametrize("output", ["classifier", "mean-pool"])
-def test_smoothing_brings_a_model_with_loud_channels_closer_to_its_32_bit_self(output: Head):
+def test_smoothing_brings_a_model_with_large_channels_closer_to_32_bits(output: Head):
     without, smoothed = [], []
     for seed in SEEDS:
         weights, inputs = random_weights(seed, loud=2), random_inputs(seed)
@@ -219,13 +219,13 @@ def test_an_embedding_has_length_one():
 @pytest.mark.parametrize(
     ("output", "name", "width"), [("classifier", "logits", LABELS), ("mean-pool", "embedding", WIDTH)]
 )
-def test_the_graph_names_its_output_and_says_how_wide_it_is(output: Head, name: str, width: int):
+def test_the_graph_declares_the_name_and_width_of_its_output(output: Head, name: str, width: int):
     (found,) = session(build(random_weights(0), HEADS, output, peaks=None)).get_outputs()
     assert (found.name, found.shape[1]) == (name, width)
 
 
 def test_no_product_of_two_bytes_overflows_on_any_processor():
-    """Processors without VNNI add two products of bytes in 16 bits, saturated: the largest there can be must fit."""
+    """Processors without VNNI add two products of bytes in 16 bits with saturation: the largest sum must fit."""
     weights = random_weights(0, loud=3)
     for name in ("attention.output", "output"):
         weights[f"encoder.layer.0.{name}.LayerNorm.weight"] *= 1000
@@ -237,7 +237,7 @@ def test_no_product_of_two_bytes_overflows_on_any_processor():
     feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
     found = session(graph).run(bytes_of, feed)
     assert len(found) == 4 * 2
-    assert max(int(value.max()) for value in found) == 127, "a bit is given away"
+    assert max(int(value.max()) for value in found) == 127, "a bit is not used"
     products = [node for node in graph.graph.node if node.op_type == "MatMulIntegerToFloat"]
     held = {item.name: onnx.numpy_helper.to_array(item) for item in graph.graph.initializer}
     for node, value in zip(products, found, strict=True):
@@ -288,7 +288,7 @@ def test_layers_are_counted_by_number_not_by_spelling(layers: int):
     assert count_layers({name: np.zeros(1, dtype=np.float32) for name in names}) == layers
 
 
-def test_the_values_to_smooth_are_values_of_the_graph_as_large_as_the_plain_models():
+def test_the_values_to_smooth_are_in_the_graph_and_as_large_as_in_the_plain_model():
     weights, inputs = random_weights(3), random_inputs(3, count=1)
     model = build(weights, HEADS, "classifier", peaks=None)
     names = inputs_to_smooth(2)
@@ -305,7 +305,7 @@ def test_the_values_to_smooth_are_values_of_the_graph_as_large_as_the_plain_mode
 
 @EVERY_HEAD
 @pytest.mark.parametrize("smooth", [False, True])
-def test_what_was_packed_is_unpacked(smooth: bool, output: Head):
+def test_unpacking_restores_packed_weights(smooth: bool, output: Head):
     weights = random_weights(5, layers=2, loud=3)
     if output != "classifier":
         weights = {name: value for name, value in weights.items() if not name.startswith(("classifier", "pooler"))}
@@ -313,20 +313,20 @@ def test_what_was_packed_is_unpacked(smooth: bool, output: Head):
     found = unpacked(build(weights, HEADS, output, peaks).graph)
     assert found.keys() == weights.keys()
     for name, value in weights.items():
-        # A row of 8 bits; where channels were smoothed, the loudest of them sets the step.
+        # 8 bits a row; with smoothing, the largest channel sets the step.
         step = np.abs(value).max() / 127 * (4 if smooth else 1)
         assert np.abs(found[name] - value).max() <= step, name
     inputs = random_inputs(5)
     assert np.abs(plain(found, inputs, output) - plain(weights, inputs, output)).max() < CLOSE[output]
 
 
-def test_a_graph_of_another_making_is_not_unpacked():
+def test_a_graph_of_another_origin_is_not_unpacked():
     with pytest.raises(ModelCardError, match="expected a packed BERT"):
         unpacked(probe().graph)
 
 
 @pytest.mark.hf
-def test_the_shipped_verifier_becomes_a_checkpoint_that_says_the_same(tmp_path: Path):
+def test_the_shipped_verifier_becomes_a_checkpoint_with_the_same_output(tmp_path: Path):
     files = pytest.importorskip("safetensors.numpy", reason="needs the extra [train]")
     unpack(ModelFolder.bundled(VERIFIER), tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
@@ -337,5 +337,5 @@ def test_the_shipped_verifier_becomes_a_checkpoint_that_says_the_same(tmp_path: 
     (row,) = shipped.encoder.encode([pair])
     bert = build(weights, 12, "classifier", peaks=None)
     found = run(session(bert), [(list(row.ids), list(row.type_ids))])
-    (said,) = shipped.run([pair])
-    assert np.abs(found - said.values).max() < 0.3
+    (expected,) = shipped.run([pair])
+    assert np.abs(found - expected.values).max() < 0.3

@@ -1,4 +1,4 @@
-"""Decoders trained by LoRA, end to end on tiny random ones: labels a source, and cited answers. Needs [train]."""
+"""LoRA training end to end with tiny random decoders: a label for each source, and cited answers. Needs [train]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.hf,
-    # Of transformers about what peft calls.
+    # Warnings of transformers about calls by peft.
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
@@ -39,7 +39,7 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama of two layers whose weights are random, with a vocabulary of words."""
+    """Return a Llama with two layers, random weights and a vocabulary of words."""
     import torch
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
@@ -94,7 +94,7 @@ def asked(tmp_path: Path, base: Path) -> Callable[..., list[str]]:
     return words
 
 
-def test_a_decoder_learns_a_label_a_source(
+def test_a_decoder_learns_a_label_for_each_source(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     printed = run_cli(*asked("attribution", "out"))
@@ -110,7 +110,9 @@ def test_a_decoder_learns_a_label_a_source(
     assert rows[0]["probabilities"][2:] == [0, 0, 0]  # there are two sources
 
 
-def test_a_decoder_is_read_back_to_cite(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
+def test_a_trained_decoder_is_loaded_to_cite(
+    asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
+):
     from vericite.attribution import load_attributor
     from vericite.attribution.decoder import CARD, DecoderAttributor, ShownToDecoder
 
@@ -130,13 +132,13 @@ def test_a_decoder_is_read_back_to_cite(asked: Callable[..., list[str]], tmp_pat
     answers.write_text(json.dumps({"id": "a", "answer": "zinc shortens colds.", "documents": documents}), "utf-8")
     printed = run_cli("attribute", str(answers), "--by", f"hf:{out}", "--json")
     assert printed.code == 0, printed.err
-    assert len(json.loads(printed.out)["sentences"][0]["scores"]) == 7  # more than it has labels
+    assert len(json.loads(printed.out)["sentences"][0]["scores"]) == 7  # more documents than labels
     (out / CARD).write_text("{}", encoding="utf-8")
     assert "expected a decoder's decoder.json" in run_cli("attribute", str(answers), "--by", f"hf:{out}").err
     assert "train attribution --base" in run_cli("attribute", str(answers), "--by", f"hf:{tmp_path}").err
 
 
-def test_a_decoder_learns_to_write_and_answers(
+def test_a_decoder_learns_to_write_answers(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     ask = lines(tmp_path / "ask.jsonl", "a", 2)
@@ -151,7 +153,7 @@ def test_a_decoder_learns_to_write_and_answers(
     assert not (tmp_path / "plain" / "adapter").exists()
 
 
-def test_an_adapter_is_exported_as_llama_cpp_has_it(
+def test_an_adapter_is_exported_in_the_format_of_llama_cpp(
     asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]
 ):
     import gguf
@@ -172,12 +174,12 @@ def test_an_adapter_is_exported_as_llama_cpp_has_it(
     assert np.array_equal(own["blk.1.attn_q.weight.lora_a"], theirs[f"{layer}q_proj.lora_A.weight"])
     turned = own["blk.1.attn_q.weight.lora_b"]
     assert np.array_equal(turned, interleaved(theirs[f"{layer}q_proj.lora_B.weight"], 2))
-    # Of each of two heads of eight rows the first half and the second take turns.
+    # In each of two heads of eight rows, the rows of the two halves alternate.
     rows = interleaved(np.arange(16, dtype=np.float32)[:, None], 2)[:, 0].tolist()
     assert rows == [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]
 
 
-def test_the_loss_is_that_of_the_answer_alone(base: Path):
+def test_the_loss_covers_the_answer_only(base: Path):
     from transformers import AutoTokenizer
 
     from vericite.train.examples import ExampleSource
@@ -187,7 +189,7 @@ def test_the_loss_is_that_of_the_answer_alone(base: Path):
     source = ExampleSource(id="s", text="zinc shortens colds")
     learnt = encoded(Cited("a", "Does zinc help ?", (source,), ("zinc shortens colds .",), (1.0,)), tokenizer, 128)
     assert learnt
-    counted = [one for one, weight in zip(learnt.ids, learnt.weights, strict=True) if weight]
+    counted = [token for token, weight in zip(learnt.ids, learnt.weights, strict=True) if weight]
     assert tokenizer.decode(counted) == "zinc shortens colds . </s>"
     assert learnt.ids[-len(counted) :] == counted
 
@@ -212,19 +214,19 @@ def test_a_killed_run_ends_with_the_same_weights(asked: Callable[..., list[str]]
     assert (tmp_path / "killed" / named).read_bytes() == (tmp_path / "whole" / named).read_bytes()
 
 
-def test_half_precision_is_the_decoders_alone(base: Path):
+def test_half_precision_applies_to_the_decoder_only(base: Path):
     import torch
 
     from vericite.attribution.decoder import load_decoder
     from vericite.train.lora import LoraConfig, adapted, trained
 
     model = adapted(load_decoder(str(base), causal=True)[0], LoraConfig(precision="bf16"), causal=True)
-    assert {it.dtype for it in trained(model).values()} == {torch.float32}
-    assert {it.dtype for it in model.parameters() if not it.requires_grad} == {torch.bfloat16}
+    assert {weight.dtype for weight in trained(model).values()} == {torch.float32}
+    assert {weight.dtype for weight in model.parameters() if not weight.requires_grad} == {torch.bfloat16}
     assert torch.isfinite(model(input_ids=torch.tensor([[2, 3, 4]])).logits.float()).all()
 
 
-def test_what_cannot_be_a_base_is_said(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
+def test_an_unusable_base_is_an_error(asked: Callable[..., list[str]], tmp_path: Path, run_cli: Callable[..., Any]):
     words = asked("inline", "out")
     words[words.index("--base") + 1] = str(tmp_path / "nowhere.gguf")
     printed = run_cli(*words)

@@ -29,7 +29,7 @@ CUT = WEIGHTS / EMBEDDER / "tokenizer.json"
 
 
 def rounded(value: NDArray[np.float32], signed: bool) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[Any]]:
-    """8-bit values, their scale and their zero point, as dynamic quantisation stores them."""
+    """Return 8-bit values, their scale and their zero point, in the form of dynamic quantisation."""
     if signed:
         scale = np.abs(value).max() / 127
         return np.rint(value / scale).astype(np.int8), np.float32(scale), np.int8(0)
@@ -40,7 +40,7 @@ def rounded(value: NDArray[np.float32], signed: bool) -> tuple[NDArray[Any], NDA
 
 
 def exported(weights: Weights, biases: bool = True) -> onnx.ModelProto:
-    """A graph as exports are: products without their names, biases, norms and tables with them."""
+    """Make a graph like an export: products lost their names; biases, norms and tables kept them."""
     nodes: list[onnx.NodeProto] = []
     held: dict[str, Any] = {}
     for place, (name, value) in enumerate(weights.items()):
@@ -51,7 +51,9 @@ def exported(weights: Weights, biases: bool = True) -> onnx.ModelProto:
         table = name.endswith("embeddings.weight")
         stored = full if table else f"onnx::MatMul_{place}"
         parts = rounded(value if table else value.T, signed=not table)
-        held |= {f"{stored}_{part}": it for part, it in zip(("quantized", "scale", "zero_point"), parts, strict=True)}
+        held |= {
+            f"{stored}_{part}": value for part, value in zip(("quantized", "scale", "zero_point"), parts, strict=True)
+        }
         if not table:
             bias = full.removesuffix("weight") + "bias"
             nodes += [
@@ -76,7 +78,7 @@ def test_an_exported_graph_gives_back_every_weight_by_its_name(tmp_path: Path):
 
 def test_a_product_without_a_bias_is_not_guessed_at(tmp_path: Path):
     onnx.save(exported(random_weights(7), biases=False), tmp_path / "model.onnx")
-    with pytest.raises(ModelCardError, match="expected a bias behind every product; found none behind p"):
+    with pytest.raises(ModelCardError, match="expected a bias after every product; found none after p"):
         read_dynamic(tmp_path / "model.onnx")
 
 
@@ -92,12 +94,12 @@ def test_words_keep_their_rows_in_a_cut_tokenizers_order():
     assert found["other"] is rows
 
 
-def test_a_word_that_the_checkpoint_does_not_know_is_refused():
-    with pytest.raises(ModelCardError, match="found 1 that it does not, such as 'zinc'"):
+def test_a_word_unknown_to_the_checkpoint_is_refused():
+    with pytest.raises(ModelCardError, match="found 1 unknown words, such as 'zinc'"):
         cut_to({WORDS: np.zeros((2, 2), dtype=np.float32)}, tokenizer("[UNK]", "a"), tokenizer("[UNK]", "zinc"))
 
 
-def test_what_texts_use_is_kept_and_no_character_is_lost(tmp_path: Path):
+def test_words_of_the_texts_are_kept_and_no_character_is_lost(tmp_path: Path):
     (tmp_path / "full.json").write_text(json.dumps(FULL), encoding="utf-8")
     (tmp_path / "texts.jsonl").write_text(json.dumps({"text": "Metformin lowers haemoglobin in 30 adults."}) + "\n")
     size, out = 2100, tmp_path / "cut.json"
@@ -107,7 +109,7 @@ def test_what_texts_use_is_kept_and_no_character_is_lost(tmp_path: Path):
     assert made.get_vocab_size() <= size
     full = Tokenizer.from_str(json.dumps(FULL))
     assert made.encode("Metformin in adults").tokens == full.encode("Metformin in adults").tokens
-    # A word that no text has is spelt in shorter pieces, and every character is still one.
+    # A word in no text is split into shorter pieces, and every character is still a token.
     assert "[UNK]" not in made.encode("bolsheviks \u03b2-\u03b1 \u00b5g \u4e2d").tokens
     assert made.encode("bolsheviks").tokens != full.encode("bolsheviks").tokens
     assert "".join(token.removeprefix("##") for token in made.encode("bolsheviks").tokens[1:-1]) == "bolsheviks"
@@ -118,7 +120,7 @@ def test_fewer_words_than_characters_are_refused():
         cut(FULL, {}, 10)
 
 
-def test_numbers_and_labels_are_no_texts(tmp_path: Path):
+def test_numbers_and_labels_are_not_texts(tmp_path: Path):
     (tmp_path / "a.json").write_text(
         json.dumps({"id": "x1", "n": 3, "all": ["http://address.of.a/page/that/is/long", "y" * 30]})
     )

@@ -1,4 +1,4 @@
-"""A head over sets of sources: what it learns, that a killed run goes on, what it is refused for."""
+"""A head over sets of sources: what it learns, killed runs, and refused inputs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from vericite.train.set_head import (
     Example,
     HeadConfig,
     HeadRun,
-    begun,
     best_threshold,
     figures,
     fit_head,
+    initial_weights,
     loss_and_gradients,
     shared,
     train_head,
@@ -38,11 +38,11 @@ CONFIG = HeadConfig(members=2, width=4, epochs=15)
 
 
 def sets(count: int, seed: int) -> list[Example]:
-    """Sets in which a source counts if it is the best of its set by the first feature."""
-    dice = np.random.default_rng(seed)
+    """Make sets in which the source with the largest first feature is the right one."""
+    generator = np.random.default_rng(seed)
     found: list[Example] = []
     for number in range(count):
-        inputs = dice.normal(size=(int(dice.integers(2, 6)), len(FEATURES)))
+        inputs = generator.normal(size=(int(generator.integers(2, 6)), len(FEATURES)))
         wanted = (inputs[:, 0] == inputs[:, 0].max()).astype(float)
         places = tuple(range(len(inputs)))
         found.append(Example(inputs, wanted, np.ones(len(inputs)), f"g{number // 2}", places, 0))
@@ -50,18 +50,25 @@ def sets(count: int, seed: int) -> list[Example]:
 
 
 def test_the_gradients_are_those_of_the_loss():
-    dice = np.random.default_rng(0)
-    weights = begun(3, 2, dice)
-    weights = {name: value + dice.normal(0, 0.3, np.shape(value)) for name, value in weights.items()}
+    generator = np.random.default_rng(0)
+    weights = initial_weights(3, 2, generator)
+    weights = {name: value + generator.normal(0, 0.3, np.shape(value)) for name, value in weights.items()}
     examples = [
-        Example(dice.normal(size=(k, 3)), dice.integers(0, 2, k).astype(float), np.ones(k), str(k), tuple(range(k)), 0)
+        Example(
+            generator.normal(size=(k, 3)),
+            generator.integers(0, 2, k).astype(float),
+            np.ones(k),
+            str(k),
+            tuple(range(k)),
+            0,
+        )
         for k in (1, 2, 4)
     ]
     batch = Batch.of(examples, np.zeros(3), np.ones(3))
     _, gradients = loss_and_gradients(weights, batch)
     for name, value in weights.items():
         for index in np.ndindex(np.shape(value)):
-            moved = {key: np.array(one, dtype=float) for key, one in weights.items()}
+            moved = {key: np.array(value, dtype=float) for key, value in weights.items()}
             moved[name][index] += 1e-5
             more = loss_and_gradients(moved, batch)[0]
             moved[name][index] -= 2e-5
@@ -69,19 +76,19 @@ def test_the_gradients_are_those_of_the_loss():
             assert np.asarray(gradients[name])[index] == pytest.approx((more - less) / 2e-5, abs=1e-6)
 
 
-def test_what_is_fitted_is_what_is_asked():
-    """The network as trained, many sets padded side by side, and as used, one set at a time."""
-    dice = np.random.default_rng(1)
-    weights = begun(3, 2, dice)
-    one = Example(dice.normal(size=(2, 3)), np.array([1.0, 0.0]), np.ones(2), "a", (0, 1), 0)
-    other = Example(dice.normal(size=(5, 3)), np.zeros(5), np.ones(5), "b", tuple(range(5)), 0)
-    together = loss_and_gradients(weights, Batch.of([one, other], np.zeros(3), np.ones(3)))[0]
-    logits = np.concatenate([logits_of(weights, it.inputs) for it in (one, other)])
-    wanted = np.concatenate([one.wanted, other.wanted])
+def test_training_and_use_compute_the_same():
+    """In training many sets are padded to one batch; in use each set is computed alone."""
+    generator = np.random.default_rng(1)
+    weights = initial_weights(3, 2, generator)
+    first = Example(generator.normal(size=(2, 3)), np.array([1.0, 0.0]), np.ones(2), "a", (0, 1), 0)
+    other = Example(generator.normal(size=(5, 3)), np.zeros(5), np.ones(5), "b", tuple(range(5)), 0)
+    together = loss_and_gradients(weights, Batch.of([first, other], np.zeros(3), np.ones(3)))[0]
+    logits = np.concatenate([logits_of(weights, example.inputs) for example in (first, other)])
+    wanted = np.concatenate([first.wanted, other.wanted])
     assert together == pytest.approx(float(np.mean(np.logaddexp(0, logits) - wanted * logits)), abs=1e-9)
 
 
-def test_it_learns_what_only_the_whole_set_tells():
+def test_a_head_learns_what_only_the_whole_set_shows():
     members, mean, scale, threshold, reached = fit_head(sets(300, 0), [], sets(60, 1), HeadConfig(members=2, epochs=40))
     assert reached.f1 > 0.8
     assert 0 < threshold < 1
@@ -90,22 +97,24 @@ def test_it_learns_what_only_the_whole_set_tells():
     assert np.array_equal(again[1], mean) and np.array_equal(again[2], scale)
 
 
-def test_a_larger_share_has_the_smaller_one_in_it_and_groups_whole():
+def test_a_larger_share_contains_the_smaller_one_and_groups_stay_whole():
     every = sets(200, 2)
     some, more = shared(every, 0.2, 0), shared(every, 0.6, 0)
     assert 0 < len(some) < len(more) < len(every)
-    assert {id(it) for it in some} <= {id(it) for it in more}
-    chosen = {id(it) for it in some}
-    assert {it.group for it in some}.isdisjoint({it.group for it in every if id(it) not in chosen})
+    assert {id(example) for example in some} <= {id(example) for example in more}
+    chosen = {id(example) for example in some}
+    assert {example.group for example in some}.isdisjoint(
+        {example.group for example in every if id(example) not in chosen}
+    )
 
 
-def test_figures_count_a_sentence_that_rightly_cites_nothing_as_right():
+def test_rightly_citing_nothing_scores_1():
     got = figures([frozenset(), frozenset({0}), frozenset({0, 1})], [frozenset(), frozenset({1}), frozenset({1})])
     assert got.f1 == pytest.approx((1 + 0 + 2 / 3) / 3)
     assert got.exact == pytest.approx(1 / 3)
 
 
-def test_the_threshold_lies_amid_equally_good_ones():
+def test_the_middle_one_of_equal_thresholds_is_chosen():
     bar = best_threshold([np.array([0.9, 0.1])], [frozenset({0})])
     assert 0.4 < bar < 0.6
 
@@ -120,10 +129,11 @@ def examples(count: int, seed: int, prefix: str) -> list[AttributionExample]:
         metal, *others = draw.sample(TOPICS, 3)
         sources = [ExampleSource(id=metal, text=f"In trial {number}, {metal} shortened colds by {number + 2} days.")]
         sources += [
-            ExampleSource(id=it, text=f"The absorption of {it} was measured in {number + 9} adults.") for it in others
+            ExampleSource(id=other, text=f"The absorption of {other} was measured in {number + 9} adults.")
+            for other in others
         ]
         draw.shuffle(sources)
-        place = next(place for place, it in enumerate(sources, start=1) if it.id == metal)
+        place = next(place for place, source in enumerate(sources, start=1) if source.id == metal)
         found.append(
             AttributionExample(
                 id=f"{prefix}{number}",
@@ -138,7 +148,7 @@ def examples(count: int, seed: int, prefix: str) -> list[AttributionExample]:
 
 
 def written(path: Path, found: list[AttributionExample]) -> Path:
-    path.write_text("".join(f"{as_line(it)}\n" for it in found), encoding="utf-8")
+    path.write_text("".join(f"{as_line(example)}\n" for example in found), encoding="utf-8")
     return path
 
 
@@ -167,8 +177,8 @@ def test_trained_head_finds_sources(tmp_path: Path, run_cli: Callable[..., objec
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on(run_cli, tmp_path: Path):
-    """What the models said of the examples read before the kill is not asked again, and the head is the same."""
+def test_a_killed_run_resumes(run_cli, tmp_path: Path):
+    """The features computed before the kill are kept, and the head is the same."""
     data = written(tmp_path / "data.jsonl", examples(56, 0, "t"))
     dev = written(tmp_path / "dev.jsonl", examples(8, 1, "d"))
     config = tmp_path / "config.json"
@@ -210,7 +220,7 @@ def test_dev_examples_that_are_trained_on_are_refused(tmp_path: Path):
             '{"id": "a", "sentence": "x", "sources": [{"id": "s", "text": "t"}], "supports": [2]}',
             "from 1 to 1; found 2",
         ),
-        ("nonsense", "Mend or remove that line"),
+        ("nonsense", "Correct or remove that line"),
         ("", "found none"),
     ],
 )

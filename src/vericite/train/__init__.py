@@ -1,7 +1,7 @@
-"""Making the models that VeriCite ships."""
+"""Training of the models that VeriCite ships."""
 
 import os
 
-# Before torch comes in: its threads else spin while they wait for one another, and where another program
-# has the core they wait for, a step takes 4 times as long.
+# Set before torch is imported. Otherwise its threads spin while they wait for one another, and a step takes 4 times
+# as long where another program uses their core.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

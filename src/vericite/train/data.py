@@ -1,7 +1,7 @@
-# torch is in the extra [train] alone, and annotates its own functions only in part.
+# torch comes with the extra [train] only, and its own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-"""What a verifier is trained on: options of a run, labelled pairs, batches and losses."""
+"""Training data of a verifier: settings of a run, labelled pairs and batches."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ from vericite.models.engine import EncodedInput, Encoder
 from vericite.records import Record, first_problem, read_jsonl
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
-"""BERT's, uncased, with all of its words; a base's own may pad every text to 128 tokens. What ships knows fewer."""
+"""BERT's uncased tokenizer with its whole vocabulary (the shipped one is smaller). A base's own file may pad every text
+to 128 tokens."""
 
 
 class FitConfig(Record):
-    """A training run's choices; its data, base and length come from the command line.
+    """Settings of a training run. Data, base and length come from the command line.
 
     Attributes:
         warmup: Share of the run in which the learning rate rises; it falls to 0 over the rest.
-        layer_decay: The learning rate of each layer, as a multiple of that of the layer above.
-        head_rate: That of pooler and classifier, as a multiple of the top layer's.
-        batch_examples: Pairs in an optimiser's step, at least.
+        layer_decay: Learning rate of each layer, as a multiple of the rate of the layer above.
+        head_rate: Learning rate of pooler and classifier, as a multiple of the top layer's.
+        batch_examples: Minimum number of pairs in an optimiser step.
         batch_tokens: Tokens computed at once; a step of longer pairs takes several such batches.
         margin: By how much a claim's entailment must exceed its broken twin's (log odds).
-        margin_weight: Of that loss beside the others; 0 is off.
-        freeze_layers: Layers, counted from the first, that keep their base's weights.
-        taught_share: A teacher's part of the loss, of pairs that it has judged and that have a label of their own.
+        margin_weight: Weight of the margin loss; 0 turns it off.
+        freeze_layers: Number of layers, from the first, that keep the base's weights.
+        taught_share: Share of the teacher's loss for pairs that have both a label and a teacher's judgement.
         average_from: Share of the run after which weights are averaged; 1 keeps the last ones.
-        rates: How often a pair of a source, or of ``source/kind``, comes in an epoch; 1 where not named.
-        long_tokens: Pairs of more tokens, and their twins, come only ``long_rate`` times as often as their rate says:
-            one whole abstract takes as long as six sentences.
-        weights: Of their losses, likewise.
-        exclude: Sources left out altogether, to measure transfer to them.
+        rates: How often a pair of a source, or of ``source/kind``, comes in an epoch. Default: 1.
+        long_tokens: Pairs with more tokens, and their twins, have their rate multiplied by ``long_rate``: one whole
+            abstract takes as long as six sentences.
+        weights: Weights of the losses, by source or ``source/kind``.
+        exclude: Sources to leave out, to measure transfer to them.
     """
 
     seed: int = 0
@@ -75,10 +76,10 @@ class FitConfig(Record):
 
     @classmethod
     def read(cls, path: Path | None) -> FitConfig:
-        """From a JSON file, or a YAML file where PyYAML is there (transformers brings it); None is all defaults.
+        """Read a JSON file, or a YAML file if PyYAML is installed (transformers brings it). None means all defaults.
 
         Raises:
-            InputError: The file cannot be read, or names what there is not.
+            InputError: The file cannot be read, or names an unknown setting.
         """
         if path is None:
             return cls()
@@ -86,7 +87,7 @@ class FitConfig(Record):
             return cls.model_validate_json(json.dumps(_parsed(path)))
         except ValidationError as error:
             field, problem = first_problem(error)
-            raise InputError(f"expected a training config; {path} is none: {field}: {problem}") from None
+            raise InputError(f"expected a training config; found a problem in {path}: {field}: {problem}") from None
 
 
 def _parsed(path: Path) -> Any:
@@ -107,7 +108,7 @@ Integers = NDArray[np.int64]
 Label = Literal["entails", "contradicts", "neutral"]
 READ_AHEAD = 4096
 UNLABELLED = "unlabelled"
-"""The kind of pairs that nobody labelled: what a teacher says of them is all that counts."""
+"""Kind of the pairs without a label, which learn from a teacher only."""
 
 
 class LabelledPair(Record):
@@ -116,10 +117,10 @@ class LabelledPair(Record):
     Attributes:
         source: The data set it comes from.
         kind: How the pair was made (``gold``, ``number-changed`` ...).
-        group: What it shares with pairs that are not independent of it: its document or question.
+        group: Shared by pairs that depend on each other: their document or question.
         twin: Shared by a supported claim and the broken ones made from it.
-        binary: The data say only whether the premise entails the claim, not whether it contradicts it.
-        taught: A larger model's probabilities, in the order of ``verify.judging``'s columns.
+        binary: Whether the data only say if the premise entails the claim, not if it contradicts it.
+        taught: A larger model's probabilities, in the order of ``COLUMNS``.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -136,12 +137,12 @@ class LabelledPair(Record):
 
     @property
     def labelled(self) -> bool:
-        """Whether its label is the data's own; else only what it was ``taught`` counts."""
+        """Whether the pair has a label of its own. Otherwise only ``taught`` counts."""
         return self.kind != UNLABELLED
 
     @property
     def pair(self) -> Pair:
-        """What the model reads."""
+        """The texts that the model reads."""
         return Pair(self.premise, self.claim)
 
     @property
@@ -156,21 +157,21 @@ class LabelledPair(Record):
 
 
 def read_pairs(path: Path, exclude: Iterable[str] = ()) -> list[LabelledPair]:
-    """A file's pairs, those of the excluded sources left out.
+    """Read a file's pairs without those of excluded sources.
 
     Raises:
-        InputError: The file cannot be read, a line is no such pair, or none is left.
+        InputError: The file cannot be read, a line is not a labelled pair, or no pairs are left.
     """
     left_out = frozenset(exclude)
     pairs = [pair for pair in read_jsonl(LabelledPair, path) if pair.source not in left_out]
     if not pairs:
-        raise InputError(f"expected labelled pairs in {path}; found none" + (f" but {left_out}" if left_out else ""))
+        raise InputError(f"expected labelled pairs in {path}; found none" + (f" except {left_out}" if left_out else ""))
     return pairs
 
 
 @dataclass(frozen=True)
 class EncodedPair:
-    """A pair as the model reads it, and what its loss needs to know."""
+    """A pair as the model reads it, with what its loss needs."""
 
     encoded: EncodedInput
     column: int
@@ -181,20 +182,21 @@ class EncodedPair:
     labelled: bool = True
 
     def __len__(self) -> int:
-        """Tokens."""
+        """Return the number of tokens."""
         return len(self.encoded.ids)
 
 
 def encode_pairs(encoder: Encoder, pairs: Sequence[LabelledPair], weights: dict[str, float]) -> list[EncodedPair]:
-    """The pairs in their order; a weight is looked up by ``source/kind``, then by ``source``, and else is 1.
+    """Encode the pairs in order. Weights are looked up by ``source/kind``, then by ``source``. Default: 1.
 
     Raises:
-        InputError: One has neither a label of its own nor a teacher's.
+        InputError: A pair has neither a label nor a teacher's judgement.
     """
     unknown = next((pair for pair in pairs if not pair.labelled and pair.taught is None), None)
     if unknown is not None:
         raise InputError(
-            f"expected pairs of the kind {UNLABELLED} to be taught; found none for {unknown.claim!r:.80}. Run teach."
+            f"expected pairs of the kind {UNLABELLED} to have a teacher's judgement; found none for "
+            f"{unknown.claim!r:.80}. Run teach."
         )
     found: list[EncodedPair] = []
     for start in range(0, len(pairs), READ_AHEAD):
@@ -208,12 +210,12 @@ def encode_pairs(encoder: Encoder, pairs: Sequence[LabelledPair], weights: dict[
 
 
 def setting(table: dict[str, float], pair: LabelledPair) -> float:
-    """What a config says about a pair, by ``source/kind``, then by ``source``; 1 where it says nothing."""
+    """Look up a pair's setting by ``source/kind``, then by ``source``. Default: 1."""
     return table.get(f"{pair.source}/{pair.kind}", table.get(pair.source, 1.0))
 
 
 def twin_units(pairs: Sequence[LabelledPair]) -> list[list[int]]:
-    """Indices that must stay in one batch: twins together, every other pair alone."""
+    """Return the indices that must stay in one batch: twins together, every other pair alone."""
     units: dict[object, list[int]] = {}
     for index, pair in enumerate(pairs):
         units.setdefault(index if pair.twin is None else (pair.source, pair.twin), []).append(index)
@@ -221,19 +223,19 @@ def twin_units(pairs: Sequence[LabelledPair]) -> list[list[int]]:
 
 
 Batch = list[list[int]]
-"""Pairs computed at once, in units that must not be parted."""
+"""Pairs computed at once, in units that must not be split."""
 
 MIXED = 2048
-"""Pairs among which those of like length are put together: few enough that every stretch sees all sources."""
+"""Pairs sorted by length at a time: few enough that every stretch contains all sources."""
 
 
 @dataclass(frozen=True)
 class TrainingOrder:
-    """The order of a run.
+    """The order of the pairs in a run.
 
     Attributes:
         units: Indices of pairs that stay in one batch.
-        lengths: Tokens of each pair.
+        lengths: Number of tokens of each pair.
         rates: How often each unit comes in an epoch, on average.
     """
 
@@ -245,7 +247,7 @@ class TrainingOrder:
     seed: int
 
     def steps(self, examples: int) -> Iterator[list[Batch]]:
-        """The optimiser's steps, until this many pairs have been seen; each is a list of batches."""
+        """Yield the optimiser's steps (lists of batches) until this many pairs have been seen."""
         seen = 0
         for epoch in count():
             for step in self._epoch(epoch):
@@ -255,7 +257,7 @@ class TrainingOrder:
                     return
 
     def epoch_examples(self) -> int:
-        """Pairs in an epoch, on average."""
+        """Return the average number of pairs in an epoch."""
         return round(sum(rate * len(unit) for unit, rate in zip(self.units, self.rates, strict=True)))
 
     def _epoch(self, epoch: int) -> Iterator[list[Batch]]:
@@ -278,7 +280,7 @@ class TrainingOrder:
         return int(max(self.lengths[unit]))
 
     def _batches(self, units: list[list[int]]) -> list[Batch]:
-        """Units of like length together, as many as the token budget lets in; the longest comes last."""
+        """Put units of similar length together, up to the token budget; the longest come last."""
         batches: list[Batch] = []
         held = 0
         for unit in units:
@@ -294,7 +296,7 @@ class TrainingOrder:
 
 
 def size(step: list[Batch]) -> int:
-    """Pairs in a step."""
+    """Return the number of pairs in a step."""
     return sum(len(unit) for batch in step for unit in batch)
 
 

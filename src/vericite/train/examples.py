@@ -1,4 +1,4 @@
-"""What models learn to attribute from: a sentence, its sources, and which of them support it."""
+"""Examples for training attribution: a sentence, its sources, and which of them support it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vericite.text.citations import parse_answer
 
 
 class TrainConfig(Record):
-    """How something is trained; a file of JSON names what is not as usual."""
+    """Settings of a training run. A JSON file names those that differ from their defaults."""
 
     @classmethod
     def read(cls, path: Path | None) -> Self:
-        """From a JSON file; None is all defaults.
+        """Read a JSON file; None means all defaults.
 
         Raises:
-            InputError: The file cannot be read, or names what there is not.
+            InputError: The file cannot be read, or names an unknown setting.
         """
         if path is None:
             return cls()
@@ -46,7 +46,7 @@ class ExampleSource(Record):
 
     @property
     def document(self) -> Document:
-        """It as a document."""
+        """Convert to a Document."""
         return Document.from_text(self.id, self.text or self.title, self.title)
 
 
@@ -54,12 +54,12 @@ class AttributionExample(Record):
     """One line of a training or development file.
 
     Attributes:
-        supports: The sources that support the sentence, alone or together, from 1.
-        unknown: Sources of which it is not known; they count for nothing.
-        weight: Of its part of the loss.
-        kind: How it was made (``long``, ``paraphrase``, ``joined`` ...).
+        supports: Numbers, from 1, of the sources that support the sentence, alone or together.
+        unknown: Numbers of the sources without a label; they are ignored.
+        weight: Weight in the loss.
+        kind: How the example was made (``long``, ``paraphrase``, ``joined`` ...).
         made_from: The data set it comes from.
-        group: What it shares with lines that are not independent of it: its question or document.
+        group: Shared by lines that depend on each other: their question or document.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -88,23 +88,23 @@ class AttributionExample(Record):
         if wrong:
             raise ValueError(f"expected sources from 1 to {len(self.sources)}; found {wrong[0]}")
         if len({source.id for source in self.sources}) < len(self.sources):
-            raise ValueError("expected sources with ids that differ; found one twice")
+            raise ValueError("expected sources with different ids; found one twice")
         return self
 
     @property
     def answer(self) -> Answer:
-        """The sentence as an answer of its own that cites nothing."""
+        """The sentence as an answer without citations."""
         return one_claim(self.id, self.sentence, [source.document for source in self.sources], self.question)
 
     @property
     def gold(self) -> Gold:
-        """What it ought to cite."""
+        """The documents that the sentence should cite."""
         ids = tuple(self.sources[number - 1].id for number in sorted(set(self.supports)))
         return Gold(id=self.id, citations=(GoldSentence(sentence=0, documents=ids),))
 
 
 def one_claim(id: str, sentence: str, documents: Sequence[Document], question: str | None) -> Answer:
-    """A sentence as an answer: one claim, whatever stops and markers are in it."""
+    """Return the sentence as an answer with one claim, whatever stops and markers it has."""
     answer = parse_answer(id, sentence, documents, question)
     first = answer.claims[0]
     whole = first.model_copy(
@@ -118,10 +118,10 @@ def one_claim(id: str, sentence: str, documents: Sequence[Document], question: s
 
 
 def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:
-    """The examples of these files, in their order.
+    """Read the examples of these files in order.
 
     Raises:
-        InputError: A file cannot be read, a line is no example, or there is none.
+        InputError: A file cannot be read, a line is not an example, or there are none.
     """
     found: list[AttributionExample] = []
     listed = list(paths)
@@ -129,7 +129,7 @@ def read_examples(paths: Iterable[Path]) -> list[AttributionExample]:
         try:
             found += read_jsonl(AttributionExample, path)
         except RecordError as error:
-            raise InputError(f"{error}. Mend or remove that line; docs/training.md has the form.") from None
+            raise InputError(f"{error}. Correct or remove that line; docs/training.md shows the format.") from None
     if not found:
         names = ", ".join(map(str, listed)) or "no file"
         raise InputError(f"expected examples in {names}; found none. Make some: vericite train attribution-data")
@@ -142,44 +142,46 @@ def refuse_shared(
     by: Literal["sentence", "question"] = "sentence",
     what: str = "development examples",
 ) -> None:
-    """Refuse examples that are trained on too: of the same group, or with the same text.
+    """Refuse examples that are also trained on: same group, or same text.
 
     Args:
-        dev: Examples that are not to be learnt from.
-        others: Those that are.
-        by: Whose text is compared; of an example without a question its sentence.
-        what: What the former are, for the error.
+        dev: Examples that must not be trained on.
+        others: Training examples.
+        by: The text to compare. Examples without a question are compared by sentence.
+        what: Name of the first examples in the error.
 
     Raises:
-        InputError: There is one.
+        InputError: An example is in both.
     """
-    groups = {it.group for it in others if it.group}
-    texts = {_compared(it, by)[1] for it in others}
-    for one in dev:
-        named, text = _compared(one, by)
-        if one.group in groups:
+    groups = {example.group for example in others if example.group}
+    texts = {_compared(example, by)[1] for example in others}
+    for example in dev:
+        named, text = _compared(example, by)
+        if example.group in groups:
             raise InputError(
-                f"expected {what} that are not trained on; found {one.id}, whose group {one.group} is in both. Split "
-                "the data by group."
+                f"expected {what} that are not trained on; found {example.id}, whose group {example.group} is in both. "
+                "Split the data by group."
             )
         if text in texts:
             raise InputError(
-                f"expected {what} that are not trained on; found {one.id}, whose {named} is in both. Leave it out of "
-                "one of them."
+                f"expected {what} that are not trained on; found {example.id}, whose {named} is in both. Remove it "
+                "from one of them."
             )
 
 
-def _compared(it: AttributionExample, by: Literal["sentence", "question"]) -> tuple[str, str]:
-    """What of an example is held against others, by name, and its words."""
-    named, text = ("question", it.question) if by == "question" and it.question else ("sentence", it.sentence)
+def _compared(example: AttributionExample, by: Literal["sentence", "question"]) -> tuple[str, str]:
+    """Return the name and the words of the text to compare."""
+    named, text = (
+        ("question", example.question) if by == "question" and example.question else ("sentence", example.sentence)
+    )
     return named, as_compared(text)
 
 
 def as_compared(text: str) -> str:
-    """A text as it is held against others: small letters, one space between words."""
+    """Normalize for comparison: lower case, one space between words."""
     return " ".join(text.lower().split())
 
 
 def as_line(example: AttributionExample) -> str:
-    """A line of the file, without what is as usual."""
+    """Return a line of the file, without default values."""
     return json.dumps(example.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)

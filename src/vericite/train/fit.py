@@ -1,12 +1,12 @@
-# torch is in the extra [train] alone, and annotates its own functions only in part.
+# torch comes with the extra [train] only, and its own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-"""Fine-tune a BERT into a verifier: what ``vericite train fit`` does.
+"""Fine-tune a BERT into a verifier (``vericite train fit``).
 
-DATA is a file of labelled pairs, or a folder with ``train.jsonl``; BASE a folder with a BERT's
-``model.safetensors`` and ``config.json``, which may be the ``model`` of an earlier run. OUT gets ``model``
-(the finished weights), ``at-33`` and ``at-66`` (those on the way), checkpoints, ``log.jsonl`` and
-``manifest.json``. A run that was ended goes on with ``--resume`` as if it had not been.
+DATA is a file of labelled pairs, or a folder with ``train.jsonl``. BASE is a folder with a BERT's
+``model.safetensors`` and ``config.json``; it may be the ``model`` of an earlier run. OUT gets ``model`` (the final
+weights), ``at-33`` and ``at-66`` (the weights on the way), checkpoints, ``log.jsonl`` and ``manifest.json``.
+``--resume`` continues an interrupted run with the same result as without the interruption.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 def save_checkpoint(
     folder: Path, place: dict[str, Any], network: nn.Module, optimizer: Optimizer, average: dict[str, Tensor]
 ) -> Path:
-    """Write one, then remove those before it; a write that is cut short leaves them as they were.
+    """Write a checkpoint, then remove the older ones. They stay when the write is interrupted.
 
     Args:
-        folder: The run's.
-        place: Counts, among them ``step``.
-        network: Its weights.
-        optimizer: AdamW over all of the network's parameters that are trained.
-        average: The weights' mean so far, by name; empty before averaging starts.
+        folder: The run's folder.
+        place: The run's counts, among them ``step``.
+        network: The network to save.
+        optimizer: AdamW over all trained parameters of the network.
+        average: Mean of the weights so far, by name; empty before averaging starts.
     """
     written = folder / f".{PREFIX}unfinished"
     shutil.rmtree(written, ignore_errors=True)
@@ -82,7 +82,7 @@ def save_checkpoint(
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    # Copied, since safetensors refuses tensors that share their memory.
+    # Cloned, since safetensors refuses tensors that share memory.
     save_file(
         {name: value.detach().clone().contiguous() for name, value in tensors.items()}, written / "state.safetensors"
     )
@@ -101,15 +101,15 @@ def save_checkpoint(
 
 
 def latest_checkpoint(folder: Path) -> Path | None:
-    """The run's newest, or None."""
+    """Return the run's newest checkpoint, or None."""
     return max(folder.glob(f"{PREFIX}*"), default=None, key=lambda path: path.name)
 
 
 def load_checkpoint(path: Path, network: nn.Module, optimizer: Optimizer) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Put everything back where it was; gives the place and the average.
+    """Restore a checkpoint. Return the place and the average.
 
     Raises:
-        InputError: It is of another network.
+        InputError: The checkpoint belongs to another network.
     """
     tensors = load_file(path / "state.safetensors")
     try:
@@ -133,16 +133,16 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run starts from, where it is written, how long it is and on what it computes.
+    """The base, the folder, the length and the device of a run.
 
     Attributes:
-        base: A BERT: ``model.safetensors`` and ``config.json``.
+        base: Folder of a BERT: ``model.safetensors`` and ``config.json``.
         out: The run's folder.
-        examples: Pairs to see.
-        epochs: The same, in multiples of the data; 1 where nothing else is given.
-        minutes: The same, by this machine's speed in a short trial.
+        examples: Number of pairs to train on.
+        epochs: Length in passes over the data. Default when no length is given: 1.
+        minutes: Length in minutes, estimated from a short trial on this machine.
         checkpoint_minutes: Minutes between checkpoints.
-        resume: Go on with a run that was ended.
+        resume: Continue an interrupted run.
         device: ``cpu``, ``cuda`` or ``auto``.
     """
 
@@ -157,7 +157,7 @@ class RunOptions:
 
 
 def begin_manifest(options: RunOptions, config: FitConfig, data: Path, run: TrainingRun) -> None:
-    """Say what the run is about to do."""
+    """Write the manifest of a new run."""
     held = {
         **_made_from(config, data, options.base),
         "examples": run.examples,
@@ -172,27 +172,29 @@ def begin_manifest(options: RunOptions, config: FitConfig, data: Path, run: Trai
 
 
 def read_manifest(out: Path, config: FitConfig, data: Path, base: Path) -> int:
-    """The length of a run that is to be resumed.
+    """Return the length of the run to resume.
 
     Raises:
-        InputError: There is none, it was finished, or it was of other data, base or config.
+        InputError: There is no run, it is finished, or it has other data, another base or another config.
     """
     path = out / NAME
     if not path.is_file():
         raise InputError(f"expected a run to resume in {out}; found no {NAME}. Leave --resume out.")
     held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if "finished" in held:
-        raise InputError(f"expected a run that was ended early; the one in {out} is finished: see {out / 'model'}.")
+        raise InputError(f"expected an unfinished run; the one in {out} is finished: see {out / 'model'}.")
     for name, value in _made_from(config, data, base).items():
         if held[name] != value:
-            raise InputError(f"expected the run's own {name}: {held[name]}; found {value}. Name what it began with.")
+            raise InputError(
+                f"expected the run's own {name}: {held[name]}; found {value}. Use the values it began with."
+            )
     held["started"].append(_now())
     _write(out, held)
     return int(held["examples"])
 
 
 def end_manifest(out: Path, place: dict[str, Any]) -> None:
-    """Say that the run is finished, and what its weights hash to."""
+    """Record that the run is finished, with the hash of its weights."""
     held = json.loads((out / NAME).read_text(encoding="utf-8"))
     model = _sha256(out / "model" / "model.safetensors")
     _write(out, {**held, "finished": _now(), **place, "model_sha256": model})
@@ -217,7 +219,7 @@ def _sha256(path: Path) -> str:
 
 
 def _git() -> str | None:
-    """The checkout's commit; None outside one."""
+    """Return the checkout's commit, or None outside a checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -234,7 +236,7 @@ def _write(out: Path, held: dict[str, Any]) -> None:
 
 
 class FitProgress:
-    """Sums up the steps since the last line."""
+    """Sums up the steps since the last log line."""
 
     def __init__(self, log: Path, examples: int, every: int = 50) -> None:
         self._log, self._examples, self._every = log, examples, every
@@ -247,12 +249,12 @@ class FitProgress:
         self._losses: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def loss(self, name: str, value: float, count: int = 1) -> None:
-        """One or more losses of a source, or of the margins, added up."""
+        """Add up losses of one source, or of the margins."""
         self._losses[name][0] += value
         self._losses[name][1] += count
 
     def step(self, place: dict[str, Any], pairs: int, tokens: int, rate: float) -> None:
-        """A step is done; every so many, say so."""
+        """Count a step, and write a log line after every ``every`` steps."""
         self._steps += 1
         self._pairs += pairs
         self._tokens += tokens
@@ -278,25 +280,25 @@ class FitProgress:
 
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""Numbers of glibc's mallopt."""
+"""Parameter numbers of glibc's mallopt."""
 
 
 def set_up(threads: int) -> None:
-    """Set the cores, and let the allocator keep what it has.
+    """Set the number of threads, and keep the allocator from returning memory.
 
-    glibc hands every large tensor back to the kernel and faults its pages in again at the next step:
-    batches of whole abstracts take 4 times as long that way.
+    glibc returns every large tensor to the kernel and faults its pages in again at the next step. Batches of whole
+    abstracts take 4 times as long that way.
     """
     torch.set_num_threads(threads)
-    # Another C library than glibc has no such functions, and no such trouble.
+    # Other C libraries have no such functions, and do not need them.
     with contextlib.suppress(AttributeError, OSError, TypeError):
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_THRESHOLD, 2**30)
         library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
-def give_back() -> None:
-    """Return what the allocator has kept in pieces: batches of all lengths leave gaps, gigabytes in an hour."""
+def trim_memory() -> None:
+    """Return fragmented memory to the system. Batches of different lengths leave gigabytes of gaps in an hour."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -307,12 +309,12 @@ THIRDS = {1 / 3: "at-33", 2 / 3: "at-66"}
 
 
 def support(logits: Tensor) -> Tensor:
-    """Log odds of entailment against the two other labels together."""
+    """Return the log odds of entailment against the two other labels together."""
     return logits[:, ENTAILS] - torch.logsumexp(logits[:, [CONTRADICTS, NEUTRAL]], dim=1)
 
 
 def label_losses(logits: Tensor, columns: Tensor, binary: Tensor, smoothing: float) -> Tensor:
-    """One loss a pair: over three labels, or over two where the data do not tell contradiction from neutral."""
+    """Return a loss for each pair: over three labels, or over two where the data do not separate contradiction."""
     three = F.cross_entropy(logits, columns, reduction="none", label_smoothing=smoothing)
     entailed = (columns == ENTAILS).to(logits.dtype) * (1 - smoothing) + smoothing / 2
     two = F.binary_cross_entropy_with_logits(support(logits), entailed, reduction="none")
@@ -322,14 +324,14 @@ def label_losses(logits: Tensor, columns: Tensor, binary: Tensor, smoothing: flo
 def taught_losses(
     logits: Tensor, own: Tensor, taught: list[tuple[float, float, float] | None], labelled: list[bool], share: float
 ) -> Tensor:
-    """Losses of which a part is the cross entropy with a teacher's probabilities, where there are any.
+    """Mix the losses with the cross entropy to a teacher's probabilities, for rows that have them.
 
     Args:
-        logits: Of one batch.
-        own: Its losses by the data's labels.
-        taught: The teacher's probabilities, by row.
-        labelled: Whether the data have a label at all; where they have none, the teacher's word is all.
-        share: The teacher's part where they have one.
+        logits: Logits of one batch.
+        own: Losses by the labels of the data.
+        taught: The teacher's probabilities for each row.
+        labelled: Whether a row has a label. A row without one learns from the teacher only.
+        share: The teacher's share in rows with a label.
     """
     parts = torch.tensor(
         [0.0 if row is None else share if known else 1.0 for row, known in zip(taught, labelled, strict=True)]
@@ -340,13 +342,13 @@ def taught_losses(
 
 
 def margin_losses(logits: Tensor, columns: Tensor, units: list[list[int]], margin: float) -> Tensor:
-    """For each supported claim and each broken twin of it, how far the one's odds are from exceeding the other's.
+    """Return how far each supported claim is from beating each broken twin by the margin, in log odds.
 
     Args:
-        logits: Of one batch.
-        columns: Its labels.
+        logits: Logits of one batch.
+        columns: Labels of the batch.
         units: Rows that are twins of one another.
-        margin: By how much they must.
+        margin: Required difference.
     """
     better: list[int] = []
     worse: list[int] = []
@@ -379,11 +381,11 @@ class TrainingRun:
 
     @property
     def place(self) -> dict[str, Any]:
-        """Where it is."""
+        """Counts that say how far the run is."""
         return {"step": self.step, "seen": self.seen, "averaged": self.averaged}
 
     def take(self, step: list[Batch]) -> None:
-        """One step of the optimiser."""
+        """Take one step of the optimiser."""
         self.network.train()
         factor = self._schedule()
         for group in self.optimizer.param_groups:
@@ -408,12 +410,12 @@ class TrainingRun:
         return share / rising if share < rising else max(0.0, (1 - share) / max(1 - rising, 1e-9))
 
     def logits(self, rows: Sequence[EncodedPair]) -> Tensor:
-        """The network's output. On the processor: losses are of a few numbers a pair, and need no device."""
+        """Return the network's output on the CPU: the losses are small, and need no accelerator."""
         with torch.autocast(self.network.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             return self.network(*padded([row.encoded for row in rows])).cpu()
 
     def _learn(self, batch: Batch, count: int) -> int:
-        """Add a batch's share of the step's gradient; gives its tokens."""
+        """Add a batch's share of the step's gradient. Return its number of tokens."""
         rows = [self.pairs[index] for unit in batch for index in unit]
         logits = self.logits(rows)
         columns = torch.tensor([row.column for row in rows])
@@ -442,7 +444,7 @@ class TrainingRun:
             held += (value - held) / self.averaged
 
     def save_model(self, folder: Path) -> None:
-        """The weights, averaged where averaging has begun, and the tokenizer."""
+        """Write the tokenizer and the weights, averaged if averaging has begun."""
         self.network.save(folder, self.average or None)
         if self.network.shape.by_distance:
             write_tokenizer(TOKENIZER, folder)
@@ -451,7 +453,7 @@ class TrainingRun:
 
 
 def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
-    """AdamW; a layer learns more slowly the deeper it lies, and norms and biases do not decay."""
+    """Return AdamW with smaller rates for deeper layers, and no decay of norms and biases."""
     layers = network.shape.num_hidden_layers
     groups: dict[tuple[float, float], list[Tensor]] = {}
     for name, parameter in network.named_parameters():
@@ -459,7 +461,7 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
             parameter.requires_grad_(not config.freeze_embeddings)
             depth = layers
         else:
-            # What all layers share counts as the first's: its gradient would go back through all of them.
+            # What all layers share counts as the first layer: its gradient passes through all of them.
             shared = name.startswith("encoder.") and not name.startswith("encoder.layer.")
             head = not name.startswith("encoder.")
             layer = 0 if shared else layers - 1 if head else int(name.split(".")[2])
@@ -479,12 +481,12 @@ def make_optimizer(network: CrossEncoder, config: FitConfig) -> Optimizer:
 
 
 def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> TrainingRun:
-    """Read and encode the data, load the base; the run's length is still open.
+    """Read and encode the data and load the base. The run's length is set later.
 
     Raises:
         InputError: The data, the base or the device cannot be used.
     """
-    # Before minutes are spent on encoding.
+    # Checked first, before minutes are spent on encoding.
     place = torch_device(device)
     set_up(config.threads)
     torch.manual_seed(config.seed)
@@ -503,13 +505,13 @@ def prepare(data: Path, base: Path, config: FitConfig, device: str = "cpu") -> T
     network = load_network(base, config.dropout, config.seed).to(place)
     if config.max_tokens > network.shape.max_position_embeddings:
         reads = network.shape.max_position_embeddings
-        raise InputError(f"expected max_tokens of at most {reads}, which {base} reads; found {config.max_tokens}")
+        raise InputError(f"expected max_tokens of at most {reads}, the limit of {base}; found {config.max_tokens}")
     optimizer = make_optimizer(network, config)
     return TrainingRun(config, pairs, plan, network, optimizer, 0, None, tokenizer=tokenizer)
 
 
 def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConfig) -> int:
-    """How many pairs a run of so many minutes can see on this machine, by a short trial."""
+    """Estimate by a short trial how many pairs a run of this many minutes can train on."""
     trial = prepare(data, options.base, config, options.device)
     trial.examples = 10**9
     steps = list(zip(range(TRIAL_STEPS), trial.plan.steps(trial.examples), strict=False))
@@ -522,7 +524,7 @@ def examples_in(minutes: float, data: Path, options: RunOptions, config: FitConf
 
 
 def fit(run: TrainingRun, out: Path, every_minutes: float) -> None:
-    """Train to the end, with checkpoints on the way; goes on from the newest there is."""
+    """Train to the end with checkpoints, starting from the newest one."""
     found = latest_checkpoint(out)
     if found:
         place, run.average = load_checkpoint(found, run.network, run.optimizer)
@@ -535,7 +537,7 @@ def fit(run: TrainingRun, out: Path, every_minutes: float) -> None:
         before = run.seen
         run.take(step)
         if run.step % TRIM_EVERY == 0:
-            give_back()
+            trim_memory()
         for mark, name in thirds.items():
             if before < mark <= run.seen:
                 run.save_model(out / name)
@@ -545,20 +547,20 @@ def fit(run: TrainingRun, out: Path, every_minutes: float) -> None:
     run.save_model(out / "model")
 
 
-def carry_out(
+def run_training(
     options: RunOptions, config: FitConfig, data: Path, prepared: Callable[[int | None], TrainingRun], every: int = 50
 ) -> None:
-    """Train: a new run, or one that was ended.
+    """Train: start a new run, or resume one.
 
     Args:
-        options: Where, and whether to go on with a run that is there.
-        config: The run's choices.
-        data: The file it is made from.
-        prepared: Makes the run; it is given the length of one that is resumed.
-        every: Steps from one line of the log to the next.
+        options: Where to write, and whether to resume.
+        config: The run's settings.
+        data: The file with the pairs.
+        prepared: Makes the run; called with the length of the run to resume, or None.
+        every: Steps between log lines.
 
     Raises:
-        InputError: The folder holds a run already, or not the one that is to be resumed.
+        InputError: The folder already holds a run, or not the one to resume.
     """
     out = options.out
     with only_one(out, ".lock", doing="trains in", other="run"):
@@ -573,15 +575,15 @@ def carry_out(
 
 
 def train_verifier(data: Path, options: RunOptions, config: FitConfig) -> None:
-    """Fine-tune a verifier on labelled pairs: a file of them, or a folder with ``train.jsonl``.
+    """Fine-tune a verifier on labelled pairs: a file, or a folder with ``train.jsonl``.
 
     Raises:
-        InputError: What was named cannot be used, or the folder holds another run.
+        InputError: An input cannot be used, or the folder holds another run.
     """
     lengths = {"--examples": options.examples, "--epochs": options.epochs, "--minutes": options.minutes}
     given = [name for name, value in lengths.items() if value is not None]
     if len(given) > 1:
-        raise InputError(f"expected one length of the run; found {' and '.join(given)}. Leave one out.")
+        raise InputError(f"expected one length of the run; found {' and '.join(given)}. Give only one.")
     file = data / "train.jsonl" if data.is_dir() else data
 
     def prepared(resumed: int | None) -> TrainingRun:
@@ -592,4 +594,4 @@ def train_verifier(data: Path, options: RunOptions, config: FitConfig) -> None:
         run.examples = examples or round((options.epochs or 1) * run.plan.epoch_examples())
         return run
 
-    carry_out(options, config, file, prepared)
+    run_training(options, config, file, prepared)

@@ -1,10 +1,10 @@
-# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# torch, transformers and peft come with the extra [train] only, and their own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownLambdaType=false
-"""Decoders that learn to write cited answers, as MultiAttr's in-line models: what ``train inline`` does.
+"""Train decoders that write cited answers, like MultiAttr's in-line models (``vericite train inline``).
 
-The loss is that of the answer alone, not of the sources and the question before it (completion-only).
+The loss covers the answer only, not the sources and the question before it (completion-only).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from vericite.train.lora import LoraConfig, LoraRun, LoraTask, adapted, seeded, 
 
 INSTRUCTION = "Answer the question from the sources. Cite the sources of each sentence by their numbers, as in [1][2]."
 ADAPTER = "adapter"
-LETTERS = tuple(int(4000 * 0.8**step) for step in range(21))
-"""How many characters of a source are shown, at most; the last is the least that is still a source."""
+SOURCE_LENGTHS = tuple(int(4000 * 0.8**step) for step in range(21))
+"""Maximum characters of each source, from the longest to the shortest that is still useful."""
 
 
 @dataclass(frozen=True)
 class Cited:
-    """A question with its sources, and the sentences of an answer that cites them.
+    """A question, its sources, and the sentences of an answer that cites them.
 
     Attributes:
-        sentences: With their markers.
-        weights: What each sentence counts in the loss.
+        sentences: Sentences with their markers.
+        weights: Weight of each sentence in the loss.
     """
 
     id: str
@@ -56,47 +56,47 @@ class Cited:
 
     @property
     def answer(self) -> str:
-        """The sentences behind each other."""
+        """All sentences as one text."""
         return " ".join(self.sentences)
 
 
-class Learnt(NamedTuple):
-    """Tokens, and what each counts in the loss; those before the answer have 0."""
+class EncodedAnswer(NamedTuple):
+    """Tokens and the weight of each in the loss. Tokens before the answer have weight 0."""
 
     ids: list[int]
     weights: list[float]
 
 
 def answers_of(examples: Sequence[AttributionExample]) -> Iterator[Cited]:
-    """Sentences of one question before the same sources, joined into an answer with markers."""
+    """Join the sentences that share a question and sources into one answer with markers."""
     groups: dict[tuple[str, tuple[str, ...]], list[AttributionExample]] = {}
-    for it in examples:
-        if it.question:
-            key = (it.group or it.id, tuple(source.id for source in it.sources))
-            groups.setdefault(key, []).append(it)
+    for example in examples:
+        if example.question:
+            key = (example.group or example.id, tuple(source.id for source in example.sources))
+            groups.setdefault(key, []).append(example)
     for (id, _), sentences in groups.items():
-        texts = tuple(marked(it.sentence, sorted(it.supports)) for it in sentences)
-        weights = tuple(it.weight for it in sentences)
+        texts = tuple(marked(example.sentence, sorted(example.supports)) for example in sentences)
+        weights = tuple(example.weight for example in sentences)
         yield Cited(id, sentences[0].question or "", sentences[0].sources, texts, weights)
 
 
 def asked_of(examples: Sequence[AttributionExample]) -> list[Cited]:
-    """The questions to answer. Whoever reads the answers knows a question by its id, so there is one of each.
+    """Return the questions to answer, one for each id: readers of the answers know a question by its id.
 
     Raises:
         InputError: Lines of one group have different sources.
     """
     found = list(answers_of(examples))
-    if twice := next((id for id, count in Counter(it.id for it in found).items() if count > 1), None):
+    if twice := next((id for id, count in Counter(answer.id for answer in found).items() if count > 1), None):
         raise InputError(
-            f"expected the lines of a question that is asked to have the same sources; found two lists of {twice}. "
+            f"expected the same sources on all lines of a question to answer; found two lists of sources for {twice}. "
             "Give each list a group of its own."
         )
     return found
 
 
 def marked(sentence: str, numbers: Sequence[int]) -> str:
-    """A sentence with markers before its full stop."""
+    """Put the markers before the sentence's full stop."""
     text = sentence.strip()
     if not numbers:
         return text
@@ -104,34 +104,35 @@ def marked(sentence: str, numbers: Sequence[int]) -> str:
     return f"{body.rstrip()} {render_markers(numbers)}{stop}"
 
 
-def prompted(it: Cited, most: int) -> str:
-    """What stands before the answer; the sources are cut to so many characters each."""
+def prompt_text(cited: Cited, most: int) -> str:
+    """Return the text before the answer, with each source cut to this many characters."""
     sources = "\n".join(
         f"[{number}] {f'{source.title} {source.text}'.strip()[:most]}"
-        for number, source in enumerate(it.sources, start=1)
+        for number, source in enumerate(cited.sources, start=1)
     )
-    return f"{INSTRUCTION}\n\nSources:\n{sources}\n\nQuestion: {it.question}\n\nAnswer:"
+    return f"{INSTRUCTION}\n\nSources:\n{sources}\n\nQuestion: {cited.question}\n\nAnswer:"
 
 
-def prompt_ids(it: Cited, tokenizer: Any, most: int) -> list[int] | None:
-    """What stands before the answer as tokens: the same whether an answer is learnt or asked for.
+def prompt_ids(cited: Cited, tokenizer: Any, most: int) -> list[int] | None:
+    """Return the tokens before the answer. They are the same in training and when the model is asked.
 
-    The ends of the sources give way where all is too long, never instruction and question. None if these leave no room.
+    Sources are cut at the end when the whole is too long; instruction and question are never cut. Returns None when
+    even the shortest sources do not fit.
     """
-    for letters in LETTERS:
-        ids: list[int] = tokenizer(prompted(it, letters))["input_ids"]
-        if ids[-1] == tokenizer.eos_token_id:  # tokenizers that end each text; the answer is still to come
+    for letters in SOURCE_LENGTHS:
+        ids: list[int] = tokenizer(prompt_text(cited, letters))["input_ids"]
+        if ids[-1] == tokenizer.eos_token_id:  # some tokenizers end each text; here the answer follows
             ids = ids[:-1]
         if len(ids) <= most:
             return ids
     return None
 
 
-def encoded(it: Cited, tokenizer: Any, most: int) -> Learnt | None:
-    """Prompt, answer and its end as tokens; None if there is no room for them."""
+def encoded(cited: Cited, tokenizer: Any, most: int) -> EncodedAnswer | None:
+    """Return prompt, answer and end token, or None when they do not fit."""
     answer: list[int] = []
     weights: list[float] = []
-    for sentence, weight in zip(it.sentences, it.weights, strict=True):
+    for sentence, weight in zip(cited.sentences, cited.weights, strict=True):
         ids: list[int] = tokenizer(f" {sentence}", add_special_tokens=False)["input_ids"]
         answer += ids
         weights += [weight] * len(ids)
@@ -139,15 +140,15 @@ def encoded(it: Cited, tokenizer: Any, most: int) -> Learnt | None:
         answer.append(tokenizer.eos_token_id)
         weights.append(weights[-1])
     answer, weights = answer[: most // 2], weights[: most // 2]
-    front = prompt_ids(it, tokenizer, most - len(answer))
-    return None if front is None else Learnt(front + answer, [0.0] * len(front) + weights)
+    front = prompt_ids(cited, tokenizer, most - len(answer))
+    return None if front is None else EncodedAnswer(front + answer, [0.0] * len(front) + weights)
 
 
 @dataclass(frozen=True)
 class InlineRun:
-    """What is trained and where it is written; ``ask`` are questions to answer when it is done.
+    """What to train on and where to write it. The questions in ``ask`` are answered after training.
 
-    None of ``dev``, which chooses, and of ``ask`` may be among ``data``.
+    ``data`` may not contain examples of ``dev``, which chooses the epoch, or of ``ask``.
     """
 
     base: str
@@ -159,19 +160,19 @@ class InlineRun:
     untrained: bool = False
 
 
-def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float], None]) -> dict[str, Any]:
-    """Train, write the adapter to OUT, and answer the questions there are.
+def train_inline(run: InlineRun, config: LoraConfig, report: Callable[[int, float], None]) -> dict[str, Any]:
+    """Train, write the adapter to OUT, and answer the questions in ``run.ask``.
 
     Raises:
-        InputError: The base or the data cannot be used, dev examples or questions that are asked are trained on, or
-            OUT is of another run.
-        ModelError: There is no such base, or it is not one that is safe to load.
+        InputError: The base or the data cannot be used, development examples or questions to ask are also trained on,
+            or OUT belongs to another run.
+        ModelError: The base does not exist, or is not safe to load.
     """
     read, chosen_by = read_examples(run.data), read_examples([run.dev])
     refuse_shared(chosen_by, read, "question")
     data, dev, asked = list(answers_of(read)), list(answers_of(chosen_by)), _asked(run, config, read)
     if not data or not dev:
-        raise InputError("expected examples with questions, from which answers can be joined; found none. Give more.")
+        raise InputError("expected examples with questions, to join answers from; found none. Give more examples.")
     files = [[_hash(path) for path in paths] for paths in (run.data, (run.dev,))]
     told = {"ask": _hash(run.ask) if run.ask else None, "new_tokens": run.new_tokens, "untrained": run.untrained}
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, **told}
@@ -187,12 +188,12 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
             folder = run.out / "steps"
             folder.mkdir(exist_ok=True)
             part = Job.in_folder(folder, settings, "an in-line model's steps")
-            facts = LoraRun(_task(model, known, held), config, part, tell).run()
+            facts = LoraRun(_task(model, known, held), config, part, report).run()
             facts["left out, too long"] = len(data) + len(dev) - len(known) - len(held)
             model.save_pretrained(str(run.out / ADAPTER))
             if write_adapter(model, config.alpha, run.out / ADAPTER_FILE):
                 facts["llama.cpp"] = ADAPTER_FILE
-        counted = {"trained": sum(it.numel() for it in trained(model).values())}
+        counted = {"trained": sum(parameter.numel() for parameter in trained(model).values())}
         if run.ask is not None:
             facts["answers"] = _answer_all(run, prompts, model, tokenizer)
             facts["not asked, too long"] = len(asked) - len(prompts)
@@ -201,32 +202,32 @@ def train_inline(run: InlineRun, config: LoraConfig, tell: Callable[[int, float]
 
 
 def _asked(run: InlineRun, config: LoraConfig, data: Sequence[AttributionExample]) -> list[Cited]:
-    """The questions to answer, none of them of the data, read before anything is trained."""
+    """Return the questions to answer. They are read, and compared with the data, before training starts."""
     if run.ask is None:
         return []
     if run.new_tokens >= config.max_tokens:
         raise InputError(
-            f"expected an answer of fewer tokens than the {config.max_tokens} (max_tokens) that prompt and answer have "
-            f"together; found {run.new_tokens}. Lower --new-tokens, or raise max_tokens in the config."
+            f"expected an answer shorter than max_tokens ({config.max_tokens}), which prompt and answer share; found "
+            f"{run.new_tokens}. Lower --new-tokens, or raise max_tokens in the config."
         )
-    read = [it for it in read_examples([run.ask]) if it.question]
+    read = [example for example in read_examples([run.ask]) if example.question]
     if not read:
-        raise InputError(f"expected examples with questions in {run.ask}; found none. Give their questions.")
+        raise InputError(f"expected examples with questions in {run.ask}; found none. Add their questions.")
     refuse_shared(read, data, "question", "questions to ask")
     return asked_of(read)
 
 
-def _fitting(some: Sequence[Cited], tokenizer: Any, most: int) -> list[Learnt]:
-    """Those that there is room for."""
-    found = [one for it in some if (one := encoded(it, tokenizer, most)) is not None]
+def _fitting(some: Sequence[Cited], tokenizer: Any, most: int) -> list[EncodedAnswer]:
+    """Encode the answers that fit."""
+    found = [learnt for cited in some if (learnt := encoded(cited, tokenizer, most)) is not None]
     if not found:
         raise _no_room(most, "question and answer")
     return found
 
 
 def _prompts(asked: Sequence[Cited], tokenizer: Any, most: int) -> list[tuple[Cited, list[int]]]:
-    """Questions with their prompts; those that there is room for."""
-    found = [(it, ids) for it in asked if (ids := prompt_ids(it, tokenizer, most)) is not None]
+    """Return the questions that fit, with their prompts."""
+    found = [(cited, ids) for cited in asked if (ids := prompt_ids(cited, tokenizer, most)) is not None]
     if asked and not found:
         raise _no_room(most, "a question")
     return found
@@ -234,19 +235,23 @@ def _prompts(asked: Sequence[Cited], tokenizer: Any, most: int) -> list[tuple[Ci
 
 def _no_room(most: int, what: str) -> InputError:
     return InputError(
-        f"expected room for {what} and {LETTERS[-1]} characters of each source; found {most} tokens, too few for any. "
+        f"expected room for {what} and {SOURCE_LENGTHS[-1]} characters of each source; found {most} tokens, too few. "
         "Raise max_tokens in the config."
     )
 
 
-def _task(model: Any, known: Sequence[Learnt], held: Sequence[Learnt]) -> LoraTask:
-    def loss_of(some: Sequence[Learnt]) -> tuple[Tensor, float]:
-        longest = max(len(it.ids) for it in some)
-        lacking = [longest - len(it.ids) for it in some]
-        ids = torch.tensor([it.ids + [0] * more for it, more in zip(some, lacking, strict=True)])
-        mask = torch.tensor([[1] * len(it.ids) + [0] * more for it, more in zip(some, lacking, strict=True)])
-        weights = torch.tensor([it.weights + [0.0] * more for it, more in zip(some, lacking, strict=True)])[:, 1:]
-        # Words of the sources are not learnt, so the vocabulary is not asked about them.
+def _task(model: Any, known: Sequence[EncodedAnswer], held: Sequence[EncodedAnswer]) -> LoraTask:
+    def loss_of(answers: Sequence[EncodedAnswer]) -> tuple[Tensor, float]:
+        longest = max(len(example.ids) for example in answers)
+        padding = [longest - len(example.ids) for example in answers]
+        ids = torch.tensor([example.ids + [0] * more for example, more in zip(answers, padding, strict=True)])
+        mask = torch.tensor(
+            [[1] * len(example.ids) + [0] * more for example, more in zip(answers, padding, strict=True)]
+        )
+        weights = torch.tensor(
+            [example.weights + [0.0] * more for example, more in zip(answers, padding, strict=True)]
+        )[:, 1:]
+        # Words of the sources are not learnt, so no logits are computed for them.
         learnt = (weights > 0).any(dim=0).nonzero()[:, 0]
         logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=learnt).logits.float()
         following, counted = ids[:, 1:][:, learnt], weights[:, learnt]
@@ -254,7 +259,7 @@ def _task(model: Any, known: Sequence[Learnt], held: Sequence[Learnt]) -> LoraTa
         return (loss * counted.reshape(-1)).sum(), float(counted.sum())
 
     def dev_loss() -> float:
-        parts = [loss_of([it]) for it in held]
+        parts = [loss_of([example]) for example in held]
         return sum(float(loss) for loss, _ in parts) / max(sum(weight for _, weight in parts), 1e-9)
 
     model.train()
@@ -262,20 +267,20 @@ def _task(model: Any, known: Sequence[Learnt], held: Sequence[Learnt]) -> LoraTa
 
 
 def _answer_all(run: InlineRun, prompts: Sequence[tuple[Cited, list[int]]], model: Any, tokenizer: Any) -> int:
-    """Answers to the questions, written as ``check`` and ``score`` read them; a run that was ended goes on."""
+    """Write answers in the form that ``check`` and ``score`` read. An interrupted run continues."""
     lines = Lines(run.out / "answers.jsonl", AnswerToCheck)
-    done = {it.id for it in lines.read()}
-    left = [(it, ids) for it, ids in prompts if it.id not in done]
+    done = {answer.id for answer in lines.read()}
+    left = [(cited, ids) for cited, ids in prompts if cited.id not in done]
     model.eval()
-    for it, ids in left:
+    for cited, ids in left:
         text = generated(ids, model, tokenizer, run.new_tokens)
-        answer = parse_answer(it.id, text or "-", [source.document for source in it.sources], it.question)
+        answer = parse_answer(cited.id, text or "-", [source.document for source in cited.sources], cited.question)
         lines.append([AnswerToCheck.of(answer)])
     return len(done) + len(left)
 
 
 def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> str:
-    """The likeliest answer behind a prompt, word by word."""
+    """Return the most likely answer after a prompt (greedy decoding)."""
     ids = torch.tensor([front])
     fill = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
     with torch.no_grad():
@@ -287,11 +292,11 @@ def generated(front: list[int], model: Any, tokenizer: Any, new_tokens: int) -> 
             pad_token_id=fill,
         )
     text: str = tokenizer.decode(made[0][len(front) :], skip_special_tokens=True)
-    return said(text)
+    return first_paragraph(text)
 
 
-def said(text: str) -> str:
-    """What a model wrote up to the first blank line behind it, as one line."""
+def first_paragraph(text: str) -> str:
+    """Return the text up to the first blank line, as one line."""
     return " ".join(text.strip().split("\n\n")[0].split())
 
 
@@ -300,9 +305,9 @@ def _hash(path: Path) -> str:
 
 
 ADAPTER_FILE = "adapter.gguf"
-"""The adapter in llama.cpp's form, for ``--llm gguf:MODEL+ADAPTER``."""
+"""The adapter in llama.cpp's format, for ``--llm gguf:MODEL+ADAPTER``."""
 KINDS = ("llama", "qwen2")
-"""Decoders whose layers have the names below."""
+"""Decoders with the layer names below."""
 
 _NAMES = {
     "self_attn.q_proj": "attn_q",
@@ -319,7 +324,7 @@ Matrix = NDArray[np.float32]
 
 
 def tensor_name(name: str) -> str | None:
-    """What llama.cpp calls one of peft's tensors; None for one that it has no name for."""
+    """Return llama.cpp's name for a tensor of peft, or None when it has none."""
     match = _LAYER.search(name)
     if match is None or match[2] not in _NAMES:
         return None
@@ -327,18 +332,18 @@ def tensor_name(name: str) -> str | None:
 
 
 def interleaved(rows: Matrix, heads: int) -> Matrix:
-    """The rows of each head in the order in which llama.cpp turns a Llama's queries and keys: the halves in turn."""
+    """Reorder the rows of each head as llama.cpp expects a Llama's queries and keys: the two halves interleaved."""
     high, wide = rows.shape
     return rows.reshape(heads, 2, high // heads // 2, wide).swapaxes(1, 2).reshape(high, wide)
 
 
 def write_adapter(model: Any, alpha: float, path: Path) -> bool:
-    """Write a peft model's adapter; whether llama.cpp knows such a decoder, and all of its layers."""
+    """Write a peft model's adapter. Return False when llama.cpp does not know the decoder or one of its layers."""
     import gguf
     import peft
 
     config = model.config
-    tensors = {name: it.float().numpy() for name, it in peft.get_peft_model_state_dict(model).items()}
+    tensors = {name: tensor.float().numpy() for name, tensor in peft.get_peft_model_state_dict(model).items()}
     names = {name: tensor_name(name) for name in tensors}
     if config.model_type not in KINDS or not names or None in names.values():
         return False

@@ -1,16 +1,16 @@
 # onnx and onnxruntime annotate their own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false
-"""An 8-bit ONNX graph of a BERT encoder whose output does not depend on the batch.
+"""An 8-bit ONNX graph of a BERT encoder with output that does not depend on the batch.
 
-Dynamic quantisation as runtimes do it takes one activation scale for a whole batch, so a pair's scores
-change with its neighbours. Here every token gets a scale of its own: the products are then exact
-integers, and what a token becomes depends on nothing but its own sequence. Weights have 8 bits and one scale per
-output column. Activations have 7 bits: x86 processors without VNNI add two products of unsigned and signed bytes in
-16 bits, and 2 x 127 x 127 fits in them where 2 x 255 x 127 does not. So the fast product is exact on every processor.
+The dynamic quantisation of runtimes uses one activation scale for a whole batch, so a pair's scores change with its
+neighbours. Here every token has a scale of its own. The products are then exact integers, and a token's result depends
+only on its own sequence. Weights have 8 bits and one scale per output column. Activations have 7 bits: x86 processors
+without VNNI add two products of unsigned and signed bytes in 16 bits, where 2 x 127 x 127 fits and 2 x 255 x 127 does
+not. So the fast product is exact on every processor.
 
-The graph is written out by hand, not traced, so that each matrix product reads 8-bit input and writes the
-layout the next operator wants.
+The graph is written by hand, not traced, so that each matrix product reads 8-bit input and writes the layout that the
+next operator needs.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ Head = Literal["classifier", "mean-pool", "first-pool"]
 ORT_DOMAIN = "com.microsoft"
 GELU_FLOOR = 0.17
 BITS = 7
-"""Of activations."""
+"""Bits of an activation."""
 LARGEST = 2**BITS - 1
-"""The largest byte that an activation becomes."""
+"""Largest byte of an activation."""
 MIDDLE = 2 ** (BITS - 1)
-"""The byte of an activation of 0, where activations have both signs."""
+"""Byte of the activation 0, where activations have both signs."""
 FILLS = (("zero_points", MIDDLE), ("zeros", 0))
-"""What the zero points of all tokens are, by the name of their value in the graph."""
+"""Zero points of all tokens, by the name of their value in the graph."""
 OPSET = 17
 PLACES = 512
-"""Tokens that an encoder reads at most."""
+"""Maximum number of tokens that an encoder reads."""
 DISTANCES = "encoder.relative_attention_bias.weight"
-"""What an encoder adds to attention by how far apart two tokens stand, [kinds of distance, heads]; most have none."""
+"""Attention bias by the distance of two tokens, [distance buckets, heads]; most encoders have none."""
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Activations as bytes: their values, the scale of each token, and what was done to them before."""
+    """Activations as bytes, with the scale of each token and the operations applied before."""
 
     values: str
     scale: str
@@ -62,7 +62,7 @@ class Tokens:
 
 @dataclass
 class _Graph:
-    """Nodes and constants as they are added; each method returns the name of its output."""
+    """Nodes and constants in the order they are added. Each method returns the name of its output."""
 
     epsilon: float
     nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
@@ -81,7 +81,7 @@ class _Graph:
         return self.node("Reshape", [value, self.constant(f"{name}.shape", shape, np.int64)], name)
 
     def quantised(self, value: str, divisor: NDArray[np.float32]) -> Tokens:
-        """Bytes from ``value`` of [tokens, width], each channel first divided by its ``divisor``."""
+        """Quantise ``value`` of [tokens, width] after dividing each channel by its ``divisor``."""
         even = value
         if not np.all(divisor == 1):
             inverse = self.constant(f"{value}.inverse", 1 / divisor, np.float32)
@@ -90,7 +90,7 @@ class _Graph:
         return self._rounded(even, size, MIDDLE - 1, "zero_points", divisor)
 
     def quantised_gelu(self, value: str, width: int) -> Tokens:
-        """Bytes from a GELU, which is never below -0.17: raised by that, all bits count."""
+        """Quantise a GELU. It is never below -0.17, so it is raised by that to use all bits."""
         raised = self.node("Add", [value, self.constant("raise", GELU_FLOOR, np.float32)], f"{value}.raised")
         return self._rounded(raised, raised, LARGEST, "zeros", np.ones(width, dtype=np.float32))
 
@@ -104,7 +104,7 @@ class _Graph:
         return Tokens(tokens, column, divisor, raised=levels == LARGEST)
 
     def product(self, tokens: Tokens, weight: NDArray[np.float32], bias: NDArray[np.float32], name: str) -> str:
-        """Tokens times a weight of [outputs, inputs], plus its bias."""
+        """Multiply tokens by a weight of [outputs, inputs] and add its bias."""
         even = weight * tokens.divisor
         scale = np.maximum(np.abs(even).max(axis=1), 1e-12) / 127
         rounded = np.rint(even / scale[:, None])
@@ -129,20 +129,20 @@ class _Graph:
 
 
 def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> onnx.ModelProto:
-    """The graph of an encoder, from weights named as Hugging Face's BertModel names them.
+    """Build the graph of an encoder from weights with the names of Hugging Face's BertModel.
 
     Args:
         weights: ``embeddings...``, ``encoder.layer.N...`` and, for a classifier, ``pooler.dense`` and
             ``classifier``.
-        heads: Attention heads.
-        output: ``classifier`` gives ``logits``; ``mean-pool`` and ``first-pool`` give a unit-length ``embedding``,
-            of all tokens or of the first.
-        peaks: The largest activation of every channel on typical text, by the product it goes into
-            (``encoder.layer.N.attention.self``, ``encoder.layer.N.intermediate``). A few channels are ten
-            times the others and would take all the precision: they are divided down and their weights
-            multiplied up (SmoothQuant). None leaves them as they are.
+        heads: Number of attention heads.
+        output: ``classifier`` gives ``logits``; ``mean-pool`` and ``first-pool`` give a unit-length ``embedding`` of
+            all tokens or of the first.
+        peaks: Largest activation of every channel on typical text, by the product it goes into
+            (``encoder.layer.N.attention.self``, ``encoder.layer.N.intermediate``). A few channels are ten times larger
+            than the others and would take all the precision. They are divided, and their weights multiplied
+            (SmoothQuant). None leaves them as they are.
     """
-    # Of BERT's norms and of MPNet's.
+    # The epsilon of MPNet's norms, or of BERT's.
     graph = _Graph(1e-5 if DISTANCES in weights else 1e-12)
     hidden = _embed(graph, weights)
     for layer in range(count_layers(weights)):
@@ -158,7 +158,7 @@ def build(weights: Weights, heads: int, output: Head, peaks: Weights | None) -> 
 
 
 def probe() -> onnx.ModelProto:
-    """A product of bytes, 64 of them 127 in each column, to see whether a processor overflows in it."""
+    """Build a product with 64 bytes of 127 in each column, to test whether a processor overflows in it."""
     weight = numpy_helper.from_array(np.full((64, 32), 127, dtype=np.int8), "weight")
     one = numpy_helper.from_array(np.array([1.0], dtype=np.float32), "one")
     node = helper.make_node("MatMulIntegerToFloat", ["bytes", "weight", "one", "one"], ["product"], domain=ORT_DOMAIN)
@@ -170,19 +170,19 @@ def probe() -> onnx.ModelProto:
 
 
 def count_layers(weights: Weights) -> int:
-    """How many encoder layers these weights have."""
+    """Return the number of encoder layers."""
     return 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
 
 
 def _divisor(peaks: Weights | None, name: str, weight: NDArray[np.float32]) -> NDArray[np.float32]:
-    """SmoothQuant's, half way between activations and weights."""
+    """Return SmoothQuant's divisors, half way between activations and weights."""
     if peaks is None:
         return np.ones(weight.shape[1], dtype=np.float32)
     return np.maximum(np.sqrt(peaks[name] / np.maximum(np.abs(weight).max(axis=0), 1e-8)), 1e-5).astype(np.float32)
 
 
 def inputs_to_smooth(layers: int) -> dict[str, str]:
-    """For each product whose input can be smoothed, the value in the graph that is its input."""
+    """Map each product with an input that can be smoothed to the name of that input in the graph."""
     found: dict[str, str] = {}
     for layer in range(layers):
         before = f"encoder.layer.{layer - 1}.output.normed" if layer else "tokens"
@@ -207,7 +207,7 @@ def _embed(graph: _Graph, weights: Weights) -> str:
     place = graph.node("Gather", [place_table, positions], "place")
     kinds = weights.get("embeddings.token_type_embeddings.weight")
     if kinds is None:
-        # An input that no node reads would be dropped, and with it the promise of what a model folder is fed.
+        # A graph drops an input that no node reads, and a model folder must accept all three inputs.
         unread = graph.node("Cast", ["token_type_ids"], "kind.float", to=TensorProto.FLOAT)
         nothing = graph.node("Mul", [unread, graph.constant("nothing", 0.0, np.float32)], "kind.nothing")
         kind = graph.node("Unsqueeze", [nothing, graph.constant("axis_2", [2], np.int64)], "kind")
@@ -235,9 +235,9 @@ def _embed(graph: _Graph, weights: Weights) -> str:
 
 
 def _mask(graph: _Graph, weights: Weights, positions: str) -> None:
-    """Zero for words, far below zero for padding: [batch, 1, 1, length], added to attention scores.
+    """Add the mask for attention scores: 0 for words, far below 0 for padding; [batch, 1, 1, length].
 
-    With distances they are added, [batch, heads, length, length].
+    With attention by distance, its bias is added: [batch, heads, length, length].
     """
     wide = graph.node("Cast", ["attention_mask"], "mask.float", to=TensorProto.FLOAT)
     padding = graph.node("Sub", [wide, graph.constant("one_scalar", 1.0, np.float32)], "mask.padding")
@@ -251,9 +251,9 @@ def _mask(graph: _Graph, weights: Weights, positions: str) -> None:
 
 
 def _distances(graph: _Graph, table: NDArray[np.float32], positions: str) -> str:
-    """What is added to the attention of each token to each: [heads, length, length]."""
+    """Add the attention bias of each token to each other token: [heads, length, length]."""
     apart = np.arange(PLACES - 1, -PLACES, -1)
-    by_step = graph.constant("distances", table[kinds_of_distance(apart, len(table))], np.float32)
+    by_step = graph.constant("distances", table[distance_buckets(apart, len(table))], np.float32)
     rows = graph.node("Unsqueeze", [positions, graph.constant("axis_1", [1], np.int64)], "rows")
     columns = graph.node("Unsqueeze", [positions, graph.constant("axis_0", [0], np.int64)], "columns")
     steps = graph.node("Sub", [columns, rows], "steps")
@@ -304,7 +304,7 @@ def _attention(graph: _Graph, weights: Weights, peaks: Weights | None, prefix: s
 
 def _add_and_norm(graph: _Graph, weights: Weights, prefix: str, tokens: Tokens, residual: str) -> str:
     product = graph.product(tokens, weights[f"{prefix}.dense.weight"], weights[f"{prefix}.dense.bias"], prefix)
-    # Apart, not SkipLayerNormalization: the runtime's fused operator is 4x slower on CPUs than the two.
+    # Two operators: the runtime's fused SkipLayerNormalization is 4 times slower on CPUs.
     summed = graph.node("Add", [product, residual], f"{prefix}.summed")
     norm = _norm(graph, weights, f"{prefix}.LayerNorm")
     return graph.node("LayerNormalization", [summed, *norm], f"{prefix}.normed", epsilon=graph.epsilon)
@@ -336,7 +336,7 @@ def _pool(graph: _Graph, states: str, output: Head) -> str:
         axis = graph.constant("axis_2", [2], np.int64)
         mask = graph.node("Unsqueeze", ["mask.float", axis], "mask.column")
         over = graph.constant("axis_1", [1], np.int64)
-        # The mean is the sum over a count, and the count falls out when the length is made one.
+        # The mean is the sum divided by a count, and the count cancels out when the length becomes one.
         pooled = graph.node("ReduceSum", [graph.node("Mul", [states, mask], "masked"), over], "summed", keepdims=0)
     return graph.node("Div", [pooled, graph.node("ReduceL2", [pooled], "norm", axes=[1], keepdims=1)], "embedding")
 
@@ -361,7 +361,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Invariance:
-    """How far outputs move between batches: the largest difference of a logit, and labels that change."""
+    """How far outputs move between batches: largest difference of a logit, and number of changed labels."""
 
     pairs: int
     mixed: float
@@ -370,15 +370,15 @@ class Invariance:
 
 
 class _Batched(Engine):
-    """The engine that users run, told which inputs to put together."""
+    """The shipped engine with control over what is in a batch."""
 
     def together(self, batches: Sequence[Sequence[EncodedInput]]) -> NDArray[np.float64]:
-        """The outputs of all inputs, in their order."""
+        """Return the outputs of all inputs in order."""
         return np.concatenate([np.asarray(self._score(list(batch)), dtype=np.float64) for batch in batches])
 
 
 def invariance(folder: ModelFolder, pairs: Sequence[Pair]) -> Invariance:
-    """Each pair alone, among others of any length, and beside one as long as the model reads."""
+    """Compare each pair alone, among pairs of any length, and next to one of maximum length."""
     engine = _Batched(folder)
     encoded = engine.encoder.encode(pairs)
     alone = engine.together([[item] for item in encoded])
@@ -399,12 +399,12 @@ def _starts(order: Sequence[int]) -> range:
     return range(0, len(order), MIXED)
 
 
-def kinds_of_distance(apart: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
-    """The kind of each distance between two places: exact near by, by logarithm farther off.
+def distance_buckets(apart: NDArray[np.int64], kinds: int) -> NDArray[np.int64]:
+    """Return the bucket of each distance between two positions: exact when small, logarithmic when large.
 
     Args:
-        apart: How far the token that attends stands behind the other.
-        kinds: Of distances; half of them are for tokens that come after.
+        apart: Distance from the other token to the attending one; negative if the other comes later.
+        kinds: Number of buckets; half of them are for tokens that come later.
     """
     side = kinds // 2
     exact = side // 2
@@ -415,4 +415,4 @@ def kinds_of_distance(apart: NDArray[np.int64], kinds: int) -> NDArray[np.int64]
 
 
 FARTHEST = 128
-"""Tokens farther apart than this are all as far."""
+"""Tokens farther apart than this share the last bucket."""

@@ -1,12 +1,12 @@
-# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# torch, transformers and peft come with the extra [train] only, and their own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownLambdaType=false
-"""Checkpoints that learn labels: encoders fine-tuned whole, decoders by LoRA, their head over the last token.
+"""Train checkpoints that predict labels: whole encoders, or decoders by LoRA with a head on the last token.
 
-One label a source: which of k sources support a sentence, as MultiAttr's models after generation have it; the decoder
-reads sources, question and sentence. One label a pair of texts: completeness reads question and sentence, correctness a
-window of a document and a sentence; a part of the groups (questions, documents) is held out to choose the epoch.
+One label per source: which of k sources support a sentence, like MultiAttr's models after generation; the decoder reads
+sources, question and sentence. One label per pair of texts: completeness reads question and sentence, correctness reads
+a window of a document and a sentence. A share of the groups (questions, documents) is held out to choose the epoch.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PREDICTIONS = "dev-predictions.jsonl"
 
 @dataclass(frozen=True)
 class Encoded:
-    """An example as the decoder reads it; labels that are not known have 0 in ``known``."""
+    """An example as the decoder reads it. Unknown labels have 0 in ``known``."""
 
     ids: list[int]
     wanted: list[float]
@@ -66,14 +66,14 @@ class Encoded:
 
 
 def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> Encoded:
-    """An example as tokens and labels.
+    """Convert an example to tokens and labels.
 
     Raises:
-        InputError: It has more sources than there are labels.
+        InputError: The example has more sources than there are labels.
     """
     count = len(example.sources)
     if count > k:
-        raise InputError(f"expected at most {k} sources, as many as there are labels; found {count} in {example.id}")
+        raise InputError(f"expected at most {k} sources, one for each label; found {count} in {example.id}")
     sources = tuple((source.title, source.text) for source in example.sources)
     ids = ShownToDecoder(example.question, example.sentence, sources).ids(tokenizer, most)
     wanted = [float(number in example.supports) for number in range(1, k + 1)]
@@ -81,22 +81,27 @@ def encoded(example: AttributionExample, tokenizer: Any, k: int, most: int) -> E
     return Encoded(ids, wanted, known, example.weight)
 
 
-def padded(some: Sequence[Encoded], fill: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Side by side."""
-    longest = max(len(it.ids) for it in some)
-    ids = torch.tensor([it.ids + [fill] * (longest - len(it.ids)) for it in some])
-    mask = torch.tensor([[1] * len(it.ids) + [0] * (longest - len(it.ids)) for it in some])
-    return ids, mask, torch.tensor([it.wanted for it in some]), torch.tensor([it.known for it in some])
+def padded(examples: Sequence[Encoded], fill: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return padded ids, their mask, the labels, and which of them are known."""
+    longest = max(len(example.ids) for example in examples)
+    ids = torch.tensor([example.ids + [fill] * (longest - len(example.ids)) for example in examples])
+    mask = torch.tensor([[1] * len(example.ids) + [0] * (longest - len(example.ids)) for example in examples])
+    return (
+        ids,
+        mask,
+        torch.tensor([example.wanted for example in examples]),
+        torch.tensor([example.known for example in examples]),
+    )
 
 
 @dataclass(frozen=True)
 class DecoderRun:
-    """What is trained and where it is written.
+    """What to train on and where to write it.
 
     Attributes:
-        data: The stages, one after the other: made data, then those of one's own domain.
-        dev: Examples that choose; none of them may be among the others.
-        k: Labels, that is sources at most.
+        data: Examples of each stage, such as made data first and data of your own domain second.
+        dev: Development examples; they may not be among the others.
+        k: Number of labels: the maximum number of sources.
     """
 
     base: str
@@ -106,16 +111,17 @@ class DecoderRun:
     k: int = SOURCES
 
 
-def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, float], None]) -> HeadFigures:
-    """Train, write adapter, head and threshold to OUT, and say what they reach on the development set.
+def train_decoder(run: DecoderRun, config: LoraConfig, report: Callable[[int, float], None]) -> HeadFigures:
+    """Train, write adapter, head and threshold to OUT, and return the scores on the development set.
 
     Raises:
-        InputError: The base or the data cannot be used, dev examples are trained on, or OUT is of another run.
-        ModelError: There is no such base, or it is not one that is safe to load.
+        InputError: The base or the data cannot be used, development examples are also trained on, or OUT belongs to
+            another run.
+        ModelError: The base does not exist, or is not safe to load.
     """
     stages = [read_examples(paths) for paths in run.data if paths]
     dev = read_examples([run.dev])
-    refuse_shared(dev, [it for examples in stages for it in examples])
+    refuse_shared(dev, [example for examples in stages for example in examples])
     files = [[_hash(path) for path in paths] for paths in (*run.data, (run.dev,))]
     settings = {"config": config.model_dump(mode="json"), "base": base_signature(run.base), "files": files, "k": run.k}
     job = Job.in_folder(run.out, settings, "a decoder")
@@ -126,7 +132,7 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
         fill = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
 
         def read(examples: Sequence[AttributionExample]) -> list[Encoded]:
-            return [encoded(it, tokenizer, run.k, config.max_tokens) for it in examples]
+            return [encoded(example, tokenizer, run.k, config.max_tokens) for example in examples]
 
         held = read(dev)
         facts: list[dict[str, Any]] = []
@@ -135,11 +141,11 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
             folder = run.out / f"stage-{number}"
             folder.mkdir(exist_ok=True)
             part = Job.in_folder(folder, settings, "a decoder's stage")
-            facts.append(LoraRun(task, config, part, tell).run())
+            facts.append(LoraRun(task, config, part, report).run())
         odds = odds_of_sources(module, held, fill)
-        wanted = [frozenset(place for place in range(run.k) if it.wanted[place]) for it in held]
+        wanted = [frozenset(place for place in range(run.k) if example.wanted[place]) for example in held]
         bar = best_threshold(odds, wanted)
-        reached = figures((cited_by(it, bar) for it in odds), wanted)
+        reached = figures((cited_by(row, bar) for row in odds), wanted)
         _write(run, module, config, bar, odds, dev)
         job.note({"finished": True, "stages": facts, "dev": vars(reached), "parameters": counted(module)})
     return reached
@@ -148,14 +154,14 @@ def train_decoder(run: DecoderRun, config: LoraConfig, tell: Callable[[int, floa
 def _task_of_sources(
     module: LabelledDecoder, examples: Sequence[Encoded], held: Sequence[Encoded], fill: int
 ) -> LoraTask:
-    def loss_of(some: Sequence[Encoded]) -> tuple[Tensor, float]:
-        ids, mask, wanted, known = padded(some, fill)
+    def loss_of(batch: Sequence[Encoded]) -> tuple[Tensor, float]:
+        ids, mask, wanted, known = padded(batch, fill)
         loss = F.binary_cross_entropy_with_logits(module(ids, mask), wanted, reduction="none")
-        counted = known * torch.tensor([[it.weight] for it in some])
+        counted = known * torch.tensor([[example.weight] for example in batch])
         return (loss * counted).sum(), float(counted.sum())
 
     def dev() -> float:
-        parts = [loss_of([it]) for it in held]
+        parts = [loss_of([example]) for example in held]
         return sum(float(loss) for loss, _ in parts) / max(sum(weight for _, weight in parts), 1e-9)
 
     module.train()
@@ -163,12 +169,12 @@ def _task_of_sources(
 
 
 def odds_of_sources(module: LabelledDecoder, examples: Sequence[Encoded], fill: int) -> list[NDArray[np.float64]]:
-    """How likely each source supports each example's sentence; 0 where there is no source."""
+    """Return the probability that each source supports each example's sentence; 0 where there is no source."""
     module.eval()
     found: list[NDArray[np.float64]] = []
     with torch.no_grad():
-        for it in examples:
-            ids, mask, _, known = padded([it], fill)
+        for example in examples:
+            ids, mask, _, known = padded([example], fill)
             found.append((torch.sigmoid(module(ids, mask)) * known)[0].double().numpy())
     return found
 
@@ -187,24 +193,24 @@ def _write(
     rows = zip(dev, odds, strict=True)
     write_whole(
         run.out / PREDICTIONS,
-        (json.dumps({"id": it.id, "probabilities": values.round(6).tolist()}) + "\n" for it, values in rows),
+        (json.dumps({"id": example.id, "probabilities": values.round(6).tolist()}) + "\n" for example, values in rows),
     )
 
 
 def save_labelled(module: LabelledDecoder, folder: Path) -> None:
-    """Write what was trained: the adapter and the head."""
+    """Write the adapter and the head."""
     from safetensors.torch import save_file
 
     module.decoder.save_pretrained(str(folder / ADAPTER))
-    head = {name: it.detach().contiguous() for name, it in module.head.state_dict().items()}
+    head = {name: tensor.detach().contiguous() for name, tensor in module.head.state_dict().items()}
     save_file(head, folder / WEIGHTS)
 
 
 def counted(module: nn.Module) -> dict[str, int]:
-    """Its parameters."""
+    """Count the parameters."""
     return {
-        "trained": sum(it.numel() for it in trained(module).values()),
-        "all": sum(it.numel() for it in module.parameters()),
+        "trained": sum(parameter.numel() for parameter in trained(module).values()),
+        "all": sum(parameter.numel() for parameter in module.parameters()),
     }
 
 
@@ -217,13 +223,13 @@ ADAPTER_RATE = 2e-4
 
 
 class LabelConfig(LoraConfig):
-    """A run's choices; rank, alpha and targets count for adapters only.
+    """Settings of a run. Rank, alpha and targets only matter for adapters.
 
     Attributes:
-        learning_rate: By default 5e-5 of a whole encoder and 2e-4 of an adapter.
-        dropout: Of all that is trained.
-        balanced: Whether each label weighs as much as the others.
-        precision: ``bf16``: layers are computed in 16 bits, and a decoder under an adapter is kept in them.
+        learning_rate: Default: 5e-5 for a whole encoder, 2e-4 for an adapter.
+        dropout: Dropout of everything that is trained.
+        balanced: Whether all labels have the same weight in total.
+        precision: ``bf16`` computes layers in 16 bits, and keeps a decoder under an adapter in 16 bits.
         dev_share: Share of the groups that is held out to choose the epoch.
     """
 
@@ -241,7 +247,7 @@ class LabelConfig(LoraConfig):
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """Two texts, their label, and what they share with others that are not independent of them."""
+    """Two texts with their label. Texts that depend on each other share a group."""
 
     first: str
     second: str
@@ -250,23 +256,25 @@ class LabelledTexts:
 
 
 def completeness_texts(examples: Sequence[tuple[AnswerSentence, SentenceLabel]]) -> list[LabelledTexts]:
-    """Questions with sentences; the group is the question."""
+    """Return questions with sentences; the group is the question."""
     return [LabelledTexts(asked.question, asked.sentence, label, asked.question) for asked, label in examples]
 
 
 def correctness_texts(examples: Sequence[WindowExample]) -> list[LabelledTexts]:
-    """Windows with sentences, labelled as a judge's pairs are, so that what is trained is one: ``hf:FOLDER``."""
-    said = {True: COLUMNS[ENTAILS], False: COLUMNS[NEUTRAL]}
-    return [LabelledTexts(one.window, one.sentence, said[one.correct], one.group) for one in examples]
+    """Return windows with sentences, labelled like a judge's pairs, so that the result is a judge: ``hf:FOLDER``."""
+    labels = {True: COLUMNS[ENTAILS], False: COLUMNS[NEUTRAL]}
+    return [
+        LabelledTexts(example.window, example.sentence, labels[example.correct], example.group) for example in examples
+    ]
 
 
 @dataclass(frozen=True)
 class LabelRun:
-    """What is trained and where it is written.
+    """What to train on and where to write it.
 
     Attributes:
-        base: An encoder (a folder, a name on huggingface.co); for an adapter a decoder, which may be a GGUF file.
-        labels: Those that are told apart. A base's own head is kept where it has them all.
+        base: An encoder (a folder, or a name on huggingface.co); for an adapter a decoder, which may be a GGUF file.
+        labels: The labels to tell apart. A base's own head is kept if it has them all.
         adapter: Train a decoder by LoRA.
     """
 
@@ -301,23 +309,23 @@ class _Texts:
         self._config = config
 
     def encoded(self, texts: Sequence[LabelledTexts]) -> list[Any]:
-        """Each as the network reads it."""
+        """Encode the texts as the network reads them."""
         if self._reader is None:
-            return [decoder_ids(self._tokenizer, it.first, it.second, self._config.max_tokens) for it in texts]
-        return list(self._reader.within(self._most, [it.first for it in texts], [it.second for it in texts]))
+            return [decoder_ids(self._tokenizer, pair.first, pair.second, self._config.max_tokens) for pair in texts]
+        return list(self._reader.within(self._most, [pair.first for pair in texts], [pair.second for pair in texts]))
 
     def logits(self, some: Sequence[Any]) -> Tensor:
-        """A row each."""
+        """Return a row of logits for each text."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self._config.precision == "bf16"):
             if self._reader is not None:
                 return self.module(**self._reader.inputs(some)).logits.float()
             longest = max(map(len, some))
-            ids = torch.tensor([[*it, *[self._fill] * (longest - len(it))] for it in some])
-            mask = torch.tensor([[1] * len(it) + [0] * (longest - len(it)) for it in some])
+            ids = torch.tensor([[*row, *[self._fill] * (longest - len(row))] for row in some])
+            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])
             return self.module(ids, mask).float()
 
     def save(self, folder: Path) -> None:
-        """The adapter and the head, or a whole checkpoint that loads anywhere."""
+        """Write the adapter and the head, or a whole checkpoint that loads anywhere."""
         if isinstance(self.module, LabelledDecoder):
             save_labelled(self.module, folder)
             return
@@ -327,19 +335,19 @@ class _Texts:
             self._tokenizer.save_pretrained(str(folder))
 
 
-def train_labels(run: LabelRun, config: LabelConfig, tell: Callable[[int, float], None]) -> dict[str, Any]:
-    """Train, write the model of the best epoch to OUT, and say what it reaches on the groups that were held out.
+def train_labels(run: LabelRun, config: LabelConfig, report: Callable[[int, float], None]) -> dict[str, Any]:
+    """Train, write the model of the best epoch to OUT, and return its scores on the held-out groups.
 
     Raises:
-        InputError: The base or the data cannot be used, or OUT is of another run.
-        ModelError: There is no such base, or it is not one that can be trained and is safe to load.
+        InputError: The base or the data cannot be used, or OUT belongs to another run.
+        ModelError: The base does not exist, cannot be trained, or is not safe to load.
     """
-    if len({it.label for it in run.examples}) < 2:
-        raise InputError("expected examples of two labels or more to tell apart; found fewer. Label more.")
+    if len({text.label for text in run.examples}) < 2:
+        raise InputError("expected examples with at least two labels; found fewer. Label more.")
     if run.adapter and "learning_rate" not in config.model_fields_set:
         config = config.model_copy(update={"learning_rate": ADAPTER_RATE})
     train, dev = held_out(run.examples, config.dev_share, config.seed)
-    digest = hashlib.sha256(json.dumps([asdict(it) for it in run.examples]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(json.dumps([asdict(text) for text in run.examples]).encode()).hexdigest()[:16]
     settings = {
         "config": config.model_dump(mode="json"),
         "base": base_signature(run.base),
@@ -353,50 +361,53 @@ def train_labels(run: LabelRun, config: LabelConfig, tell: Callable[[int, float]
         stage = run.out / "run"
         stage.mkdir(exist_ok=True)
         task = _task(texts, train, dev, config)
-        facts = LoraRun(task, config, Job.in_folder(stage, settings, "a run"), tell).run()
+        facts = LoraRun(task, config, Job.in_folder(stage, settings, "a run"), report).run()
         texts.module.eval()
-        reached = _figures(predicted(texts, dev, config.at_once), [texts.labels.index(it.label) for it in dev])
+        reached = _figures(predicted(texts, dev, config.at_once), [texts.labels.index(text.label) for text in dev])
         texts.save(run.out)
-        told = {
+        summary = {
             **facts,
             "labels": list(texts.labels),
-            "examples": Counter(it.label for it in train),
-            "dev": {"examples": len(dev), "groups": len({it.group for it in dev}), **reached},
+            "examples": Counter(text.label for text in train),
+            "dev": {"examples": len(dev), "groups": len({text.group for text in dev}), **reached},
             "parameters": counted(texts.module),
         }
-        job.note({"finished": True, **told})
-    return told
+        job.note({"finished": True, **summary})
+    return summary
 
 
 def held_out(
     examples: Sequence[LabelledTexts], share: float, seed: int
 ) -> tuple[list[LabelledTexts], list[LabelledTexts]]:
-    """Those to learn from, and those of about this share of the groups, chosen by a hash.
+    """Split into training texts and about this share of the groups, chosen by a hash.
 
     Raises:
         InputError: There are fewer than two groups.
     """
-    groups = sorted({it.group for it in examples}, key=lambda it: hashlib.sha256(f"{seed} {it}".encode()).hexdigest())
+    groups = sorted(
+        {text.group for text in examples}, key=lambda text: hashlib.sha256(f"{seed} {text}".encode()).hexdigest()
+    )
     if len(groups) < 2:
         raise InputError(
-            f"expected labelled texts of two questions or documents or more, so that one is held out; found "
+            f"expected labelled texts of at least two questions or documents, so that one can be held out; found "
             f"{len(groups)}. Label more."
         )
     out = frozenset(groups[: max(1, min(round(len(groups) * share), len(groups) - 1))])
-    return [it for it in examples if it.group not in out], [it for it in examples if it.group in out]
+    return [text for text in examples if text.group not in out], [text for text in examples if text.group in out]
 
 
 def _task(texts: _Texts, train: Sequence[LabelledTexts], dev: Sequence[LabelledTexts], config: LabelConfig) -> LoraTask:
-    counts = Counter(it.label for it in train)
+    counts = Counter(text.label for text in train)
     weighed = [
-        len(train) / (len(counts) * counts[it]) if config.balanced and counts[it] else 1.0 for it in texts.labels
+        len(train) / (len(counts) * counts[label]) if config.balanced and counts[label] else 1.0
+        for label in texts.labels
     ]
     weights = torch.tensor(weighed)
-    read, held = (list(zip(texts.encoded(it), _columns(texts, it), strict=True)) for it in (train, dev))
+    read, held = (list(zip(texts.encoded(part), _columns(texts, part), strict=True)) for part in (train, dev))
 
     def loss_of(some: Sequence[tuple[Any, int]]) -> tuple[Tensor, float]:
         wanted = torch.tensor([label for _, label in some])
-        loss = F.cross_entropy(texts.logits([it for it, _ in some]), wanted, weight=weights, reduction="sum")
+        loss = F.cross_entropy(texts.logits([inputs for inputs, _ in some]), wanted, weight=weights, reduction="sum")
         return loss, float(weights[wanted].sum())
 
     def on_dev() -> float:
@@ -408,11 +419,11 @@ def _task(texts: _Texts, train: Sequence[LabelledTexts], dev: Sequence[LabelledT
 
 
 def _columns(texts: _Texts, of: Sequence[LabelledTexts]) -> list[int]:
-    return [texts.labels.index(it.label) for it in of]
+    return [texts.labels.index(text.label) for text in of]
 
 
 def predicted(texts: _Texts, of: Sequence[LabelledTexts], at_once: int) -> NDArray[np.int64]:
-    """The column of each."""
+    """Return the predicted column of each text."""
     read = texts.encoded(of)
     with torch.no_grad():
         rows = [texts.logits(read[at : at + at_once]).argmax(dim=1) for at in range(0, len(read), at_once)]
@@ -420,9 +431,12 @@ def predicted(texts: _Texts, of: Sequence[LabelledTexts], at_once: int) -> NDArr
 
 
 def _figures(said: NDArray[np.int64], wanted: Sequence[int]) -> dict[str, float]:
-    """Accuracy, and F1 as the mean over the labels that there are."""
+    """Return accuracy, and F1 as the mean over the labels that occur."""
     gold = np.array(wanted)
-    f1 = [2 * ((said == it) & (gold == it)).sum() / ((said == it).sum() + (gold == it).sum()) for it in set(wanted)]
+    f1 = [
+        2 * ((said == label) & (gold == label)).sum() / ((said == label).sum() + (gold == label).sum())
+        for label in set(wanted)
+    ]
     return {"accuracy": round(float((said == gold).mean()), 4), "macro_f1": round(float(np.mean(f1)), 4)}
 
 
@@ -430,10 +444,10 @@ def train_completeness(
     run: LabelRun,
     examples: Sequence[tuple[AnswerSentence, SentenceLabel]],
     config: LabelConfig,
-    tell: Callable[[int, float], None],
+    report: Callable[[int, float], None],
 ) -> dict[str, Any]:
-    """As ``train_labels``, with the card by which ``--completeness OUT`` knows it."""
-    facts = train_labels(run, config, tell)
+    """Train as ``train_labels``, and write the card that ``--completeness OUT`` reads."""
+    facts = train_labels(run, config, report)
     counts: Counter[SentenceLabel] = Counter(label for _, label in examples)
     card = CompletenessCard(
         form="decoder" if run.adapter else "encoder",

@@ -1,10 +1,10 @@
-# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# torch, transformers and peft come with the extra [train] only, and their own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-"""Low-rank adapters for decoders, trained on one machine: what ``train attribution --base`` and ``train inline`` share.
+"""Low-rank adapters for decoders, trained on one machine; used by ``train attribution --base`` and ``train inline``.
 
-Only the adapter (and a head, where there is one) is trained and kept; the decoder stays as it was. A run that was ended
-goes on from its last checkpoint as if it had not been.
+Only the adapter (and a head, if there is one) is trained and kept; the decoder does not change. An interrupted run
+continues from its last checkpoint with the same result as without the interruption.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ CHECKPOINT = "checkpoint"
 
 
 class LoraConfig(TrainConfig):
-    """A run's choices. The defaults are MultiAttr's (Patel et al. 2024, NAACL).
+    """Settings of a run. The defaults are MultiAttr's (Patel et al. 2024, NAACL).
 
     Attributes:
-        targets: Names of the layers that get an adapter, ``all-linear`` for all.
-        batch: Examples in an optimiser's step.
+        targets: Names of the layers that get an adapter; ``all-linear`` for all.
+        batch: Examples in an optimiser step.
         at_once: Examples computed at once.
-        patience: Epochs without a better development set after which it ends.
+        patience: Epochs without improvement on the development set after which training ends.
         warmup: Share of the run in which the rate rises; it falls to 0 over the rest.
         checkpoint_steps: Steps between checkpoints.
-        steps: Where to end before the epochs do; None for never.
-        precision: Of the frozen decoder; what is trained has full precision always. ``bf16`` needs half the memory, and
-            less time on processors that multiply it.
+        steps: Maximum number of steps. None: no limit.
+        precision: Precision of the frozen decoder; what is trained always has full precision. ``bf16`` halves the
+            memory, and is faster on processors that support it.
     """
 
     rank: int = Field(default=8, ge=1)
@@ -67,13 +67,13 @@ class LoraConfig(TrainConfig):
 
 
 def seeded(seed: int, threads: int) -> None:
-    """The same chance for the same seed."""
+    """Seed torch, and set its number of threads."""
     torch.manual_seed(seed)
     torch.set_num_threads(threads)
 
 
 def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
-    """The decoder with an adapter that does nothing yet; all else is frozen."""
+    """Return the decoder with a new adapter that has no effect yet; everything else is frozen."""
     import peft
 
     targets = config.targets if isinstance(config.targets, str) else list(config.targets)
@@ -91,20 +91,20 @@ def adapted(model: Any, config: LoraConfig, causal: bool) -> Any:
         return peft.get_peft_model(model, chosen)
     except ValueError as error:
         raise InputError(
-            f"expected the base to have layers named {config.targets}; found none: {str(error)[:200]}. Set targets in "
-            "the config, or to all-linear."
+            f"expected the base to have layers named {config.targets}; found none: {str(error)[:200]}. Correct targets "
+            "in the config, or set it to all-linear."
         ) from None
 
 
 @dataclass(frozen=True)
 class LoraTask:
-    """What is learnt.
+    """What to learn.
 
     Attributes:
-        module: Everything that is trained is a parameter of it that wants a gradient.
-        loss: Of some examples, by their places, and what they weigh together.
-        dev: How bad it is on the development set; the lower the better.
-        examples: How many there are to learn from.
+        module: The network. All parameters that require a gradient are trained.
+        loss: Computes the summed loss of the examples at these places, and their summed weight.
+        dev: Computes the loss on the development set.
+        examples: Number of training examples.
     """
 
     module: nn.Module
@@ -114,7 +114,7 @@ class LoraTask:
 
 
 def trained(module: nn.Module) -> dict[str, nn.Parameter]:
-    """The parameters that are trained, by name."""
+    """Return the trained parameters by name."""
     return {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
 
 
@@ -130,13 +130,13 @@ class LoraPlace:
 
 
 class LoraRun:
-    """Trains a task in a folder, and goes on there."""
+    """Trains a task in a folder, and resumes there."""
 
-    def __init__(self, task: LoraTask, config: LoraConfig, job: Job, tell: Callable[[int, float], None]) -> None:
+    def __init__(self, task: LoraTask, config: LoraConfig, job: Job, report: Callable[[int, float], None]) -> None:
         self._task = task
         self._config = config
         self._job = job
-        self._tell = tell
+        self._report = report
         self._folder = job.place
         self._weights = trained(task.module)
         self._optimiser = AdamW(self._weights.values(), lr=config.learning_rate, weight_decay=0.0)
@@ -144,10 +144,10 @@ class LoraRun:
         self._total = min(config.steps or 10**9, self._per_epoch * config.epochs)
 
     def run(self) -> dict[str, Any]:
-        """Train to the end; the weights are then those that were best on the development set.
+        """Train to the end, and load the weights that were best on the development set.
 
         Raises:
-            InputError: There is nothing to learn from.
+            InputError: There are no examples to learn from.
         """
         if not self._task.examples:
             raise InputError("expected examples to learn from; found none. Give more.")
@@ -169,14 +169,14 @@ class LoraRun:
             some = order[number * self._config.batch : (number + 1) * self._config.batch]
             loss = self._step(place.step, some)
             place.step += 1
-            self._tell(place.step, loss)
+            self._report(place.step, loss)
             if place.step % self._config.checkpoint_steps == 0:
                 self._save(place)
         self._judge(place)
         self._save(place)
 
     def _judge(self, place: LoraPlace) -> None:
-        """At the end of an epoch: keep what is best, and end where it no longer gets better."""
+        """At the end of an epoch, keep the best weights, and finish when they no longer improve."""
         self._task.module.eval()
         with torch.no_grad():
             loss = self._task.dev()
@@ -185,12 +185,14 @@ class LoraRun:
         place.worse = 0 if loss < place.best else place.worse + 1
         if loss < place.best or not (self._folder / "best.safetensors").exists():
             place.best = min(loss, place.best)
-            self._write(self._folder / "best.safetensors", {name: it.detach() for name, it in self._weights.items()})
+            self._write(
+                self._folder / "best.safetensors", {name: weight.detach() for name, weight in self._weights.items()}
+            )
         done = place.epoch >= self._config.epochs or place.step >= self._total
         place.finished = done or place.worse >= self._config.patience
 
     def _step(self, step: int, some: Sequence[int]) -> float:
-        # What chance drops hangs on the step alone, so that a run that goes on draws the same.
+        # The seed of dropout depends on the step alone, so that a resumed run draws the same.
         torch.manual_seed(self._config.seed * 1_000_003 + step)
         rate = self._config.learning_rate * self._share(step)
         for group in self._optimiser.param_groups:
@@ -225,8 +227,8 @@ class LoraRun:
         part.replace(path)
 
     def _save(self, place: LoraPlace) -> None:
-        """A checkpoint; a write that is cut short leaves the one before."""
-        tensors = {f"weight.{name}": it.detach() for name, it in self._weights.items()}
+        """Write a checkpoint. An interrupted write leaves the previous one."""
+        tensors = {f"weight.{name}": weight.detach() for name, weight in self._weights.items()}
         for name, parameter in self._weights.items():
             tensors |= {f"{key}.{name}": value for key, value in self._optimiser.state.get(parameter, {}).items()}
         written, made = self._folder / f".{CHECKPOINT}", self._folder / f"{CHECKPOINT}-{place.step:06d}-{place.epoch}"

@@ -1,11 +1,11 @@
-"""Examples that a language model makes of question answering data, after MultiAttr (Patel et al. 2024, NAACL).
+"""Examples that a language model makes from question answering data, after MultiAttr (Patel et al. 2024, NAACL).
 
-``long`` takes a question with its short answer and several paragraphs (HotpotQA's form): the model writes a longer
-answer with citations; paragraphs that it did not need stay as distractors. ``short`` is the same data without a model:
-what the long answers are compared with. ``sources`` takes a statement with one reference that supports it (Natural
-Questions' form): the model writes another source that supports it and two that do not.
+``long`` takes a question with its short answer and several paragraphs (HotpotQA's form). The model writes a longer
+answer with citations; paragraphs that it did not need stay as distractors. ``short`` is the same data without a model,
+for comparison with the long answers. ``sources`` takes a statement with one reference that supports it (Natural
+Questions' form). The model writes another source that supports it and two that do not.
 
-Nothing is believed: the verifier reads what was made, and what does not hold is left out and counted.
+The verifier checks everything that was made. What it does not confirm is left out and counted.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ MADE, EXAMPLES = "made.jsonl", "examples.jsonl"
 
 
 class MadeFrom(NamedTuple):
-    """What one record of the data gives.
+    """The input from one record of the data.
 
     Attributes:
         answer: The short answer, or the statement.
         sources: Paragraphs, or the one reference.
-        gold: Those that the answer rests on, by their places.
+        gold: Places of the sources that the answer rests on.
     """
 
     id: str
@@ -68,7 +68,7 @@ class MadeFrom(NamedTuple):
 
 
 class MadeExamples(Record):
-    """What an item came to: its examples, and what was left out, by reason."""
+    """The examples made from an item, and counts of rejected ones by reason."""
 
     id: str
     examples: tuple[AttributionExample, ...] = ()
@@ -81,9 +81,9 @@ class _Strict(BaseModel):
 
 
 class _Sentence(_Strict):
-    """A model writes the fields in the order of their names, so the sentence comes before its sources.
+    """Fields come in the order in which the model writes them: the sentence before its sources.
 
-    These have a greatest number: without it a small model writes numbers for ever.
+    The list of sources is bounded: without a bound a small model writes numbers without end.
     """
 
     sentence: str = Field(min_length=1)
@@ -104,15 +104,19 @@ class _Two(_Strict):
 
 
 def items_of(entries: Iterable[Entry | RecordError], form: Form) -> Iterator[MadeFrom | RecordError]:
-    """What a form can use of a data set, in its order."""
+    """Yield the items of a data set that a form can use, in order."""
     for entry in entries:
         if isinstance(entry, RecordError):
             yield entry
         elif form == "sources":
-            for it in entry.citations:
-                if it.label == "supported" and it.premise.strip():
+            for citation in entry.citations:
+                if citation.label == "supported" and citation.premise.strip():
                     yield MadeFrom(
-                        it.id, it.group or "", it.claim, (ExampleSource(id="reference", text=it.premise),), (0,)
+                        citation.id,
+                        citation.group or "",
+                        citation.claim,
+                        (ExampleSource(id="reference", text=citation.premise),),
+                        (0,),
                     )
         elif entry.question is not None and entry.documents:
             if found := _short(entry):
@@ -125,7 +129,7 @@ def _short(entry: Entry) -> MadeFrom | None:
     exact = [words[0] for words in question.gold_exact if words]
     answer = ", ".join(exact) or (question.gold_ideal[0] if question.gold_ideal else "")
     sources = tuple(_source(document) for document in entry.documents)
-    gold = tuple(place for place, it in enumerate(sources) if it.id in question.gold_documents)
+    gold = tuple(place for place, source in enumerate(sources) if source.id in question.gold_documents)
     return MadeFrom(question.id, question.text, answer, sources, gold) if answer and gold else None
 
 
@@ -135,7 +139,7 @@ def _source(document: Document) -> ExampleSource:
 
 @dataclass(frozen=True)
 class Prompts:
-    """What the model is asked; a file of somebody else's goes out word for word, and its reply is read as text."""
+    """The prompts. A user's own file is sent word for word, and its reply is read as text."""
 
     long: Prompt | VerbatimPrompt
     positive: Prompt | VerbatimPrompt
@@ -143,10 +147,10 @@ class Prompts:
 
     @classmethod
     def read(cls, long: Path | None = None, positive: Path | None = None, negative: Path | None = None) -> Prompts:
-        """Ours, or those of files.
+        """Read the user's prompts, or ours where no file is given.
 
         Raises:
-            InputError: A file is no prompt, or lacks a slot.
+            InputError: A file is not a prompt, or lacks a slot.
         """
         pair = ("reference", "statement")
         return cls(
@@ -157,7 +161,7 @@ class Prompts:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """By use."""
+        """The prompts' signatures by use."""
         return {"long": self.long.signature, "positive": self.positive.signature, "negative": self.negative.signature}
 
 
@@ -170,13 +174,14 @@ def _read(file: Path | None, usual: str, slots: Sequence[str]) -> Prompt | Verba
 
 
 class Maker:
-    """Asks the model about items, and the verifier about what it wrote.
+    """Lets the model write from items, and the verifier check what it wrote.
 
     Args:
-        llm: The language model; None for the form that needs none.
-        judge: Says whether a text entails a sentence.
-        prompts: What is asked.
-        seed: Of the order of sources.
+        llm: The language model; None for the form without one.
+        judge: Judges whether a text entails a sentence.
+        prompts: The prompts.
+        seed: Seed of the order of sources.
+        made_from: Name of the data set.
     """
 
     def __init__(self, llm: LLM | None, judge: Judge, prompts: Prompts, seed: int = 0, made_from: str = "") -> None:
@@ -187,7 +192,7 @@ class Maker:
         self._made_from = made_from
 
     def each(self, items: Sequence[MadeFrom], form: Form) -> Iterator[MadeExamples]:
-        """What each item comes to, in order; several calls at a time."""
+        """Yield the result of each item in order; several calls run at a time."""
         if form == "short":
             for item in items:
                 yield self._shortened(item)
@@ -217,20 +222,21 @@ class Maker:
 
     async def _long(self, item: MadeFrom) -> list[tuple[str, list[int]]] | CallFailure:
         shown = "\n\n".join(
-            as_block(f"source_{number}", f"{it.title}\n{it.text}".strip())
-            for number, it in enumerate(self._shown(item).sources, start=1)
+            as_block(f"source_{number}", f"{source.title}\n{source.text}".strip())
+            for number, source in enumerate(self._shown(item).sources, start=1)
         )
         prompt = self._prompts.long
         if isinstance(prompt, VerbatimPrompt):
             plain = "\n\n".join(
-                f"[{number}] {it.title}\n{it.text}" for number, it in enumerate(self._shown(item).sources, start=1)
+                f"[{number}] {source.title}\n{source.text}"
+                for number, source in enumerate(self._shown(item).sources, start=1)
             )
             reply = await self._model().complete(
                 prompt.request({"sources": plain, "question": item.question, "answer": item.answer, "response": ""})
             )
             if isinstance(reply, CallFailure):
                 return reply
-            documents = [it.document for it in self._shown(item).sources]
+            documents = [source.document for source in self._shown(item).sources]
             claims = parse_answer(item.id, reply.text.strip() or "-", documents).claims
             return [(claim.text, [citation.marker for citation in claim.citations]) for claim in claims]
         given = {
@@ -240,7 +246,11 @@ class Maker:
         }
         request = ChatRequest(prompt.filled(given), max_tokens=self._model().settings.reply_tokens)
         found = await self._model().parsed(request, _Long)
-        return found if isinstance(found, CallFailure) else [(it.sentence, it.sources) for it in found.value.sentences]
+        return (
+            found
+            if isinstance(found, CallFailure)
+            else [(sentence.sentence, sentence.sources) for sentence in found.value.sentences]
+        )
 
     async def _sources(self, item: MadeFrom) -> tuple[str, list[str]] | CallFailure:
         positive = await self._one(self._prompts.positive, item, _Text)
@@ -262,19 +272,22 @@ class Maker:
         return found if isinstance(found, CallFailure) else list(found.value.model_dump().values())
 
     def _shown(self, item: MadeFrom) -> MadeFrom:
-        """The gold sources and as many others as there is room for, in an order of chance."""
+        """Return the item with the gold sources and as many others as fit, in random order."""
         draw = random.Random(f"{self._seed}|{item.id}")
         others = [place for place in range(len(item.sources)) if place not in item.gold]
         gold = list(item.gold)[:SOURCES]
         chosen = gold + draw.sample(others, min(len(others), SOURCES - len(gold)))
         draw.shuffle(chosen)
-        places = tuple(place for place, it in enumerate(chosen) if it in gold)
+        places = tuple(place for place, place in enumerate(chosen) if place in gold)
         return item._replace(sources=tuple(item.sources[place] for place in chosen), gold=places)
 
     def _entailed(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """How likely each text entails the sentence; 0 where that could not be judged."""
-        said = ask(self._judge, [Pair(text, sentence) for text, sentence in pairs])
-        return [0.0 if it.failure is not None else float(it.probabilities[ENTAILS]) for it in said]
+        """Return the probability that each text entails its sentence; 0 for failed judgements."""
+        judgements = ask(self._judge, [Pair(text, sentence) for text, sentence in pairs])
+        return [
+            0.0 if judgement.failure is not None else float(judgement.probabilities[ENTAILS])
+            for judgement in judgements
+        ]
 
     def _checked_long(self, item: MadeFrom, sentences: Sequence[tuple[str, list[int]]]) -> MadeExamples:
         shown = self._shown(item)
@@ -287,33 +300,35 @@ class Maker:
                 rejected["it cites a source that there is not"] += 1
             else:
                 usable.append((text, sorted(set(numbers))))
-        told = self._entailed([(_told(shown.sources, numbers), text) for text, numbers in usable])
+        probabilities = self._entailed([(_told(shown.sources, numbers), text) for text, numbers in usable])
         examples: list[AttributionExample] = []
-        for number, ((text, numbers), likely) in enumerate(zip(usable, told, strict=True)):
+        for number, ((text, numbers), likely) in enumerate(zip(usable, probabilities, strict=True)):
             if likely < ENTAILED:
                 rejected["its sources do not entail it"] += 1
             else:
                 unknown = self._doubtful(text, shown.sources, numbers)
                 supports = [place for place in numbers if place not in unknown]
-                one = self._example(item, f"{item.id}:{number}", text, shown.sources, supports, "long")
-                examples.append(one.model_copy(update={"unknown": unknown}))
+                example = self._example(item, f"{item.id}:{number}", text, shown.sources, supports, "long")
+                examples.append(example.model_copy(update={"unknown": unknown}))
         return MadeExamples(id=item.id, examples=tuple(examples), rejected=dict(rejected))
 
     def _doubtful(self, text: str, sources: Sequence[ExampleSource], numbers: Sequence[int]) -> tuple[int, ...]:
-        """Sources of which it is not known whether they support a sentence that those cited entail together.
+        """Return the sources that may or may not support a sentence that the cited ones entail together.
 
-        One that is not cited and entails it all the same; and one that is cited, does not entail it, and is not needed
-        for it beside the others. Small models cite whatever they were shown.
+        These are uncited sources that entail it anyway, and cited sources that do not entail it and that it does not
+        need in addition to the others. Small models cite everything that they were shown.
         """
         places = range(1, len(sources) + 1)
-        alone = dict(zip(places, self._entailed([(_told(sources, [it]), text) for it in places]), strict=True))
+        alone = dict(zip(places, self._entailed([(_told(sources, [number]), text) for number in places]), strict=True))
         needless: set[int] = set()
-        # One at a time: of two that stand for each other one is needed.
-        for it in numbers:
-            rest = [one for one in numbers if one != it and one not in needless]
-            if rest and alone[it] < ENTAILED and self._entailed([(_told(sources, rest), text)])[0] >= ENTAILED:
-                needless.add(it)
-        return tuple(it for it in places if it in needless or (it not in numbers and alone[it] >= ENTAILED))
+        # One at a time: of two sources that can replace each other, one is needed.
+        for number in numbers:
+            rest = [other for other in numbers if other != number and other not in needless]
+            if rest and alone[number] < ENTAILED and self._entailed([(_told(sources, rest), text)])[0] >= ENTAILED:
+                needless.add(number)
+        return tuple(
+            number for number in places if number in needless or (number not in numbers and alone[number] >= ENTAILED)
+        )
 
     def _checked_sources(self, item: MadeFrom, reply: tuple[str, list[str]]) -> MadeExamples:
         positive, negatives = reply
@@ -367,9 +382,9 @@ class Maker:
 
 
 def _copied(text: str, item: MadeFrom) -> bool:
-    """Whether what was written is but the reference, a part of it, or the statement."""
-    own, *given = (" ".join(re.findall(r"\w+", it.lower())) for it in (text, item.sources[0].text, item.answer))
-    return any(own in it for it in given)
+    """Whether the text only repeats the reference, a part of it, or the statement."""
+    own, *given = (" ".join(re.findall(r"\w+", part.lower())) for part in (text, item.sources[0].text, item.answer))
+    return any(own in words for words in given)
 
 
 def _told(sources: Sequence[ExampleSource], numbers: Iterable[int]) -> str:
@@ -380,7 +395,7 @@ _OUTPUT = re.compile(r"^#*\s*output\s*\d\s*:?\s*$", re.IGNORECASE | re.MULTILINE
 
 
 def _parted(text: str) -> list[str]:
-    """The two paragraphs of a reply in words: parted by headings, or by empty lines."""
+    """Split a reply into its two paragraphs, by headings or by empty lines."""
     parts = [part.strip() for part in _OUTPUT.split(text)]
     parts = parts if sum(map(bool, parts)) > 1 else [part.strip() for part in re.split(r"\n\s*\n", text)]
     return [part for part in parts if part][:2]
@@ -388,7 +403,7 @@ def _parted(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class MadeCounts:
-    """What a run came to."""
+    """The counts of a run."""
 
     items: int
     examples: int
@@ -403,14 +418,14 @@ def make_examples(
     maker: Maker,
     out: Path,
     settings: Mapping[str, Any],
-    tell: Callable[[int], None] = lambda _: None,
+    report: Callable[[int], None] = lambda _: None,
 ) -> MadeCounts:
-    """Make what was not made yet, and write ``OUT/examples.jsonl``; killed, a run goes on where it was.
+    """Make the missing examples and write ``OUT/examples.jsonl``. An interrupted run continues.
 
-    Items that failed are asked again by the next run; what the cache knows costs nothing.
+    The next run asks again for items that failed; cached replies cost nothing.
 
     Raises:
-        InputError: OUT is of another run, or another process works there.
+        InputError: OUT belongs to another run, or another process works there.
     """
     _refuse_doubles(items)
     digest = hashlib.sha256(repr([tuple(item) for item in items]).encode()).hexdigest()[:16]
@@ -427,7 +442,7 @@ def make_examples(
             else:
                 lines.append([made])
                 known[made.id] = made
-            tell(before + number)
+            report(before + number)
         every = [example for item in items if item.id in known for example in known[item.id].examples]
         write_whole(out / EXAMPLES, (as_line(example) + "\n" for example in every))
         rejected = sum((Counter(made.rejected) for made in known.values()), Counter[str]())
@@ -438,4 +453,4 @@ def make_examples(
 def _refuse_doubles(items: Sequence[MadeFrom]) -> None:
     for id, count in Counter(item.id for item in items).most_common(1):
         if count > 1:
-            raise InputError(f"expected ids that differ; found {id} {count} times. Give each record an id of its own.")
+            raise InputError(f"expected different ids; found {id} {count} times. Give each record its own id.")

@@ -1,12 +1,11 @@
-# torch is in the extra [train] alone, and annotates its own functions only in part.
+# torch comes with the extra [train] only, and its own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-"""The BERT cross-encoder in torch, for training: the same function as ``int8_graph`` builds, in 32 bits.
+"""The BERT cross-encoder in torch, for training: the same function as the graph of ``int8_graph``, in 32 bits.
 
-Written out rather than taken from transformers: one product for query, key and value, no mask where no
-row is padded, and no second import of seconds. Parameters keep Hugging Face's names, so that its
-checkpoints load as they are and ours load there.
+It is written out, not taken from transformers: one product computes query, key and value, batches without padding need
+no mask, and a slow import is avoided. Parameters keep Hugging Face's names, so checkpoints can be exchanged.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from vericite.errors import ModelCardError, ModelMissingError
 from vericite.models.contracts import COLUMNS
 from vericite.models.engine import EncodedInput
 from vericite.train.data import TOKENIZER
-from vericite.train.int8_graph import kinds_of_distance
+from vericite.train.int8_graph import distance_buckets
 
 SHIFT = 4
 FIRST, PADDING, LAST, UNKNOWN, MASK = 0, 1, 2, 3, 30526
-"""MPNet's ids of its own tokens."""
+"""MPNet's ids of its special tokens."""
 BERT_PADDING, BERT_FIRST, BERT_LAST = 0, 101, 102
 PLACES_BEFORE = 2
-"""Rows of MPNet's table of places that no token reads."""
+"""Rows of MPNet's position table that no token uses."""
 WORDS = "embeddings.word_embeddings.weight"
 PLACES = "embeddings.position_embeddings.weight"
 PARTS = (
@@ -50,7 +49,7 @@ PARTS = (
 
 
 def from_mpnet(held: dict[str, Any]) -> dict[str, Any]:
-    """An MPNet's weights, tensors or arrays, under our names and with rows at our tokenizer's ids."""
+    """Return an MPNet's weights (tensors or arrays) under our names, with rows in the order of our tokenizer."""
     found: dict[str, Any] = {}
     for name, value in held.items():
         own = name.removeprefix("mpnet.")
@@ -71,11 +70,11 @@ def from_mpnet(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The way back: a classifier's weights as transformers names and orders MPNet's."""
+    """Return a classifier's weights as transformers names and orders MPNet's: the inverse of ``from_mpnet``."""
     found: dict[str, Tensor] = {}
     for name, value in held.items():
         theirs = name
-        # The classifier's own part is last in the table, since the pooler's becomes a classifier's too.
+        # The classifier comes last in the table, since the pooler becomes a part of MPNet's classifier.
         for after, ours in PARTS:
             if ours in name:
                 theirs = name.replace(ours, after)
@@ -92,13 +91,13 @@ def to_mpnet(held: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def distances(length: int, kinds: int) -> Tensor:
-    """The kind of distance of each place from each other, [length, length]."""
+    """Return the distance bucket of each pair of positions, [length, length]."""
     places = np.arange(length)
-    return torch.from_numpy(kinds_of_distance(places[:, None] - places[None, :], kinds))
+    return torch.from_numpy(distance_buckets(places[:, None] - places[None, :], kinds))
 
 
 def write_tokenizer(ours: Path, folder: Path) -> None:
-    """Our tokenizer with MPNet's ids, and one token between the texts of a pair, as it was trained."""
+    """Write our tokenizer with MPNet's ids and one token between the texts of a pair, as MPNet was trained."""
     held: dict[str, Any] = json.loads(ours.read_text(encoding="utf-8"))
     specials = {"<s>": FIRST, "<pad>": PADDING, "</s>": LAST, "<unk>": UNKNOWN, "<mask>": MASK}
     words = {word: number + SHIFT for word, number in held["model"]["vocab"].items()}
@@ -122,7 +121,7 @@ FAR = -1e9
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a BERT, as its ``config.json`` names them; an MPNet's are read as those of the BERT it becomes."""
+    """The sizes of a BERT, named as in its ``config.json``. The sizes of an MPNet are converted to a BERT's."""
 
     vocab_size: int
     hidden_size: int
@@ -136,12 +135,12 @@ class Shape:
 
     @property
     def by_distance(self) -> bool:
-        """Whether attention depends on how far apart tokens stand: an MPNet."""
+        """Whether attention depends on the distance between tokens (MPNet)."""
         return self.relative_attention_num_buckets > 0
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """The sizes in a folder's ``config.json``."""
+        """Read the sizes from a folder's ``config.json``."""
         path = folder / "config.json"
         if not path.is_file():
             raise ModelMissingError(f"expected a BERT's config.json; found none in {folder}. Name the base's folder.")
@@ -156,7 +155,7 @@ class Shape:
 
 
 def _dropped(value: Tensor, share: float) -> Tensor:
-    """Dropout from random bytes, so its share is a multiple of 1/256: torch's own takes 11 times as long on CPUs."""
+    """Dropout from random bytes, with a share in steps of 1/256: torch's own takes 11 times as long on CPUs."""
     if value.device.type != "cpu":
         return F.dropout(value, share)
     level = round(share * 256)
@@ -168,7 +167,7 @@ def _dropped(value: Tensor, share: float) -> Tensor:
 
 
 class Embeddings(nn.Module):
-    """Words, places and kinds, added and normalised."""
+    """The sum of word, position and type embeddings, normalised."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -180,7 +179,7 @@ class Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(width, eps=shape.layer_norm_eps)
 
     def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
-        """[batch, length, width]."""
+        """Return [batch, length, width]."""
         summed = self.word_embeddings(ids) + self.position_embeddings.weight[: ids.shape[1]]
         if "token_type_embeddings" in self._modules:
             summed = summed + self.token_type_embeddings(kinds)
@@ -205,14 +204,14 @@ class Attention(nn.Module):
         batch, length, width = hidden.shape
         joint = F.linear(hidden, weight, bias).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = joint.permute(2, 0, 3, 1, 4)
-        # By hand: torch's fused attention is 5 times as slow backwards in 16 bits on CPUs.
+        # Not torch's fused attention, which is 5 times slower backwards in 16 bits on CPUs.
         scores = query * (width // self.heads) ** -0.5 @ key.transpose(2, 3)
         mixed = (scores if mask is None else scores + mask.to(scores.dtype)).softmax(-1).to(value.dtype) @ value
         return self.output(mixed.transpose(1, 2).reshape(batch, length, width), hidden, dropout)
 
 
 class Residual(nn.Module):
-    """A dense layer whose result is added to what came before and normalised."""
+    """A dense layer whose result is added to its residual input and normalised."""
 
     def __init__(self, inputs: int, outputs: int, epsilon: float) -> None:
         super().__init__()
@@ -234,7 +233,7 @@ class Layer(nn.Module):
         self.output = Residual(shape.intermediate_size, shape.hidden_size, shape.layer_norm_eps)
 
     def forward(self, hidden: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
-        """Attention, then the feed-forward part."""
+        """Apply attention, then the feed-forward part."""
         hidden = self.attention(hidden, mask, dropout)
         return self.output(F.gelu(self.intermediate["dense"](hidden)), hidden, dropout)
 
@@ -256,14 +255,14 @@ class CrossEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its weights are."""
+        """The device of the weights."""
         return self.classifier.weight.device
 
     def forward(self, ids: Tensor, kinds: Tensor, lengths: Tensor) -> Tensor:
-        """Logits [batch, labels] on the network's device; ``lengths`` counts each row's tokens that are not padding."""
+        """Return logits [batch, labels] on the network's device. ``lengths`` excludes padding."""
         padding = torch.arange(ids.shape[1]) >= lengths[:, None]
         mask = torch.zeros(padding.shape).masked_fill(padding, FAR)[:, None, None, :] if padding.any() else None
-        # Made on the processor, where a batch comes from: it is small, and is copied once.
+        # The mask is made on the CPU, where batches come from: it is small, and is copied once.
         mask = None if mask is None else mask.to(self.device)
         ids, kinds = ids.to(self.device), kinds.to(self.device)
         if self.shape.by_distance:
@@ -274,13 +273,13 @@ class CrossEncoder(nn.Module):
         hidden = _dropped(self.embeddings(ids, kinds), dropout)
         for layer in cast(nn.ModuleList, self.encoder["layer"]):
             hidden = layer(hidden, mask, dropout)
-        # In 32 bits: it is nothing beside the layers, and 16 would round the logits to hundredths.
+        # In 32 bits: this costs little compared with the layers, and 16 bits would round the logits to hundredths.
         with torch.autocast(self.device.type, enabled=False):
             pooled = torch.tanh(self.pooler["dense"](hidden[:, 0].float()))
             return self.classifier(_dropped(pooled, dropout))
 
     def save(self, folder: Path, weights: dict[str, Tensor] | None = None) -> None:
-        """Write the weights, or others of the same names, and the ``config.json`` that loads them anywhere."""
+        """Write the weights (or others with the same names) and the ``config.json`` that loads them anywhere."""
         folder.mkdir(parents=True, exist_ok=True)
         held = {name: value.cpu() for name, value in (weights or self.state_dict()).items()}
         if self.shape.by_distance:
@@ -305,14 +304,13 @@ def _described(shape: Shape) -> dict[str, Any]:
 
 
 def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: bool = False) -> CrossEncoder:
-    """A network from a base or a checkpoint; what the file lacks of pooler and classifier starts at random.
+    """Load a network from a base or a checkpoint. A missing pooler or classifier starts at random.
 
-    So does the classifier of a base that tells something else, as a reranker's one figure.
+    So does a classifier with other outputs, such as a reranker's single score.
 
     Raises:
         ModelMissingError: The folder lacks the weights or their sizes.
-        ModelCardError: The weights are not those of a BERT of these sizes; or, where it must be ``trained``, have no
-            classifier.
+        ModelCardError: The weights are not a BERT's of these sizes, or have no classifier although ``trained``.
     """
     path = folder / WEIGHTS_FILE
     if not path.is_file():
@@ -338,13 +336,13 @@ def load_network(folder: Path, dropout: float = 0.0, seed: int = 0, *, trained: 
 
 
 def tokenizer_of(folder: Path) -> Path:
-    """What a base or a checkpoint reads with: its own file, which may know fewer words; an MPNet's has other ids."""
+    """Return the tokenizer of a base or a checkpoint: its own file, except for an MPNet, which has other ids."""
     own = folder / "tokenizer.json"
     return TOKENIZER if Shape.read(folder).by_distance or not own.is_file() else own
 
 
 def padded(rows: Sequence[EncodedInput]) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids, kinds and lengths of a batch, as the network takes them."""
+    """Return ids, types and lengths of a batch, in the form the network takes."""
     lengths = np.array([len(row.ids) for row in rows])
     ids = np.zeros((len(rows), lengths.max()), dtype=np.int64)
     kinds = np.zeros_like(ids)
@@ -355,7 +353,7 @@ def padded(rows: Sequence[EncodedInput]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def logits_of(network: CrossEncoder, rows: Sequence[EncodedInput], half: bool = False) -> NDArray[np.float32]:
-    """The network's output for a batch, its layers in 16 bits if ``half``."""
+    """Return the network's output for a batch; ``half`` computes the layers in 16 bits."""
     with torch.inference_mode(), torch.autocast(network.device.type, torch.bfloat16, enabled=half):
         return network(*padded(rows)).cpu().numpy()
 

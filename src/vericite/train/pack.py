@@ -1,15 +1,12 @@
-# onnx and onnxruntime annotate their own functions only in part.
+# onnx, onnxruntime and safetensors annotate their own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false, reportMissingImports=false
-# onnx and safetensors annotate their own functions only in part.
-# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
 """Pack an encoder into the folder that VeriCite ships (8-bit graph, tokenizer, card), and unpack one.
 
-SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it; or the 8-bit ONNX
-graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json lies beside it; TOKENIZER may be one that
-was cut from that (``recipes/search/vocabulary.py``): the rows of other words are then left out.
-CALIBRATION holds documents; their sentences, paired at random, show which channels are large.
+SOURCE is a safetensors checkpoint with Hugging Face's names, as ``vericite.train.fit`` writes it, or the 8-bit ONNX
+graph of an encoder as Hugging Face's tools export it. Its own tokenizer.json lies next to it. TOKENIZER may be a
+reduced copy of that one (``recipes/search/vocabulary.py``); the rows of the missing words are then left out.
+CALIBRATION holds documents. Their sentences, paired at random, show which channels have large activations.
 """
 
 from __future__ import annotations
@@ -44,15 +41,15 @@ POOLS: dict[str, Head] = {"mean": "mean-pool", "first": "first-pool"}
 
 
 def read_safetensors(path: Path) -> Weights:
-    """The weights of a BERT in a safetensors file, without the prefix that a model with a head gives them.
+    """Read the weights of a BERT from a safetensors file, without the prefix of a model with a head.
 
-    Those of an MPNet under a BERT's names (``vericite.train.network``).
+    The weights of an MPNet get a BERT's names (``vericite.train.network``).
     """
     from safetensors.numpy import load_file
 
     held = load_file(path)
     if any(name.startswith("mpnet.") for name in held):
-        # It brings torch, which packing a BERT does without.
+        # This imports torch, which is not needed to pack a BERT.
         from vericite.train.network import from_mpnet
 
         held = from_mpnet(held)
@@ -61,9 +58,9 @@ def read_safetensors(path: Path) -> Weights:
 
 
 def read_dynamic(path: Path) -> Weights:
-    """The weights of a BERT exported and quantised by Hugging Face's tools, under its names.
+    """Read the weights of a BERT that Hugging Face's tools exported and quantised, under its names.
 
-    Each product is a MatMulInteger, and a traced graph keeps the name of its bias alone, which is added behind it.
+    Each product is a MatMulInteger. A traced graph keeps only the name of the bias that is added after it.
     """
     graph = onnx.load(path).graph
     held: dict[str, NDArray[Any]] = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
@@ -94,7 +91,7 @@ def read_dynamic(path: Path) -> Weights:
 
 
 def _bias_behind(product: onnx.NodeProto, readers: dict[str, list[onnx.NodeProto]], named: Weights) -> str:
-    """The name of the bias that is added to a product, behind its cast and its scale."""
+    """Return the name of the bias added to a product, after its cast and its scale."""
     value = product.output[0]
     while value in readers:
         (after,) = readers[value][:1]
@@ -103,28 +100,28 @@ def _bias_behind(product: onnx.NodeProto, readers: dict[str, list[onnx.NodeProto
         if after.op_type not in ("Cast", "Mul"):
             break
         value = after.output[0]
-    raise ModelCardError(f"expected a bias behind every product; found none behind {product.name}. Export a BERT.")
+    raise ModelCardError(f"expected a bias after every product; found none after {product.name}. Export a BERT.")
 
 
 def cut_to(weights: Weights, own: Tokenizer, wanted: Tokenizer) -> Weights:
-    """The weights with the rows of the wanted tokenizer's words, in its order.
+    """Keep the rows of the wanted tokenizer's words, in its order.
 
     Raises:
-        ModelCardError: A wanted word is not among the checkpoint's own.
+        ModelCardError: The checkpoint lacks a wanted word.
     """
     rows, vocabulary = own.get_vocab(), wanted.get_vocab()
     missing = sorted(vocabulary.keys() - rows.keys())
     if missing:
         raise ModelCardError(
-            f"expected a tokenizer whose words the checkpoint knows; found {len(missing)} that it does not, such as "
-            f"{missing[0]!r}. Cut it from the checkpoint's own."
+            f"expected a tokenizer with words that the checkpoint knows; found {len(missing)} unknown words, such as "
+            f"{missing[0]!r}. Reduce the checkpoint's own tokenizer."
         )
     order = [rows[word] for word in sorted(vocabulary, key=vocabulary.__getitem__)]
     return {**weights, WORDS: weights[WORDS][order]}
 
 
 def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict[str, Any]]) -> Weights:
-    """The largest activation of every channel that can be smoothed, over these batches."""
+    """Return the largest activation of every channel that can be smoothed, over these batches."""
     model = build(weights, heads, output, peaks=None)
     inputs = inputs_to_smooth(count_layers(weights))
     for value in inputs.values():
@@ -139,10 +136,11 @@ def channel_peaks(weights: Weights, heads: int, output: Head, batches: list[dict
 
 
 def calibration_batches(tokenizer: Tokenizer, documents: list[Document], count: int) -> list[dict[str, Any]]:
-    """Pairs as they are met, one a batch so that no padding is seen.
+    """Return pairs like those of real use, one to a batch so that there is no padding.
 
-    A run of sentences before a sentence of the same document, of which one time in three it holds a copy; and, one
-    time in four, before one of another: channels that are large where the two agree are quiet in strangers.
+    The premise is a run of sentences. Three times in four the claim comes from the same document (one time in three it
+    is a copy of a premise sentence), otherwise from any document. Channels that are large where the two agree are small
+    for unrelated texts.
     """
     texts = [[sentence.text_in(document) for sentence in document_sentences(document)] for document in documents]
     chosen = random.Random(0)
@@ -162,14 +160,14 @@ def calibration_batches(tokenizer: Tokenizer, documents: list[Document], count: 
 
 
 def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destination: Path) -> None:
-    """Write the folder.
+    """Write the model folder.
 
     Raises:
-        InputError: A file is not there.
+        InputError: A file is missing.
     """
     for file in (source, tokenizer, card, calibration):
         if not file.is_file():
-            raise InputError(f"expected a file to pack from; found none at {file}")
+            raise InputError(f"expected a file to pack; found none at {file}")
     weights = read_safetensors(source) if source.suffix == ".safetensors" else read_dynamic(source)
     own = source.parent / "tokenizer.json"
     if own.is_file():
@@ -193,7 +191,7 @@ def pack(source: Path, tokenizer: Path, card: Path, calibration: Path, destinati
 
 
 def constants_of(graph: onnx.GraphProto) -> dict[str, NDArray[Any]]:
-    """A graph's constants by name, with those of layers behind exits, which stand in branches."""
+    """Return a graph's constants by name, including those in branches (layers after an exit)."""
     held: dict[str, NDArray[Any]] = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
     for node in graph.node:
         for attribute in node.attribute:
@@ -203,10 +201,10 @@ def constants_of(graph: onnx.GraphProto) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(graph: onnx.GraphProto) -> dict[str, Array]:
-    """The weights in a graph that ``int8_graph.build`` made, under Hugging Face's names.
+    """Return the weights of a graph made by ``int8_graph.build``, under Hugging Face's names.
 
     Raises:
-        ModelCardError: It is of another making, or no BERT.
+        ModelCardError: The graph was made otherwise, or is no BERT.
     """
     held = constants_of(graph)
     if "words" not in held or "kinds" not in held:
@@ -216,7 +214,7 @@ def unpacked(graph: onnx.GraphProto) -> dict[str, Array]:
     layers = sum(name.endswith(".intermediate.weight") for name in held)
     for name, source in inputs_to_smooth(layers).items():
         weight, bias = _product(held, name)
-        # Channels that were divided down had their weights multiplied up.
+        # Smoothing divided these channels and multiplied their weights.
         weight = weight * held.get(f"{source}.inverse", np.float32(1))
         if name.endswith(".self"):
             for part, rows, row in zip(("query", "key", "value"), np.split(weight, 3), np.split(bias, 3), strict=True):
@@ -241,7 +239,7 @@ def _product(held: dict[str, NDArray[Any]], name: str) -> tuple[Array, Array]:
 
 
 def unpack(folder: ModelFolder, out: Path) -> None:
-    """Write the checkpoint; its weights come last, whole."""
+    """Write the checkpoint. The weights are written last and appear whole."""
     from safetensors.numpy import save
 
     weights = unpacked(onnx.load(folder.path / "model.onnx").graph)

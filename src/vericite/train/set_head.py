@@ -1,7 +1,7 @@
-"""Fit a head over sets of sources (``vericite.attribution.learned``): what ``vericite train attribution`` does.
+"""Train a head over sets of sources (``vericite.attribution.learned``): ``vericite train attribution``.
 
-First comes what takes long: the bundled verifier and embedder read every example, a line of numbers each, in OUT. A run
-that was ended goes on there. Fitting takes seconds: numpy, one core, the same weights from the same seed.
+The slow part comes first: the bundled verifier and embedder read every example and write a line of numbers to OUT. An
+interrupted run continues there. Fitting takes seconds (numpy, one core); the same seed gives the same weights.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ NUMBERS = "numbers.jsonl"
 
 
 class HeadConfig(TrainConfig):
-    """A head's choices; its data come from the command line.
+    """Settings of a head. The data come from the command line.
 
     Attributes:
-        members: Networks whose outputs are averaged.
-        width: Hidden units.
-        epochs: Over each of the two sets, at most.
-        patience: Epochs without a better development set after which a stage ends.
-        decay: How much weights are drawn to 0.
-        dropout: Of the features, while fitting.
-        share: Of the data of the first stage, by group.
-        then_share: Of the second's.
-        threshold: Probability from which a source is cited; None is the best on the development set.
-        pair: When two sources are cited of which neither suffices; None for never.
-        seed: Of all chance.
+        members: Number of networks whose outputs are averaged.
+        width: Number of hidden units.
+        epochs: Maximum epochs in each of the two stages.
+        patience: Epochs without improvement on the development set after which a stage ends.
+        decay: Weight decay.
+        dropout: Dropout of the features in training.
+        share: Share of the first stage's data, drawn by group.
+        then_share: Share of the second stage's data.
+        threshold: Probability from which a source is cited. None: the best one on the development set.
+        pair: Rule for citing two sources of which neither suffices. None: never.
+        seed: Seed of everything random.
     """
 
     members: int = Field(default=5, ge=1, le=50)
@@ -68,7 +68,7 @@ class HeadConfig(TrainConfig):
 
 
 class Numbers(Record):
-    """What is known of an example's sources, a row each."""
+    """Features of an example's sources, one row each."""
 
     key: str
     rows: tuple[tuple[float, ...], ...]
@@ -76,14 +76,14 @@ class Numbers(Record):
 
 
 def key_of(example: AttributionExample) -> str:
-    """What an example's numbers hang on: its words."""
+    """Return a hash of the example's text."""
     told = [example.sentence, *([source.title, source.text] for source in example.sources)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class Example:
-    """An example as the head learns from it."""
+    """An example in the form that the head learns from."""
 
     inputs: Floats
     wanted: Floats
@@ -95,28 +95,28 @@ class Example:
 
 
 class NumberStore:
-    """Numbers of examples, kept in a file as they are made."""
+    """Keeps the features of examples in a file."""
 
     def __init__(self, path: Path, maker: FeatureMaker) -> None:
         self._lines = Lines(path, Numbers)
         self._maker = maker
-        self._known = {one.key: one for one in self._lines.read()}
+        self._known = {numbers.key: numbers for numbers in self._lines.read()}
 
-    def add(self, examples: Iterable[AttributionExample], tell: Callable[[int], None] = lambda _: None) -> None:
-        """Read what was not read yet."""
-        waiting = list({key_of(it): it for it in examples if key_of(it) not in self._known}.items())
+    def add(self, examples: Iterable[AttributionExample], report: Callable[[int], None] = lambda _: None) -> None:
+        """Compute the features of new examples."""
+        waiting = list({key_of(example): example for example in examples if key_of(example) not in self._known}.items())
         for start in range(0, len(waiting), EXAMPLES_AT_ONCE):
             some = waiting[start : start + EXAMPLES_AT_ONCE]
             found: list[Numbers] = []
-            for (key, _), known in zip(some, self._maker.of([it.answer for _, it in some]), strict=True):
+            for (key, _), known in zip(some, self._maker.of([example.answer for _, example in some]), strict=True):
                 rows = tuple(tuple(round(float(value), 4) for value in row) for row in known[0].values)
                 found.append(Numbers(key=key, rows=rows, places=known[0].places))
             self._lines.append(found)
-            self._known |= {one.key: one for one in found}
-            tell(start + len(some))
+            self._known |= {numbers.key: numbers for numbers in found}
+            report(start + len(some))
 
     def of(self, example: AttributionExample) -> Example:
-        """An example with its numbers."""
+        """Return an example with its features."""
         numbers = self._known[key_of(example)]
         wanted = np.array([float(place + 1 in example.supports) for place in numbers.places])
         known = np.array([float(place + 1 not in example.unknown) for place in numbers.places])
@@ -127,7 +127,7 @@ class NumberStore:
 
 @dataclass
 class Batch:
-    """Examples side by side; rows that are none have the mask 0."""
+    """Examples of one batch. Rows of padding have mask 0."""
 
     inputs: Floats
     mask: Floats
@@ -136,43 +136,43 @@ class Batch:
 
     @classmethod
     def of(cls, examples: Sequence[Example], mean: Floats, scale: Floats) -> Self:
-        """Padded to the largest set."""
-        most = max(len(it.inputs) for it in examples)
+        """Pad to the largest set."""
+        most = max(len(example.inputs) for example in examples)
         shape = len(examples), most
         inputs = np.zeros((*shape, len(mean)))
         mask, wanted, weight = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        for row, it in enumerate(examples):
-            count = len(it.inputs)
-            inputs[row, :count] = standardized(it.inputs, mean, scale)
+        for row, example in enumerate(examples):
+            count = len(example.inputs)
+            inputs[row, :count] = standardized(example.inputs, mean, scale)
             mask[row, :count] = 1
-            wanted[row, :count] = it.wanted
-            weight[row, :count] = it.known * it.weight
+            wanted[row, :count] = example.wanted
+            weight[row, :count] = example.known * example.weight
         return cls(inputs, mask, wanted, weight)
 
 
 Weights = dict[str, Floats]
 
 
-def begun(inputs: int, width: int, dice: np.random.Generator) -> Weights:
-    """Weights before anything is learnt."""
+def initial_weights(inputs: int, width: int, generator: np.random.Generator) -> Weights:
+    """Return random weights."""
 
     def drawn(high: int, wide: int) -> Floats:
-        return dice.normal(0, 1 / np.sqrt(high), (high, wide))
+        return generator.normal(0, 1 / np.sqrt(high), (high, wide))
 
-    beside = inputs + 3 * width
+    joined = inputs + 3 * width
     return {
         "first": drawn(inputs, width),
         "first_bias": np.zeros(width),
-        "second": drawn(beside, width),
+        "second": drawn(joined, width),
         "second_bias": np.zeros(width),
-        "last": dice.normal(0, 1 / np.sqrt(width), width),
+        "last": generator.normal(0, 1 / np.sqrt(width), width),
         "direct": np.zeros(inputs),
         "bias": np.array(-1.0),
     }
 
 
 def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
-    """Cross-entropy of the labels that are known, and its gradients; ``learned.logits_of`` for many sets at once."""
+    """Return the cross-entropy of the known labels and its gradients: ``learned.logits_of`` for many sets at once."""
     inputs, mask = batch.inputs, batch.mask[..., None]
     width = weights["first"].shape[1]
     hidden = np.tanh(inputs @ weights["first"] + weights["first_bias"])
@@ -182,8 +182,8 @@ def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
     counts = np.maximum(batch.mask.sum(axis=1), 1)[:, None, None]
     mean = (hidden * mask).sum(axis=1, keepdims=True) / counts
     whole = np.broadcast_to(np.concatenate([most, mean], axis=2), (*hidden.shape[:2], 2 * width))
-    beside = np.concatenate([inputs, hidden, whole], axis=2)
-    deep = np.tanh(beside @ weights["second"] + weights["second_bias"])
+    joined = np.concatenate([inputs, hidden, whole], axis=2)
+    deep = np.tanh(joined @ weights["second"] + weights["second_bias"])
     logits = deep @ weights["last"] + inputs @ weights["direct"] + weights["bias"]
     odds = (1 + np.tanh(logits / 2)) / 2
     total = max(float(batch.weight.sum()), 1e-9)
@@ -192,10 +192,10 @@ def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
     loss = float((losses * batch.weight).sum() / total)
     slope = (odds - batch.wanted) * batch.weight / total
     into_deep = slope[..., None] * weights["last"] * (1 - deep**2)
-    into_beside = into_deep @ weights["second"].T
+    into_joined = into_deep @ weights["second"].T
     wide = inputs.shape[2]
-    into_hidden = into_beside[..., wide : wide + width]
-    into_whole = into_beside[..., wide + width :].sum(axis=1, keepdims=True)
+    into_hidden = into_joined[..., wide : wide + width]
+    into_whole = into_joined[..., wide + width :].sum(axis=1, keepdims=True)
     into_hidden = into_hidden + into_whole[..., width:] / counts * mask
     spread = np.zeros_like(hidden)
     np.put_along_axis(spread, top[:, None, :], into_whole[..., :width], axis=1)
@@ -203,7 +203,7 @@ def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
     return loss, {
         "first": np.einsum("nki,nkh->ih", inputs, into_first),
         "first_bias": into_first.sum(axis=(0, 1)),
-        "second": np.einsum("nki,nkh->ih", beside, into_deep),
+        "second": np.einsum("nki,nkh->ih", joined, into_deep),
         "second_bias": into_deep.sum(axis=(0, 1)),
         "last": np.einsum("nk,nkh->h", slope, deep),
         "direct": np.einsum("nk,nki->i", slope, inputs),
@@ -213,7 +213,7 @@ def loss_and_gradients(weights: Weights, batch: Batch) -> tuple[float, Weights]:
 
 @dataclass
 class Adam:
-    """The optimiser, with weights drawn to 0 apart from the gradient."""
+    """The optimiser, with decoupled weight decay."""
 
     rate: float
     decay: float
@@ -242,18 +242,18 @@ def fitted(
     scale: Floats,
     seed: int,
 ) -> Weights:
-    """One network: the stages one after the other, each as long as it helps on ``dev``."""
-    dice = np.random.default_rng([config.seed, seed])
-    weights = begun(len(mean), config.width, dice)
+    """Fit one network in stages, each for as long as it improves on ``dev``."""
+    generator = np.random.default_rng([config.seed, seed])
+    weights = initial_weights(len(mean), config.width, generator)
     held = Batch.of(dev, mean, scale)
     for examples, rate in stages:
         if examples:
-            weights = _stage(weights, examples, held, replace_rate(config, rate), (mean, scale), dice)
+            weights = _stage(weights, examples, held, replace_rate(config, rate), (mean, scale), generator)
     return weights
 
 
 def replace_rate(config: HeadConfig, rate: float) -> HeadConfig:
-    """The config at another rate."""
+    """Return the config with another learning rate."""
     return config.model_copy(update={"learning_rate": rate})
 
 
@@ -263,17 +263,17 @@ def _stage(
     held: Batch,
     config: HeadConfig,
     spread: tuple[Floats, Floats],
-    dice: np.random.Generator,
+    generator: np.random.Generator,
 ) -> Weights:
     optimiser = Adam(config.learning_rate, config.decay)
     best, since = {name: value.copy() for name, value in weights.items()}, 0
     least = loss_and_gradients(weights, held)[0]
     for _ in range(config.epochs):
-        order: list[int] = dice.permutation(len(examples)).tolist()
+        order: list[int] = generator.permutation(len(examples)).tolist()
         for start in range(0, len(order), config.batch):
             batch = Batch.of([examples[place] for place in order[start : start + config.batch]], *spread)
             if config.dropout:
-                kept = dice.random((len(batch.inputs), 1, batch.inputs.shape[2])) >= config.dropout
+                kept = generator.random((len(batch.inputs), 1, batch.inputs.shape[2])) >= config.dropout
                 batch = replace(batch, inputs=batch.inputs * kept)
             optimiser.step(weights, loss_and_gradients(weights, batch)[1])
         loss = loss_and_gradients(weights, held)[0]
@@ -287,14 +287,14 @@ def _stage(
 
 
 def member_of(weights: Weights) -> Member:
-    """A network as it is written."""
+    """Convert a network to the form that is written."""
     rounded = {name: np.asarray(value).round(5).tolist() for name, value in weights.items()}
     return Member.model_validate_json(json.dumps(rounded))
 
 
 @dataclass(frozen=True)
 class HeadFigures:
-    """How well sources are cited."""
+    """Quality of the citations."""
 
     f1: float
     exact: float
@@ -303,7 +303,7 @@ class HeadFigures:
 
 
 def figures(chosen: Iterable[frozenset[int]], wanted: Iterable[frozenset[int]]) -> HeadFigures:
-    """As ``CitationF1`` and its like have them: the mean over sentences; one that rightly cites nothing has 1."""
+    """Score like ``CitationF1`` and related measures: mean over sentences; rightly citing nothing scores 1."""
     rows: list[tuple[float, float, float, float]] = []
     for own, gold in zip(chosen, wanted, strict=True):
         right = len(own & gold)
@@ -320,64 +320,67 @@ def figures(chosen: Iterable[frozenset[int]], wanted: Iterable[frozenset[int]]) 
 
 
 def cited_by(probabilities: Floats, threshold: float) -> frozenset[int]:
-    """The rows that reach a threshold."""
+    """Return the rows that reach the threshold."""
     return frozenset(int(place) for place in np.flatnonzero(probabilities >= threshold))
 
 
 def best_threshold(probabilities: Sequence[Floats], wanted: Sequence[frozenset[int]]) -> float:
-    """The one with the highest F1; of equal ones the one in the middle."""
+    """Return the threshold with the highest F1; of equal ones, the middle one."""
     steps = np.round(np.arange(0.05, 0.96, 0.01), 2)
-    values = [figures((cited_by(it, step) for it in probabilities), wanted).f1 for step in steps]
-    top = [float(step) for step, value in zip(steps, values, strict=True) if value >= max(values) - 1e-9]
+    scores = [figures((cited_by(values, step) for values in probabilities), wanted).f1 for step in steps]
+    top = [float(step) for step, score in zip(steps, scores, strict=True) if score >= max(scores) - 1e-9]
     return top[len(top) // 2]
 
 
 def gold_of(example: Example) -> frozenset[int]:
-    """The rows that support it."""
+    """Return the rows of the supporting sources."""
     return frozenset(int(place) for place in np.flatnonzero(example.wanted * example.known > 0))
 
 
 def shared(examples: Sequence[Example], share: float, seed: int) -> list[Example]:
-    """A share of the examples, whole groups, the same for the same seed; a larger share has the smaller one in it."""
+    """Draw a share of the examples by whole groups. A larger share contains the smaller one of the same seed."""
     if share >= 1:
         return list(examples)
 
     def draw(group: str) -> float:
         return int.from_bytes(hashlib.blake2b(f"{seed}|{group}".encode(), digest_size=8).digest()) / 2**64
 
-    return [it for it in examples if draw(it.group) < share]
+    return [example for example in examples if draw(example.group) < share]
 
 
 def fit_head(
     first: Sequence[Example], then: Sequence[Example], dev: Sequence[Example], config: HeadConfig
 ) -> tuple[list[Member], Floats, Floats, float, HeadFigures]:
-    """The networks, the features' mean and scale, the threshold and what it reaches on ``dev``.
+    """Return the networks, the features' mean and scale, the threshold, and the scores on ``dev``.
 
     Raises:
-        InputError: There is nothing to learn from, or nothing to choose by.
+        InputError: There are no examples to learn from or to choose by.
     """
     stages = [
         (shared(first, config.share, config.seed), config.learning_rate),
         (shared(then, config.then_share, config.seed), config.then_learning_rate),
     ]
-    used = [it for examples, _ in stages for it in examples if len(it.inputs)]
-    held = [it for it in dev if len(it.inputs)]
+    used = [example for examples, _ in stages for example in examples if len(example.inputs)]
+    held = [example for example in dev if len(example.inputs)]
     if not used or not held:
         raise InputError("expected examples to learn from and examples to choose by; found none. Give more.")
-    rows = np.concatenate([it.inputs for it in used])
+    rows = np.concatenate([example.inputs for example in used])
     mean: Floats = rows.mean(axis=0).round(5)
     scale: Floats = np.maximum(rows.std(axis=0), 1e-3).round(5)
-    weights = [fitted(stages, held, config, mean, scale, seed) for seed in range(config.members)]
-    members = [member_of(it) for it in weights]
-    probabilities = [odds(members, it, mean, scale) for it in held]
-    wanted = [gold_of(it) for it in held]
+    networks = [fitted(stages, held, config, mean, scale, seed) for seed in range(config.members)]
+    members = [member_of(weights) for weights in networks]
+    probabilities = [odds(members, example, mean, scale) for example in held]
+    wanted = [gold_of(example) for example in held]
     threshold = config.threshold if config.threshold is not None else best_threshold(probabilities, wanted)
-    cited = (chosen(it, one.inputs, threshold, config.pair) for it, one in zip(probabilities, held, strict=True))
+    cited = (
+        chosen(likely, example.inputs, threshold, config.pair)
+        for likely, example in zip(probabilities, held, strict=True)
+    )
     return members, mean, scale, threshold, figures(cited, wanted)
 
 
 def odds(members: Sequence[Member], example: Example, mean: Floats, scale: Floats) -> Floats:
-    """How likely each source supports the sentence."""
+    """Return the probability that each source supports the sentence."""
     inputs = standardized(example.inputs, mean, scale)
     logits = np.mean([logits_of(member.arrays, inputs) for member in members], axis=0)
     return (1 + np.tanh(logits / 2)) / 2
@@ -385,14 +388,14 @@ def odds(members: Sequence[Member], example: Example, mean: Floats, scale: Float
 
 @dataclass(frozen=True)
 class HeadRun:
-    """What a head is made from and where it is written.
+    """The data of a head and where it is written.
 
     Attributes:
         data: Examples of the first stage.
-        then: Examples of the second, such as those of one's own domain.
-        dev: Examples that choose; none of them may be among the others.
+        then: Examples of the second stage, such as those of your own domain.
+        dev: Development examples; they may not be among the others.
         out: The folder.
-        name: What the head is called.
+        name: Name of the head.
     """
 
     data: tuple[Path, ...]
@@ -402,11 +405,11 @@ class HeadRun:
     name: str = "set-head"
 
 
-def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = lambda _: None) -> Head:
+def train_head(run: HeadRun, config: HeadConfig, report: Callable[[int], None] = lambda _: None) -> Head:
     """Read the examples with the bundled models, fit a head and write it to ``OUT/head.json``.
 
     Raises:
-        InputError: The data cannot be read, dev examples are among them, or OUT is of another run.
+        InputError: The data cannot be read, development examples are also trained on, or OUT belongs to another run.
     """
     files = {"data": run.data, "then": run.then, "dev": (run.dev,)}
     read = {name: read_examples(paths) if paths else [] for name, paths in files.items()}
@@ -418,7 +421,7 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
     with job.open():
         store = NumberStore(run.out / NUMBERS, maker)
         every = [example for examples in read.values() for example in examples]
-        store.add(every, tell)
+        store.add(every, report)
         parts = {name: [store.of(example) for example in examples] for name, examples in read.items()}
         members, mean, scale, threshold, reached = fit_head(parts["data"], parts["then"], parts["dev"], config)
         head = Head(
@@ -439,12 +442,18 @@ def train_head(run: HeadRun, config: HeadConfig, tell: Callable[[int], None] = l
             },
         )
         write_whole(run.out / HEAD, [to_json(head) + "\n"])
-        job.note({"finished": True, "examples": {name: len(it) for name, it in parts.items()}, "scores": head.scores})
+        job.note(
+            {
+                "finished": True,
+                "examples": {name: len(examples) for name, examples in parts.items()},
+                "scores": head.scores,
+            }
+        )
     return head
 
 
 def _sets(examples: Sequence[AttributionExample]) -> Iterator[TrainingSet]:
-    for name in dict.fromkeys(it.made_from or "data without a name" for it in examples):
+    for name in dict.fromkeys(example.made_from or "data without a name" for example in examples):
         yield TrainingSet(name=name, licence="as its owner says")
 
 
