@@ -3,7 +3,7 @@
     python benchmarks/also_cited.py DATA
 
 ``two documents``: 60 invented sentences that two of five documents support together (``cases/two_documents.jsonl``),
-with both cited and with all five. The other three are about like matters, so that they are not always silent.
+with both cited and with all five. The other three are on like matters, so they are not always silent.
 
 SciFact and HealthVer: claims with the abstract that supports or contradicts them, alone and with two abstracts of other
 claims cited as well: the next ones of the file whose claim shares no word with it but function words. Dev parts; the
