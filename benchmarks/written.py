@@ -5,7 +5,7 @@ Usage: python benchmarks/written.py together [--protocol NAME ...] | checks | as
 ``together`` has claims that no single sentence decides. ``checks`` has claims that part from their source in one
 respect, and sound ones. ``asserted`` has sources that mention a claim without asserting it, and sources that assert it.
 ``orders`` has orders to whoever judges or answers. They are for judging what ships: nothing is chosen by them, but the
-rules were widened by the development halves of ``asserted`` and ``orders``. Exits with 1 if a bar is missed.
+rules were widened by the development half of ``asserted`` and by all of ``orders``. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
