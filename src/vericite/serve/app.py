@@ -18,7 +18,7 @@ from vericite.errors import VeriCiteError
 from vericite.records import Record, Run, to_json
 from vericite.serve import bodies, pages
 from vericite.serve.described import body_of, described
-from vericite.serve.engine import Stopped, Work
+from vericite.serve.engine import OUT_OF_TIME, Stopped, Work
 from vericite.serve.gate import Door, FrontGate, Metrics, Refused
 from vericite.serve.jobs import Jobs
 from vericite.serve.kept import NoSuchRun
@@ -173,8 +173,8 @@ async def _in_turn(request: Request, turns: Turns, call: Callable[[], Response])
         except Stopped as stopped:
             return JSONResponse({"error": told(stopped)}, 504)
         except TimeoutError:
-            work.stop("out of time")
-            return JSONResponse({"error": {"status": 504, "message": "out of time"}}, 504)
+            work.stop(OUT_OF_TIME)
+            return JSONResponse({"error": {"status": 504, "message": OUT_OF_TIME}}, 504)
         finally:
             left.cancel()
 

@@ -18,6 +18,11 @@ from vericite.verify.judging import ask, copy_traits
 PAIRS_AT_ONCE = 64
 """Pairs of a batch: enough to keep all cores busy, few enough that a request that was left is left within a second."""
 
+OUT_OF_TIME = (
+    "expected to be done within the time of a request; found that it was over. Send less at a time, or a job (/v1/jobs)"
+)
+"""Why work was stopped that took too long."""
+
 
 class Stopped(BaseException):
     """The request is over: its client went away, or its time is up.
@@ -49,7 +54,7 @@ class Work:
             Stopped: There is not.
         """
         if self.reason is None and self.deadline is not None and time.monotonic() > self.deadline:
-            self.stop("out of time")
+            self.stop(OUT_OF_TIME)
         if self.reason is not None:
             raise Stopped(self.reason)
 

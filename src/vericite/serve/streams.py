@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from vericite.disk.files import NotWritten
 from vericite.errors import EntrezError, InputError, LLMError, MissingExtraError, VeriCiteError
-from vericite.serve.engine import Stopped, Work, at_work
+from vericite.serve.engine import OUT_OF_TIME, Stopped, Work, at_work
 from vericite.serve.gate import Refused
 from vericite.serve.jobs import NoSuchJob
 from vericite.serve.kept import NoSuchRun
@@ -56,7 +56,7 @@ def told(error: BaseException) -> dict[str, Any]:
         found = "that it is full" if error.is_full else "that it cannot"
         message = f"expected a service that can write to its disk; found {found}. Tell whoever runs it"
     elif isinstance(error, (VeriCiteError, Stopped)):
-        message = str(error) or "out of time"
+        message = str(error) or OUT_OF_TIME
     else:
         _LOG.error("a request failed", exc_info=error)
         message = "the service failed; its log says why"
@@ -231,7 +231,7 @@ class Streams:
 
         def out_of_time() -> None:
             if stream.ended is None:
-                stream.put("error", json.dumps({"status": 504, "message": "out of time"}))
+                stream.put("error", json.dumps({"status": 504, "message": OUT_OF_TIME}))
                 stream.end()
 
         self._turns.start(stream.work, run).add_done_callback(finished)
