@@ -1,4 +1,4 @@
-"""A small file of our own in the form of each data set: what the published files have, in words of ours."""
+"""A small file in the form of each data set, with texts of our own."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ HEALTHVER = (
 
 
 def write(folder: Path, name: str, *values: object) -> Path:
-    """A file of JSON, or of JSON lines where its name says so, or of a text."""
+    """Write a file: text as it is, other values as JSON or as JSON lines, by the file's name."""
     path = folder / name
     if len(values) == 1 and isinstance(values[0], str):
         path.write_text(values[0], encoding="utf-8")

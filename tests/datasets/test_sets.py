@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from vericite.cli.datasets import datasets as datasets_command
-from vericite.datasets.registry import SETS, DatasetSource, at_hand, is_named, source_named
+from vericite.datasets.registry import SETS, DatasetSource, found_files, is_named, source_named
 from vericite.errors import InputError, RecordError, UnknownNameError, VeriCiteError
 from vericite.evaluate.judge_calibration import read_labels
 from vericite.evaluate.systems import read_gold, read_system
@@ -27,7 +27,7 @@ def source(name: str, path: Path, part: str = "") -> DatasetSource:
     return source_named(f"{name}/{part}:{path}" if part else f"{name}:{path}")
 
 
-def test_bioasq_gives_questions_in_the_writings_of_all_years(tmp_path: Path):
+def test_bioasq_reads_the_formats_of_all_years(tmp_path: Path):
     path = samples.write(tmp_path, "b.json", samples.BIOASQ)
     problems: list[RecordError] = []
     first, second, third, fourth = source("bioasq", path).questions(problems)
@@ -37,7 +37,7 @@ def test_bioasq_gives_questions_in_the_writings_of_all_years(tmp_path: Path):
     assert second.gold_exact == (("CFTR", "ABCC7"),)
     assert third.gold_exact == (("a", "A"), ("b",)) and third.gold_ideal == ("Two.",)
     assert fourth.gold_exact == (("x",), ("y",))
-    documents = {it.id: it for it in source("bioasq", path).documents(problems)}
+    documents = {document.id: document for document in source("bioasq", path).documents(problems)}
     assert documents["101"].title == "Zinc." and documents["103"].text == "It did."
 
 
@@ -53,7 +53,7 @@ def test_mirage_gives_its_parts(tmp_path: Path):
         source("mirage", path, "mmlu").questions([])
 
 
-def test_pubmedqa_gives_abstracts_without_their_conclusion_and_its_test_part(tmp_path: Path):
+def test_pubmedqa_gives_its_test_part_and_abstracts_without_conclusion(tmp_path: Path):
     path = samples.write(tmp_path, "ori_pqal.json", samples.PUBMEDQA)
     document = next(iter(source("pubmedqa", path).documents([])))
     assert [section.label for section in document.sections] == ["METHODS", "RESULTS"]
@@ -61,13 +61,13 @@ def test_pubmedqa_gives_abstracts_without_their_conclusion_and_its_test_part(tmp
     with pytest.raises(InputError, match=r"test_ground_truth\.json"):
         source("pubmedqa", path, "test").questions([])
     samples.write(tmp_path, "test_ground_truth.json", {"102": "no"})
-    assert [it.id for it in source("pubmedqa", path, "test").questions([])] == ["102"]
-    assert [it.id for it in source("pubmedqa", path, "training").questions([])] == ["101"]
+    assert [question.id for question in source("pubmedqa", path, "test").questions([])] == ["102"]
+    assert [question.id for question in source("pubmedqa", path, "training").questions([])] == ["101"]
     # A folder holds both files.
     assert len(source("pubmedqa", tmp_path).questions([])) == 2
 
 
-def test_biogen_is_split_as_bioace_splits_it(tmp_path: Path):
+def test_biogen_has_the_split_of_bioace(tmp_path: Path):
     path = samples.write(tmp_path, "topics.json", samples.TOPICS)
     parts = [source("biogen2024", path, part).questions([]) for part in ("test", "validation", "training")]
     assert [len(part) for part in parts] == [40, 5, 20]
@@ -80,7 +80,7 @@ def test_biogen_judgements_are_gold_with_grades(tmp_path: Path, text: str):
     assert gold["116"].documents == {"1": 5.0, "2": 2.0, "3": 0.0}
 
 
-def test_topics_and_judgements_of_a_folder_are_put_together(tmp_path: Path):
+def test_topics_and_judgements_of_a_folder_are_merged(tmp_path: Path):
     samples.write(tmp_path, "topics.json", samples.TOPICS)
     samples.write(tmp_path, "qrels.json", {"116": {"1": 5}})
     gold = source("biogen2024", tmp_path).gold([])
@@ -97,18 +97,21 @@ def test_kqa_gives_vital_nuggets_and_labelled_statements(tmp_path: Path):
     assert "Entailment, Contradiction, Neutral" in str(problems[0]) and "line 3" in str(problems[0])
 
 
-def test_medaesqa_gives_answers_and_labels_one_a_citation(tmp_path: Path):
+def test_medaesqa_gives_answers_and_a_label_for_each_citation(tmp_path: Path):
     path = samples.write(tmp_path, "m.json", samples.MEDAESQA)
     answers = source("medaesqa", path).answers([])
     assert [answer.id for answer in answers] == ["116-M1", "116-M2"]
-    assert [[it.document for it in claim.citations] for claim in answers[0].claims] == [["101"], ["102"]]
+    assert [[citation.document for citation in claim.citations] for claim in answers[0].claims] == [["101"], ["102"]]
     assert [answers[0].text[claim.span.slice] for claim in answers[0].claims] == [
         "Zinc shortens colds.",
         "Sleep helps.",
     ]
     labels = source("medaesqa", path).labels([])["116-M1"]
     # Supporting if either of two labels is; invalid citations are none.
-    assert [(it.document, it.label) for it in labels.citations or ()] == [("101", "supports"), ("102", "irrelevant")]
+    assert [(label.document, label.label) for label in labels.citations or ()] == [
+        ("101", "supports"),
+        ("102", "irrelevant"),
+    ]
     assert labels.sentences == ("required", None)
 
 
@@ -123,7 +126,7 @@ def test_medaesqa_is_checked_with_the_texts_of_its_documents(tmp_path: Path):
     assert read_system(Path(f"medaesqa:{path}"), {}).labels.keys() == {"116-M1", "116-M2"}
 
 
-def test_a_bad_answer_of_medaesqa_costs_itself_for_whoever_reads_it(tmp_path: Path):
+def test_a_bad_answer_of_medaesqa_only_costs_itself_in_every_reader(tmp_path: Path):
     from vericite.records import Document
 
     question = json.loads(json.dumps(samples.MEDAESQA[0]))
@@ -134,44 +137,46 @@ def test_a_bad_answer_of_medaesqa_costs_itself_for_whoever_reads_it(tmp_path: Pa
         list(answers_in(path, "medaesqa", [zinc])),
         list(answers_in(Path(f"medaesqa:{path}"), documents=[zinc])),
     ):
-        assert [it.id for it in found if isinstance(it, Answer)] == ["116-M1", "116-M2"]
-        wrong = [str(it) for it in found if isinstance(it, RecordError)]
+        assert [item.id for item in found if isinstance(item, Answer)] == ["116-M1", "116-M2"]
+        wrong = [str(item) for item in found if isinstance(item, RecordError)]
         assert len(wrong) == 2 and ".M3.answer_sentences: expected a list" in wrong[0]
         assert ".M4.answer_sentences.0: expected the field answer_sentence" in wrong[1]
 
 
-def test_an_output_of_alce_that_is_too_long_costs_itself(tmp_path: Path):
+def test_an_overlong_output_of_alce_only_costs_itself(tmp_path: Path):
     record = samples.ALCE["data"][0]
     path = samples.write(tmp_path, "asqa.json", {"data": [{**record, "output": "word " * 300_000}, record]})
     problems: list[RecordError] = []
-    assert [it.id for it in source("alce", path).answers(problems)] == ["a1"]
+    assert [answer.id for answer in source("alce", path).answers(problems)] == ["a1"]
     assert "data.0.output: expected an answer of at most" in str(problems[0])
 
 
 def test_alce_gives_gold_of_its_three_sets_and_the_answers_of_a_run(tmp_path: Path):
     path = samples.write(tmp_path, "asqa.json", samples.ALCE)
     gold = source("alce", path).gold([])
-    assert gold["a1"].exact == (("1990",),) and [it.text for it in gold["a1"].nuggets or ()] == ["It was in 1990."]
+    assert gold["a1"].exact == (("1990",),) and [nugget.text for nugget in gold["a1"].nuggets or ()] == [
+        "It was in 1990."
+    ]
     assert gold["2"].type == "list" and gold["2"].exact == (("Rhine", "Rhein"), ("Elbe",))
     (answer,) = source("alce", path).answers([])
-    # Passages of one page stay apart.
-    assert [[it.document for it in claim.citations] for claim in answer.claims] == [["7"], ["7#2"]]
+    # Passages of the same page stay separate.
+    assert [[citation.document for citation in claim.citations] for claim in answer.claims] == [["7"], ["7#2"]]
 
 
-def test_statements_with_labels_can_be_calibrated_to(tmp_path: Path):
+def test_labelled_statements_can_be_used_to_calibrate(tmp_path: Path):
     path = samples.write(tmp_path, "vj.jsonl", samples.VJ, {**samples.VJ, "source_supports_statement": "no_support"})
     labels, problems = read_labels(Path(f"vj:{path}"))
-    assert not problems and [it.label for it in labels] == ["supported", "irrelevant"]
+    assert not problems and [label.label for label in labels] == ["supported", "irrelevant"]
     assert labels[0].premise == "Zinc helps." and labels[0].group == "is zinc good"
 
 
 @pytest.mark.parametrize("value", [samples.MSMARCO, samples.MSMARCO_COLUMNS])
-def test_msmarco_gives_the_passages_that_were_answered_from(tmp_path: Path, value: object):
+def test_msmarco_gives_the_passages_used_for_the_answer(tmp_path: Path, value: object):
     path = samples.write(tmp_path, "train.json", value)
     (question,) = source("msmarco", path).questions([])
     assert question.id == "19699" and question.gold_documents == ("19699-2",)
     assert question.gold_ideal[-1] == "a metal"
-    assert [it.source for it in source("msmarco", path).documents([])][1] == "https://example.org/zinc"
+    assert [document.source for document in source("msmarco", path).documents([])][1] == "https://example.org/zinc"
 
 
 @pytest.mark.parametrize("value", [samples.HOTPOTQA, samples.HOTPOTQA_HUB])
@@ -179,35 +184,43 @@ def test_hotpotqa_gives_the_paragraphs_that_it_rests_on(tmp_path: Path, value: o
     path = samples.write(tmp_path, "dev.json", value)
     (question,) = source("hotpotqa", path).questions([])
     assert question.type == "yesno" and question.gold_documents == ("Zinc", "Iron")
-    texts = {it.id: it.text for it in source("hotpotqa", path).documents([])}
+    texts = {document.id: document.text for document in source("hotpotqa", path).documents([])}
     assert texts["Zinc"] == "Zinc is a metal."
 
 
-def test_attrscore_gives_natural_questions_alone(tmp_path: Path):
+def test_attrscore_gives_only_natural_questions_as_a_part(tmp_path: Path):
     path = samples.write(tmp_path, "train.json", samples.ATTRSCORE)
-    assert [it.label for it in source("attrscore", path).citations([])] == ["supported", "irrelevant", "contradicted"]
+    assert [label.label for label in source("attrscore", path).citations([])] == [
+        "supported",
+        "irrelevant",
+        "contradicted",
+    ]
     assert len(list(source("attrscore", path, "nq").citations([]))) == 2
 
 
 def test_hagrid_gives_answers_that_cite_quotes_and_labels_of_sentences(tmp_path: Path):
     path = samples.write(tmp_path, "h.jsonl", samples.HAGRID)
     (answer,) = source("hagrid", path).answers([])
-    assert [[it.document for it in claim.citations] for claim in answer.claims] == [["10#1"], ["10#1", "11#1"], []]
+    assert [[citation.document for citation in claim.citations] for claim in answer.claims] == [
+        ["10#1"],
+        ["10#1", "11#1"],
+        [],
+    ]
     first, second = source("hagrid", path).citations([])
     assert (first.label, first.claim, first.premise) == ("supported", "Zinc is a metal.", "Zinc is a metal.")
     assert (second.label, second.documents) == ("irrelevant", ("10#1", "11#1"))
 
 
-def test_politicite_counts_as_the_papers_table_does(tmp_path: Path):
+def test_politicite_has_the_counts_of_the_papers_table(tmp_path: Path):
     path = samples.write(tmp_path, "p.jsonl", samples.POLITICITE)
     counts = source("politicite", path).counts([]).record
     assert counts["answers"] == 1 and counts["sentences of answers"] == 3 and counts["sentences that cite"] == 2
     assert counts["sentences with several sources"] == 1 and counts["citations a sentence that cites"] == 1.5
     gold = source("politicite", path).gold([])["p1"]
-    assert [it.documents for it in gold.citations or ()] == [("s1",), ("s1", "s2"), ()]
+    assert [sentence.documents for sentence in gold.citations or ()] == [("s1",), ("s1", "s2"), ()]
 
 
-def test_claims_are_set_before_the_abstracts_beside_them(tmp_path: Path):
+def test_claims_are_paired_with_the_abstracts_in_their_folder(tmp_path: Path):
     path = samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
     with pytest.raises(InputError, match=r"corpus\.jsonl"):
         list(source("scifact", path).citations([]))
@@ -216,10 +229,10 @@ def test_claims_are_set_before_the_abstracts_beside_them(tmp_path: Path):
     assert (supported.label, supported.evidence, supported.documents) == ("supported", (1,), ("7",))
     assert supported.premise == "Zinc was given.\nColds were shorter." and other.label == "irrelevant"
     table = samples.write(tmp_path, "hv.csv", samples.HEALTHVER)
-    assert [it.label for it in source("healthver", table).citations([])] == ["supported", "irrelevant"]
+    assert [label.label for label in source("healthver", table).citations([])] == ["supported", "irrelevant"]
 
 
-def test_claims_without_abstracts_beside_them_cost_their_file_alone(tmp_path: Path):
+def test_claims_without_abstracts_only_cost_their_file(tmp_path: Path):
     samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
     samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
     fold = tmp_path / "elsewhere"
@@ -228,11 +241,11 @@ def test_claims_without_abstracts_beside_them_cost_their_file_alone(tmp_path: Pa
     problems: list[RecordError] = []
     counts = source("scifact", tmp_path).counts(problems).record
     assert counts["labelled citations"] == 2 and counts["documents"] == 1
-    assert len(problems) == 1 and "claims_dev_1.jsonl: expected the abstracts" in str(problems[0])
+    assert len(problems) == 1 and "claims_dev_1.jsonl: expected corpus.jsonl" in str(problems[0])
     assert str(problems[0]).endswith("This file was not read")
 
 
-def test_claims_that_are_no_fault_cost_nothing(tmp_path: Path, run_cli: Callable[..., Any]):
+def test_unlabelled_claims_are_not_an_error(tmp_path: Path, run_cli: Callable[..., Any]):
     samples.write(tmp_path, "claims_dev.jsonl", *samples.SCIFACT)
     samples.write(tmp_path, "claims_test.jsonl", {"id": 3, "claim": "Zinc cures colds."}, {"id": 4, "claim": "None."})
     samples.write(tmp_path, "corpus.jsonl", samples.SCIFACT_CORPUS)
@@ -246,7 +259,7 @@ def test_claims_that_are_no_fault_cost_nothing(tmp_path: Path, run_cli: Callable
     assert run_cli("datasets", "stats", "scifact", str(misspelt)).code == 2
 
 
-def test_gzip_and_the_doors_of_other_commands(tmp_path: Path):
+def test_gzipped_data_sets_work_in_other_commands(tmp_path: Path):
     path = tmp_path / "b.json.gz"
     path.write_bytes(gzip.compress(json.dumps(samples.BIOASQ).encode()))
     questions, problems = read_questions(Path(f"bioasq:{path}"))
@@ -255,11 +268,11 @@ def test_gzip_and_the_doors_of_other_commands(tmp_path: Path):
     assert gold["q2"].exact == (("CFTR", "ABCC7"),) and not problems
 
 
-def test_a_wrong_shape_says_what_was_expected_and_where(tmp_path: Path):
+def test_a_wrong_shape_is_an_error_with_expectation_and_place(tmp_path: Path):
     rows = [{**samples.BIOASQ["questions"][0], "id": "x", "type": "opinion"}, samples.BIOASQ["questions"][1], 7]
     problems: list[RecordError] = []
     found = source("bioasq", samples.write(tmp_path, "b.json", {"questions": rows})).questions(problems)
-    assert [it.id for it in found] == ["q2"]
+    assert [question.id for question in found] == ["q2"]
     assert "questions.0.type: expected one of yesno, factoid, list, summary; found 'opinion'" in str(problems[0])
     assert "questions.2: expected an object; found a number" in str(problems[1])
     path = samples.write(tmp_path, "m.json", samples.MIRAGE)
@@ -267,11 +280,11 @@ def test_a_wrong_shape_says_what_was_expected_and_where(tmp_path: Path):
         source("bioasq", path).questions([])
     with pytest.raises(InputError, match=r"expected answers in .*found none\. bioasq gives questions, gold, documents"):
         source("bioasq", samples.write(tmp_path, "g.json", samples.BIOASQ)).answers([])
-    with pytest.raises(InputError, match="Get it at http"):
+    with pytest.raises(InputError, match="Get it from http"):
         source("bioasq", tmp_path / "absent.json")
 
 
-def test_without_a_file_the_usual_ones_of_the_data_folder_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_file_the_usual_files_of_the_data_folder_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("VERICITE_DATA", raising=False)
     with pytest.raises(InputError, match="VERICITE_DATA"):
         source_named("mirage:bioasq")
@@ -281,10 +294,10 @@ def test_without_a_file_the_usual_ones_of_the_data_folder_are_taken(tmp_path: Pa
     (tmp_path / "mirage").mkdir()
     samples.write(tmp_path / "mirage", "benchmark.json", samples.MIRAGE)
     assert source_named("mirage:bioasq").name == "mirage/bioasq"
-    assert [it.id for it in source_named("mirage:bioasq").questions([])] == ["q1"]
+    assert [question.id for question in source_named("mirage:bioasq").questions([])] == ["q1"]
 
 
-def test_a_file_is_a_file_whatever_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_existing_file_is_read_as_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     samples.write(tmp_path, "bioasq", "{}")
     assert not is_named("bioasq") and not is_named("questions.jsonl") and not is_named("C:/x") and is_named("scifact")
@@ -304,7 +317,7 @@ SHAPED = st.recursive(
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @example(value=[{"": {}}], name="biogen2024")
 @given(value=SHAPED, name=st.sampled_from(sorted(SETS)))
-def test_garbage_is_refused_in_words(value: object, name: str, tmp_path_factory: pytest.TempPathFactory):
+def test_garbage_is_refused_with_a_message(value: object, name: str, tmp_path_factory: pytest.TempPathFactory):
     path = samples.write(tmp_path_factory.mktemp("garbage"), "x.json", value)
     try:
         source(name, path).counts([])
@@ -340,7 +353,7 @@ COUNTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
-def test_real_files_are_read_whole(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_real_files_are_read_completely(name: str, monkeypatch: pytest.MonkeyPatch):
     if not DATA.is_dir():
         pytest.skip("the folder of data sets, ../shared/data, is not here")
     monkeypatch.setenv("VERICITE_DATA", str(DATA))
@@ -374,7 +387,7 @@ FILES = {
     "nli4ct:nli4ct/train.json": judged(850, 850, 0),
     "nli4ct:nli4ct/dev.json": judged(100, 100, 0),
 }
-"""Counts of files that are not the usual ones, as the folder's own page has them."""
+"""Counts of files other than the usual ones, from the folder's own page."""
 
 
 @pytest.mark.slow
@@ -408,7 +421,7 @@ WANTED = set(
 )
 
 
-def test_every_set_of_the_papers_is_listed_with_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_every_set_is_listed_with_its_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert WANTED <= SETS.keys()
     monkeypatch.setenv("VERICITE_DATA", str(tmp_path))
     done = CliRunner().invoke(datasets_command, [])
@@ -418,8 +431,8 @@ def test_every_set_of_the_papers_is_listed_with_what_is_missing(tmp_path: Path, 
     assert "not here: get it, and name it: medaesqa:FILE" in told
 
 
-def test_bioasqs_files_one_by_one_have_the_counts_of_their_years():
-    if not at_hand(SETS["bioasq"], DATA):
+def test_each_bioasq_file_has_the_counts_of_its_year():
+    if not found_files(SETS["bioasq"], DATA):
         pytest.skip("the folder of data sets, ../shared/data, is not here")
     counts = source("bioasq", DATA / "bioasq12b").counts([]).record
     assert counts["questions"] == 340

@@ -243,13 +243,13 @@ def _ask_into(
     folder: Path, made: Pipeline, questions: Sequence[Question], plan: Plan, as_json: bool, batch: Path | None
 ) -> _Outcomes:
     from vericite.cli.terminal import ProgressLine
-    from vericite.datasets.registry import data_of
+    from vericite.datasets.registry import describe_data
     from vericite.pipeline.build import fingerprint
     from vericite.pipeline.plan import NOTHING
     from vericite.pipeline.runs import RunFolder
     from vericite.records import to_json
 
-    kept = RunFolder(folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(), data_of(batch))
+    kept = RunFolder(folder, fingerprint(plan, made), lambda: made.ledger, plan.as_json(), describe_data(batch))
     outcomes = _Outcomes()
     with kept.open(questions) as left, ProgressLine("asking", "questions", len(left)).running() as progress:
         done = len(questions) - len(left)

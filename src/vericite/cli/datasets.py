@@ -100,7 +100,7 @@ def _source(name: str, file: Path | None) -> DatasetSource:
 
 
 def _record(known: DataSet) -> dict[str, Any]:
-    from vericite.datasets.registry import at_hand, missing
+    from vericite.datasets.registry import found_files, missing_files
 
     return {
         "name": known.name,
@@ -113,8 +113,8 @@ def _record(known: DataSet) -> dict[str, Any]:
         "licence": known.licence,
         "cite": known.cite,
         "trained_on": list(known.trained_on),
-        "at_hand": list(map(str, at_hand(known))),
-        "missing": missing(known),
+        "at_hand": list(map(str, found_files(known))),
+        "missing": missing_files(known),
     }
 
 

@@ -33,7 +33,7 @@ from vericite.text.references import Library
 
 
 def _medaesqa(reading: Reading) -> Iterator[Entry | RecordError]:
-    """Questions and thirty systems' answers, each citation assessed; the documents are named by PMID alone."""
+    """Questions and the answers of thirty systems, with an assessment of each citation. Documents have a PMID only."""
     for row in read_rows(reading.path):
         if isinstance(row, RecordError):
             yield row
@@ -51,27 +51,26 @@ def _assessed_question(row: Row) -> Entry:
 
 
 def assessed_answers(row: Row) -> Iterator[tuple[str, Row]]:
-    """A question's answers in MedAESQA, each with the name of its system; none where there are none."""
+    """Yield a MedAESQA question's answers, each with the name of its system."""
     name = "machine_generated_answers"
     if not isinstance(row.fields.get(name), dict):
         return
     systems = row.row(name)
     for system, value in systems.fields.items():
-        # An answer that is no object is one whose sentences cannot be read.
+        # A value that is not an object gives an answer without readable sentences.
         fields = systems.row(system).fields if isinstance(value, dict) else {"answer_sentences": value}
         yield system, Row(row.path, row.line, row.number, f"{systems.within}.{system}", fields)
 
 
 @dataclass(frozen=True)
 class AssessedSentence:
-    """A sentence of an answer of MedAESQA.
+    """A sentence of a MedAESQA answer.
 
     Attributes:
-        text: Its words.
-        cited: The PMIDs that it cites, each with what assessors say of it; None where they say nothing of it, or that
-            there is no such article.
-        invalid: Those of which they say that.
-        relevance: Whether the answer needs it.
+        text: Its text.
+        cited: Assessment of each cited PMID. None: not assessed, or no such article.
+        invalid: PMIDs that the assessors call invalid.
+        relevance: Whether the answer needs the sentence.
     """
 
     text: str
@@ -100,16 +99,16 @@ _RELEVANCE: Mapping[str, SentenceLabel] = {
 
 
 def assessed_sentences(answer: Row) -> list[AssessedSentence]:
-    """The sentences of an answer, as both ``check`` and the data set read them.
+    """Return the sentences of an answer, for ``check`` and for the data set.
 
     Raises:
-        RecordError: It is no such answer.
+        RecordError: The answer has another form.
     """
-    return [_assessed_sentence(it) for it in answer.rows("answer_sentences", required=True)]
+    return [_assessed_sentence(sentence) for sentence in answer.rows("answer_sentences", required=True)]
 
 
 def _assessed_sentence(row: Row) -> AssessedSentence:
-    # A PMID that is labelled twice in a sentence supports it if either label says so.
+    # A PMID that is labelled twice in a sentence keeps the stronger label.
     cited: dict[str, CitationLabel | None] = {}
     invalid: set[str] = set()
     for assessment in row.rows("citation_assessment"):
@@ -131,18 +130,21 @@ def _assessed_sentence(row: Row) -> AssessedSentence:
 def _assessed(question: Row, system: str, answer: Row) -> Entry:
     id = f"{question.words('question_id', 'id')}-{system}"
     sentences = assessed_sentences(answer)
-    # What an assessor calls invalid is no article, and no citation that could be labelled.
-    cited = [[pmid for pmid, label in it.cited.items() if label or pmid not in it.invalid] for it in sentences]
+    # A citation that an assessor calls invalid names no article, so it cannot be labelled.
+    cited = [
+        [pmid for pmid, label in sentence.cited.items() if label or pmid not in sentence.invalid]
+        for sentence in sentences
+    ]
     judged = [
         CitationJudgement(sentence=number, document=pmid, label=label)
-        for number, it in enumerate(sentences)
-        for pmid, label in it.cited.items()
+        for number, sentence in enumerate(sentences)
+        for pmid, label in sentence.cited.items()
         if label
     ]
-    relevance: tuple[SentenceLabel | None, ...] = tuple(it.relevance for it in sentences)
+    relevance: tuple[SentenceLabel | None, ...] = tuple(sentence.relevance for sentence in sentences)
     documents = [_named(pmid) for pmid in _every(cited)]
     made = answer_of_sentences(
-        id, [it.text for it in sentences], cited, documents, question.perhaps("question") or None
+        id, [sentence.text for sentence in sentences], cited, documents, question.perhaps("question") or None
     )
     known = relevance if any(relevance) else None
     return Entry(answer=made, labels=Labels(id=id, citations=tuple(judged), sentences=known, by="assessors"))
@@ -163,14 +165,14 @@ def answer_of_sentences(
     documents: Sequence[Document],
     question: str | None = None,
 ) -> Answer:
-    """An answer of sentences that are known as such, each citing documents by id; ids of no document dangle."""
+    """Build an answer from known sentences that cite documents by id; unknown ids become dangling citations."""
     numbers = {document.id: number for number, document in enumerate(documents, start=1)}
     claims: list[Claim] = []
     start = 0
     for text, ids in zip(texts, cited, strict=True):
         span = Span(start=start, end=start + len(text))
         citations = tuple(
-            Citation(marker=numbers.get(it, 0), span=span, document=it if it in numbers else None) for it in ids
+            Citation(marker=numbers.get(id, 0), span=span, document=id if id in numbers else None) for id in ids
         )
         claims.append(Claim(text=text, span=span, citations=citations))
         start = span.end + 1
@@ -183,13 +185,13 @@ def _passage(row: Row, number: int) -> Document:
 
 
 def _alce(row: Row, reading: Reading) -> Entry:
-    """A question of ASQA, ELI5 or QAMPARI with its passages; a run's file has the output, with markers, as well."""
+    """A question of ASQA, ELI5 or QAMPARI with its passages; files of runs also have the output with markers."""
     id, documents = _alce_id(row), _alce_documents(row)
     pairs = row.rows("qa_pairs")
     answers = row.fields.get("answers")
-    listed = answers if isinstance(answers, list) and all(isinstance(it, list) for it in answers) else []  # pyright: ignore[reportUnknownVariableType]
-    exact = [pair.texts("short_answers") for pair in pairs] + [tuple(map(str, it)) for it in listed]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-    ideal = [row.perhaps("answer"), *(it.perhaps("long_answer") for it in row.rows("annotations"))]
+    listed = answers if isinstance(answers, list) and all(isinstance(item, list) for item in answers) else []  # pyright: ignore[reportUnknownVariableType]
+    exact = [pair.texts("short_answers") for pair in pairs] + [tuple(map(str, item)) for item in listed]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    ideal = [row.perhaps("answer"), *(annotation.perhaps("long_answer") for annotation in row.rows("annotations"))]
     claims = row.texts("claims")
     question = Question(
         id=id,
@@ -211,14 +213,14 @@ def _alce_id(row: Row) -> str:
 
 
 def _alce_documents(row: Row) -> tuple[Document, ...]:
-    return _distinct([_passage(it, number) for number, it in enumerate(row.rows("docs"), start=1)])
+    return _distinct([_passage(passage, number) for number, passage in enumerate(row.rows("docs"), start=1)])
 
 
 def alce_answer(row: Row, library: Library | None = None) -> Answer:
-    """An output with its passages, and what else it names of a library.
+    """Return an output with its passages and the documents of a library that it names.
 
     Raises:
-        RecordError: It is no such output, or a text is too long.
+        RecordError: The row has no output, or a text is too long.
     """
     return _parsed(_alce_id(row), row, "output", _alce_documents(row), row.perhaps("question") or None, library)
 
@@ -226,10 +228,10 @@ def alce_answer(row: Row, library: Library | None = None) -> Answer:
 def _parsed(
     id: str, row: Row, name: str, documents: Sequence[Document], question: str | None, library: Library | None = None
 ) -> Answer:
-    """The answer in a field, by its markers.
+    """Parse the answer in a field by its markers.
 
     Raises:
-        RecordError: There is none, or a text of it is too long.
+        RecordError: The field is missing, or a text is too long.
     """
     text = row.text(name)
     try:
@@ -242,7 +244,7 @@ def _parsed(
 
 
 def _distinct(documents: Sequence[Document]) -> tuple[Document, ...]:
-    """Documents with ids of their own: a passage may come from the same page as another."""
+    """Make the documents' ids distinct: several passages may come from the same page."""
     seen: dict[str, int] = {}
     found: list[Document] = []
     for document in documents:
@@ -253,7 +255,7 @@ def _distinct(documents: Sequence[Document]) -> tuple[Document, ...]:
 
 
 def _hagrid(row: Row, reading: Reading) -> Iterator[Entry]:
-    """A question with quotes and a model's answers, each sentence of which is attributable to what it cites or not."""
+    """A question with quotes and a model's answers; each sentence is labelled as attributable or not."""
     id, query = row.words("query_id"), row.words("query")
     documents = _distinct(
         [
@@ -270,7 +272,9 @@ def _hagrid(row: Row, reading: Reading) -> Iterator[Entry]:
 def _hagrid_sentences(given: Row, documents: Sequence[Document], id: str, query: str) -> Iterator[LabelledCitation]:
     for sentence in given.rows("sentences"):
         parsed = _parsed(id, sentence, "text", documents, None)
-        names = _every([[it.document for it in claim.citations if it.document] for claim in parsed.claims])
+        names = _every(
+            [[citation.document for citation in claim.citations if citation.document] for claim in parsed.claims]
+        )
         if not names or not sentence.has("attributable"):
             continue
         attributable = sentence.number_of("attributable")
@@ -294,7 +298,7 @@ _VJ: Mapping[str, PairLabel] = {
 
 
 def _verifiability(row: Row, reading: Reading) -> Entry:
-    """A statement of a generative search engine and a page it cites, judged by a person."""
+    """A statement of a generative search engine and a page that it cites, judged by a person."""
     citation = LabelledCitation(
         id=f"vj-{row.number}",
         claim=row.words("statement"),
@@ -315,7 +319,7 @@ _ATTRSCORE: Mapping[str, PairLabel] = {
 
 
 def _attrscore(row: Row, reading: Reading) -> Entry:
-    """An answer and a reference to it, with AttrScore's three labels; part ``nq`` is that of Natural Questions."""
+    """An answer and its reference with AttrScore's three labels; part ``nq`` is Natural Questions."""
     if reading.part and reading.part not in row.perhaps("dataset").casefold().replace("natural questions", "nq"):
         return Entry()
     citation = LabelledCitation(
@@ -343,9 +347,9 @@ def _attributionbench(row: Row, reading: Reading) -> Entry:
 
 
 def _msmarco(row: Row, reading: Reading) -> Entry | Iterator[Entry]:
-    """A question with ten passages, of which people marked those that they answered from.
+    """A question with ten passages; those that people used for the answer are marked.
 
-    A file of columns, as it is distributed, has one object of objects by row.
+    The distributed file of columns is one object, with an object by row for each column.
     """
     if isinstance(row.fields.get("query"), dict):
         return _columns(row)
@@ -356,30 +360,32 @@ def _columns(row: Row) -> Iterator[Entry]:
     names = [name for name, value in row.fields.items() if isinstance(value, dict)]
     for key in row.row("query").fields:
         fields = {name: row.row(name).fields.get(key) for name in names}
-        one = Row(row.path, row.line, row.number, f"row {key}", fields)
-        yield _msmarco_entry(one, one.words("query_id"))
+        entry = Row(row.path, row.line, row.number, f"row {key}", fields)
+        yield _msmarco_entry(entry, entry.words("query_id"))
 
 
 def _msmarco_entry(row: Row, id: str) -> Entry:
     passages = row.rows("passages", required=True)
     names = [f"{id}-{number}" for number in range(1, len(passages) + 1)]
     documents = tuple(
-        Document.from_text(name, it.text("passage_text")).model_copy(update={"source": it.perhaps("url") or None})
-        for name, it in zip(names, passages, strict=True)
+        Document.from_text(name, passage.text("passage_text")).model_copy(
+            update={"source": passage.perhaps("url") or None}
+        )
+        for name, passage in zip(names, passages, strict=True)
     )
-    marked = [it.has("is_selected") and it.number_of("is_selected") > 0 for it in passages]
+    marked = [passage.has("is_selected") and passage.number_of("is_selected") > 0 for passage in passages]
     chosen = [name for name, selected in zip(names, marked, strict=True) if selected]
     full, short = row.fields.get("wellFormedAnswers"), row.texts("answers")
     ideal = row.texts("wellFormedAnswers") if isinstance(full, list) else ()
-    answers = tuple(it for it in (*ideal, *short) if it and it != "No Answer Present.")
+    answers = tuple(answer for answer in (*ideal, *short) if answer and answer != "No Answer Present.")
     question = Question(id=id, text=row.words("query"), gold_documents=tuple(chosen), gold_ideal=answers)
     return Entry(question, Gold.of(question), documents=documents)
 
 
 def _hotpotqa(row: Row, reading: Reading) -> Entry:
-    """A question that needs two paragraphs out of ten, with the sentences that it rests on."""
+    """A question that needs two paragraphs out of ten, with the sentences that its answer rests on."""
     titles, texts = _hotpot_context(row)
-    documents = _distinct([_paragraph(title, it) for title, it in zip(titles, texts, strict=True)])
+    documents = _distinct([_paragraph(title, sentences) for title, sentences in zip(titles, texts, strict=True)])
     facts = dict.fromkeys(title for title, _ in _pairs(row, "supporting_facts", ("title", "sent_id")))
     answer = row.words("answer")
     closed = answer.casefold() in ("yes", "no")
@@ -399,18 +405,20 @@ def _paragraph(title: str, sentences: Sequence[str]) -> Document:
 
 def _hotpot_context(row: Row) -> tuple[list[str], list[list[str]]]:
     pairs = list(_pairs(row, "context", ("title", "sentences")))
-    return [title for title, _ in pairs], [it if isinstance(it, list) else [str(it)] for _, it in pairs]  # pyright: ignore[reportUnknownVariableType]
+    return [title for title, _ in pairs], [
+        sentences if isinstance(sentences, list) else [str(sentences)] for _, sentences in pairs
+    ]  # pyright: ignore[reportUnknownVariableType]
 
 
 def _pairs(row: Row, name: str, columns: tuple[str, str]) -> Iterable[tuple[str, object]]:
-    """Pairs as the authors write them, or two columns as the hub does."""
+    """Return the pairs of a list of pairs (the authors' form) or of two columns (the Hugging Face form)."""
     value = row.fields.get(name)
     if isinstance(value, dict):
         first, second = (value.get(column) for column in columns)  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
         if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):  # pyright: ignore[reportUnknownArgumentType]
-            return [(str(one), other) for one, other in zip(first, second, strict=True)]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-    if isinstance(value, list) and all(isinstance(it, list) and len(it) == 2 for it in value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-        return [(str(it[0]), it[1]) for it in value]  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+            return [(str(left), right) for left, right in zip(first, second, strict=True)]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    if isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        return [(str(pair[0]), pair[1]) for pair in value]  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     raise row.refused(name, f"expected a list of pairs of {' and '.join(columns)}; found something else")
 
 
@@ -418,7 +426,7 @@ _DEGREES: Mapping[str, PairLabel] = {"complete": "supported", "partial": "irrele
 
 
 def _politicite(row: Row, reading: Reading) -> Entry:
-    """An article as the paper describes it: its claims, each with evidence snippets and how far they support it."""
+    """An article in the paper's form: its claims, each with evidence snippets and degrees of support."""
     id, asked = row.words("id"), row.words("question")
     claims = row.rows("claims", required=True)
     texts = [claim.words("text") for claim in claims]
@@ -450,7 +458,7 @@ def _politicite(row: Row, reading: Reading) -> Entry:
     )
     question = Question(id=id, text=asked, gold_ideal=(" ".join(texts),))
     known = Gold.of(question).model_copy(update={"citations": tuple(gold)})
-    answer = answer_of_sentences(id, texts, [it.documents for it in gold], documents, asked)
+    answer = answer_of_sentences(id, texts, [sentence.documents for sentence in gold], documents, asked)
     return Entry(question, known, answer, citations=tuple(citations), documents=documents)
 
 
@@ -458,7 +466,7 @@ SETS = (
     DataSet(
         "medaesqa",
         "MedAESQA",
-        "40 questions of TREC BioGen 2024, each with 30 answers whose citations were assessed; abstracts are not in it",
+        "40 questions of TREC BioGen 2024, each with 30 answers with assessed citations; without the abstracts",
         ("questions", "answers", "labels"),
         '{"question_id", "question"?, "machine_generated_answers": {"M1": {"answer_sentences": [{"answer_sentence", '
         '"citation_assessment": [{"cited_pmid", "evidence_relation"}]}]}}}',
@@ -481,7 +489,7 @@ SETS = (
     DataSet(
         "vj",
         "Verifiability Judgments",
-        "statements of four generative search engines before the pages they cite; partial support counts as none",
+        "statements of four generative search engines with the pages they cite; partial support counts as none",
         ("citations",),
         '{"query", "statement", "source_text" or "source_raw_text", "source_supports_statement"}',
         "https://github.com/nelson-liu/evaluating-verifiability-in-generative-search-engines",
@@ -493,7 +501,7 @@ SETS = (
     DataSet(
         "msmarco",
         "MS MARCO QnA 2.1",
-        "search queries with ten passages, those answered from, and answers by people",
+        "search queries with ten passages (those used for the answer are marked) and answers by people",
         ("questions", "gold", "documents"),
         '{"query_id", "query", "passages": [{"passage_text", "is_selected", "url"?}], "answers", "wellFormedAnswers"?}',
         "https://microsoft.github.io/msmarco",
@@ -514,7 +522,7 @@ SETS = (
     ),
     DataSet(
         "attrscore",
-        "AttrScore; part nq is Natural Questions as it has them",
+        "AttrScore; part nq is its Natural Questions",
         "answers and references, attributable, extrapolatory or contradictory",
         ("citations",),
         '"query", "answer", "reference", "label" (Attributable, Extrapolatory, Contradictory), "dataset"?',
@@ -538,8 +546,8 @@ SETS = (
     ),
     DataSet(
         "politicite",
-        "PolitiCite, in the form that the paper describes (it was never published)",
-        "fact-checking articles, claim by claim, with evidence snippets and how far they support it",
+        "PolitiCite, in the form that the paper describes (never published)",
+        "fact-checking articles, claim by claim, with evidence snippets and degrees of support",
         ("questions", "gold", "answers", "citations", "documents"),
         '{"id", "question", "claims": [{"text", "evidence": [{"source", "text", "support": complete, partial or '
         "relevant}]}]}",
@@ -551,7 +559,7 @@ SETS = (
     DataSet(
         "attributionbench",
         "AttributionBench",
-        "claims of cited answers of five sets, attributable to their references or not",
+        "claims of cited answers from five sets, attributable to their references or not",
         ("citations",),
         '{"question", "claim", "references", "attribution_label"}',
         "https://huggingface.co/datasets/osunlp/AttributionBench",

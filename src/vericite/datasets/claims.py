@@ -1,4 +1,4 @@
-"""Data sets of claims before the documents they were read against: SciFact, HealthVer and others of their kind."""
+"""Data sets of claims with documents to check them against: SciFact, HealthVer and similar ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NLI: Mapping[str, PairLabel] = {
 
 
 def _cited_claims(name: str) -> ReadFile:
-    """Claims that cite abstracts, in SciFact's form; the abstracts are in ``corpus.jsonl`` beside the claims."""
+    """Return a reader of claims that cite abstracts, in SciFact's form, with the abstracts in ``corpus.jsonl``."""
 
     def claims(row: Row, reading: Reading) -> Entry:
         if row.has("evidence", "label"):
@@ -49,11 +49,11 @@ def _cited_claims(name: str) -> ReadFile:
 
 
 class _NoCorpusError(InputError):
-    """The abstracts are not beside the claims."""
+    """There is no file of abstracts next to the claims."""
 
 
 def _sentence_pair(row: Row, name: str) -> Entry:
-    """HealthVer's official table: a passage and a claim in a row."""
+    """A passage and a claim, in a row of HealthVer's official table."""
     citation = LabelledCitation(
         id=f"{name}-{row.number}",
         claim=row.words("claim"),
@@ -66,10 +66,10 @@ def _sentence_pair(row: Row, name: str) -> Entry:
 
 
 def _case(row: Row, number: str, document: Document, name: str) -> LabelledCitation:
-    """A claim before one abstract; without a rationale the abstract leaves it open."""
+    """A claim with one abstract. Without a rationale the label is irrelevant."""
     rationales = row.row("evidence").rows(number) if row.has("evidence") else []
     label: PairLabel = rationales[0].one_of("label", _RATIONALES) if rationales else "irrelevant"
-    sentences = {int(it) for rationale in rationales for it in rationale.texts("sentences") if it.isdigit()}
+    sentences = {int(number) for rationale in rationales for number in rationale.texts("sentences") if number.isdigit()}
     return LabelledCitation(
         id=f"{name}-{row.words('id')}",
         claim=row.words("claim"),
@@ -83,7 +83,7 @@ def _case(row: Row, number: str, document: Document, name: str) -> LabelledCitat
 
 
 def _abstract(row: Row) -> Document:
-    """An abstract that was split into sentences by hand; each is a section, so that none is split otherwise."""
+    """An abstract that was split into sentences by hand. Each sentence is a section, so that it stays as it is."""
     sections = tuple(Section(text=text) for text in row.texts("abstract") if text)
     return Document(id=row.words("doc_id"), title=row.perhaps("title"), sections=sections)
 
@@ -93,7 +93,7 @@ def _corpus(folder: Path) -> dict[str, Document]:
     path = next((folder / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (folder / name).exists()), None)
     if path is None:
         raise _NoCorpusError(
-            f"expected the abstracts that the claims cite, corpus.jsonl, in {folder}; found none. Put it beside them."
+            f"expected corpus.jsonl with the abstracts that the claims cite in {folder}; found none. Put it there."
         )
     rows = (row for row in read_rows(path) if isinstance(row, Row) and row.has("doc_id", "abstract"))
     return {document.id: document for document in map(_abstract, rows)}
@@ -124,13 +124,13 @@ def _clinifact(row: Row, reading: Reading) -> Entry:
 
 
 def _nli4ct(reading: Reading) -> Iterator[Entry | RecordError]:
-    """Statements by id; the trials' sections, which they are read against, are in ``trials.json`` beside them."""
+    """Statements by id. The trials' sections to check them against are in ``trials.json`` in the same folder."""
     if reading.path.name.startswith("trials"):
         return
-    path = reading.beside("trials.json")
+    path = reading.sibling("trials.json")
     if path is None:
         raise InputError(
-            f"expected trials.json, the trials' sections, beside {reading.path}; found none. Put it there."
+            f"expected trials.json with the trials' sections next to {reading.path}; found none. Put it there."
         )
     trials, statements = _object(path), read_object(reading.path)
     for id in statements.fields:
@@ -181,14 +181,16 @@ def _wice(row: Row, reading: Reading) -> Entry:
 
 
 def _esnli(reading: Reading) -> Iterator[Entry | RecordError]:
-    """Three files of lines: ``s1``, ``s2`` and ``labels`` of a part; the one named is ``labels.PART``."""
+    """Three files of lines for each part: ``s1``, ``s2`` and ``labels``. ``labels.PART`` is the one to name."""
     part = reading.path.suffix.lstrip(".")
-    paths = [reading.beside(f"{name}.{part}") for name in ("s1", "s2", "labels")]
+    paths = [reading.sibling(f"{name}.{part}") for name in ("s1", "s2", "labels")]
     if reading.path.stem != "labels" or not all(paths):
-        raise InputError(f"expected labels.PART with s1.PART and s2.PART beside it; found {reading.path}")
+        raise InputError(f"expected labels.PART with s1.PART and s2.PART next to it; found {reading.path}")
     columns = [path.read_text(encoding="utf-8").rstrip("\n").split("\n") for path in paths if path]
     if len({len(column) for column in columns}) > 1:
-        raise InputError(f"expected as many lines in s1, s2 and labels of {part}; found {[len(it) for it in columns]}")
+        raise InputError(
+            f"expected equally many lines in s1, s2 and labels of {part}; found {[len(column) for column in columns]}"
+        )
     for number, (premise, claim, label) in enumerate(zip(*columns, strict=True), start=1):
         known = _NLI.get(label.strip())
         if known is None:
@@ -209,7 +211,7 @@ _DIRECTIONS = {-1: "decreased", 0: "made no significant difference to", 1: "incr
 
 
 def _evidence_inference(row: Row, reading: Reading) -> Entry:
-    """A comparison with the direction that annotators read, as a statement before their evidence; or an abstract."""
+    """A comparison with the direction found by annotators, as a statement with its evidence; or an abstract."""
     pmid = pmid_of(row.words("pmid", "pmcid"))
     if row.has("abstract"):
         text = row.text("abstract")
@@ -238,7 +240,7 @@ SETS = (
         "SciFact",
         "scientific claims with the abstracts they cite, labels and rationale sentences",
         ("citations", "documents"),
-        '{"id", "claim", "cited_doc_ids", "evidence": {ID: [{"label", "sentences"}]}}, and corpus.jsonl beside it',
+        '{"id", "claim", "cited_doc_ids", "evidence": {ID: [{"label", "sentences"}]}}, with corpus.jsonl next to it',
         "https://github.com/allenai/scifact",
         "claims CC BY 4.0, abstracts ODC-By 1.0",
         _cited_claims("scifact"),
@@ -250,9 +252,9 @@ SETS = (
     DataSet(
         "healthver",
         "HealthVer",
-        "claims about COVID-19 before passages (the official table) or abstracts (MultiVerS' form)",
+        "claims about COVID-19 with passages (the official table) or abstracts (MultiVerS' form)",
         ("citations", "documents"),
-        '"claim", "evidence", "label" in a table; or {"id", "claim", "doc_ids", "evidence"} and corpus.jsonl',
+        '"claim", "evidence", "label" in a table; or {"id", "claim", "doc_ids", "evidence"}, corpus.jsonl next to it',
         "https://github.com/sarrouti/HealthVer and https://github.com/dwadden/multivers",
         "none stated; upstream card says CC BY-NC 2.0",
         _cited_claims("healthver"),
@@ -263,9 +265,9 @@ SETS = (
     DataSet(
         "covidfact",
         "CovidFact, in MultiVerS' form",
-        "claims about COVID-19 before abstracts; the refuted ones were generated",
+        "claims about COVID-19 with abstracts; the refuted claims were generated",
         ("citations", "documents"),
-        '{"id", "claim", "doc_ids", "evidence"} with corpus.jsonl beside it',
+        '{"id", "claim", "doc_ids", "evidence"} with corpus.jsonl next to it',
         "https://github.com/asaakyan/covidfact and https://github.com/dwadden/multivers",
         "none stated",
         _cited_claims("covidfact"),
@@ -276,7 +278,7 @@ SETS = (
     DataSet(
         "clinifact",
         "CliniFact",
-        "claims of clinical trials before the abstracts that report them",
+        "claims of clinical trials with the abstracts that report them",
         ("citations", "documents"),
         "a table with index, claim, PMID, article_abstract, label (0, 1, 2)",
         "https://github.com/ds4dh/CliniFact",
@@ -289,9 +291,9 @@ SETS = (
     DataSet(
         "nli4ct",
         "NLI4CT",
-        "statements before sections of clinical trial records",
+        "statements about sections of clinical trial records",
         ("citations",),
-        '{ID: {"Statement", "Section_id", "Primary_id", "Secondary_id"?, "Label"}} with trials.json beside it',
+        '{ID: {"Statement", "Section_id", "Primary_id", "Secondary_id"?, "Label"}} with trials.json next to it',
         "https://github.com/ai-systems/nli4ct",
         "none stated",
         _nli4ct,
@@ -302,7 +304,7 @@ SETS = (
     DataSet(
         "wice",
         "WiCE, claims",
-        "claims of Wikipedia before the pages they cite; partial support counts as none",
+        "claims of Wikipedia with the pages they cite; partial support counts as none",
         ("citations",),
         '{"claim", "evidence": [SENTENCE], "label", "meta"?}',
         "https://github.com/ryokamoi/wice",
@@ -315,7 +317,7 @@ SETS = (
     DataSet(
         "evidence-inference",
         "Evidence Inference 2.0",
-        "comparisons of treatments in trial reports, stated as claims before the evidence annotators marked",
+        "comparisons of treatments in trial reports, as claims with the evidence that annotators marked",
         ("citations", "documents"),
         '{"pmid", "prompt_id", "intervention", "comparator", "outcome", "label", "label_code", "evidence"} or {"pmid", '
         '"title", "abstract"}',
@@ -330,7 +332,7 @@ SETS = (
         "e-SNLI, pairs",
         "general premises and hypotheses",
         ("citations",),
-        "labels.PART, with s1.PART and s2.PART beside it, a line a pair",
+        "labels.PART with s1.PART and s2.PART next to it, one pair a line",
         "https://github.com/OanaMariaCamburu/e-SNLI",
         "MIT; SNLI CC BY-SA 4.0",
         _esnli,

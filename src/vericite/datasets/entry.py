@@ -1,4 +1,4 @@
-"""What a data set is, what a record of it gives, and what it counts to."""
+"""Data sets, the entries that their records give, and counts of entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Gives = Literal["questions", "gold", "answers", "labels", "citations", "document
 
 @dataclass(frozen=True)
 class Entry:
-    """What one record gives, as far as it has it."""
+    """The parts that one record of a data set has."""
 
     question: Question | None = None
     gold: Gold | None = None
@@ -28,48 +28,48 @@ class Entry:
     citations: tuple[LabelledCitation, ...] = ()
     documents: tuple[Document, ...] = ()
     unlabelled: int = 0
-    """Claims whose labels the set keeps to itself, as those of a test on a leaderboard."""
+    """Number of claims whose labels are not published, such as those of a leaderboard's test."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A file of a data set that is being read.
+    """One file of a data set to read.
 
     Attributes:
-        path: The file, one of those that were named.
-        part: The part that was asked for; empty for all.
+        path: The file.
+        part: The part to read; empty for all.
     """
 
     path: Path
     part: str = ""
 
-    def beside(self, name: str) -> Path | None:
-        """A file beside it, if it is there."""
+    def sibling(self, name: str) -> Path | None:
+        """Return the file of this name in the same folder, or None."""
         found = self.path.parent / name
         return found if found.exists() else None
 
 
 ReadFile = Callable[[Reading], Iterator[Entry | RecordError]]
-"""The entries of a file; a record that cannot be used comes out as its error."""
+"""Reads the entries of a file. Unusable records are yielded as errors."""
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set that comes in by name.
+    """A data set that can be read by name.
 
     Attributes:
-        name: As it is called on the command line.
-        title: As people call it.
-        about: What it is.
-        gives: What can be had of it.
-        shape: The fields that a record must have, as an error names them.
+        name: Name on the command line.
+        title: The usual name.
+        about: Short description.
+        gives: Kinds of records that it has.
+        shape: Required fields of a record, for error messages.
         where: Where to get it.
-        licence: Under which terms.
+        licence: Its licence.
         read: Its reader.
-        parts: Parts that can be asked for, such as a split.
-        trained_on: What of ours was trained on it, and on which part. None was where it is empty.
-        usual: Its files or folders in a folder of data sets, for use without naming a file.
-        copies: Folders of it that hold the same records again; they are read where they are named alone.
+        parts: Parts that can be read alone, such as a split.
+        trained_on: Shipped models trained on it, and on which part. Empty: none.
+        usual: Its files or folders in a folder of data sets, used when no file is named.
+        copies: Subfolders with the same records again; they are only read when named.
         cite: The paper.
     """
 
@@ -88,21 +88,21 @@ class DataSet:
     cite: str = ""
 
     def entries(self, paths: Iterable[Path], part: str = "") -> Iterator[Entry | RecordError]:
-        """What is in these files or folders.
+        """Yield the entries of these files or folders.
 
         Raises:
-            InputError: A file cannot be read, or holds nothing of this data set.
+            InputError: A file cannot be read, or has no records of this data set.
         """
         listed = list(paths)
         first: RecordError | None = None
         usable = False
-        for path in (file for it in listed for file in files_in(it) if not self._copied(file, it)):
+        for path in (file for named in listed for file in files_in(named) if not self._copied(file, named)):
             for entry in self.read(Reading(path, part)):
                 usable = usable or isinstance(entry, Entry)
                 first = first or (entry if isinstance(entry, RecordError) else None)
                 yield entry
         if not usable:
-            problem = f" The first problem: {first}" if first else ""
+            problem = f" First problem: {first}" if first else ""
             names = ", ".join(map(str, listed))
             raise InputError(f"expected {self.title} in {names}: {self.shape}; found none.{problem}")
 
@@ -111,11 +111,11 @@ class DataSet:
 
 
 Make = Callable[[Row, Reading], Entry | Iterable[Entry]]
-"""What a row gives; ``RecordError`` if it is no record of the data set."""
+"""Makes the entries of a row. Raises ``RecordError`` if the row is not a record of the data set."""
 
 
 def each_row(make: Make, under: tuple[str, ...] = ()) -> ReadFile:
-    """A reader that makes entries of each row of a file, where a row that is none costs itself alone."""
+    """Return a reader that makes entries from each row of a file. A bad row only costs itself."""
 
     def read(reading: Reading) -> Iterator[Entry | RecordError]:
         for row in read_rows(reading.path, under):
@@ -128,7 +128,7 @@ def each_row(make: Make, under: tuple[str, ...] = ()) -> ReadFile:
 
 
 def from_row(row: Row, make: Callable[[Row], Entry | Iterable[Entry]]) -> list[Entry | RecordError]:
-    """What a row gives; a value that a record refuses is the row's error."""
+    """Return the entries of a row. Values that a record refuses become the row's error."""
     try:
         made = make(row)
         return [made] if isinstance(made, Entry) else list(made)
@@ -141,7 +141,7 @@ def from_row(row: Row, make: Callable[[Row], Entry | Iterable[Entry]]) -> list[E
 
 @dataclass
 class DatasetCounts:
-    """How much there is of each thing; questions, answers and documents once by their ids."""
+    """Counts of everything in a data set. Questions, answers and documents are counted once by id."""
 
     questions: dict[str, str] = field(default_factory=dict[str, str])
     gold: set[str] = field(default_factory=set[str])
@@ -161,7 +161,7 @@ class DatasetCounts:
     documents: set[str] = field(default_factory=set[str])
 
     def add(self, entry: Entry) -> None:
-        """Count what an entry gives."""
+        """Count an entry."""
         if entry.question is not None:
             self.questions.setdefault(entry.question.id, entry.question.type or "untyped")
         if entry.gold is not None:
@@ -170,11 +170,11 @@ class DatasetCounts:
         if entry.gold is not None and entry.gold.id not in self.gold:
             self.gold.add(entry.gold.id)
             self.nuggets += len(entry.gold.nuggets or ())
-            self.vital += sum(it.vital for it in entry.gold.nuggets or ())
+            self.vital += sum(nugget.vital for nugget in entry.gold.nuggets or ())
         if entry.answer is not None and entry.answer.id not in self.answers:
             self._add_answer(entry.answer)
-        for one in entry.labels.citations or () if entry.labels else ():
-            self.judgements[one.label] += 1
+        for judgement in entry.labels.citations or () if entry.labels else ():
+            self.judgements[judgement.label] += 1
         for citation in entry.citations:
             self.citations[citation.label] += 1
             self.native[citation.native or citation.label] += 1
@@ -193,7 +193,7 @@ class DatasetCounts:
 
     @property
     def record(self) -> dict[str, object]:
-        """The counts by what they are of, those that are 0 left out."""
+        """The counts by name, without those that are 0."""
         types = Counter(self.questions.values())
         found: dict[str, object] = {
             "questions": len(self.questions),
@@ -210,7 +210,7 @@ class DatasetCounts:
             **{f"labels of citations: {label}": n for label, n in sorted(self.judgements.items())},
             "labelled citations": sum(self.citations.values()),
             **{f"labelled citations: {label}": n for label, n in sorted(self.citations.items())},
-            **({f"as the data say: {it}": n for it, n in sorted(self.native.items())} if self._renamed else {}),
+            **({f"as the data say: {label}": n for label, n in sorted(self.native.items())} if self._renamed else {}),
             "claims without labels": self.unlabelled,
             "documents": len(self.documents),
         }

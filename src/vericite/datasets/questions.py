@@ -30,7 +30,7 @@ BIOASQ_TYPES: Mapping[str, QuestionType] = {
 
 
 def _bioasq(row: Row, reading: Reading) -> Entry:
-    """A question of a golden or training file, of any year; test files lack the answers."""
+    """A question of a golden or training file of any year. Test files have no answers."""
     cited = [pmid_of(snippet.text("document")) for snippet in row.rows("snippets")]
     documents = dict.fromkeys([*map(pmid_of, row.texts("documents")), *cited])
     question = Question(
@@ -45,9 +45,9 @@ def _bioasq(row: Row, reading: Reading) -> Entry:
 
 
 def exact_answers(row: Row) -> tuple[tuple[str, ...], ...]:
-    """An exact answer in any of the writings of the years: a text, a list of texts, a list of lists of synonyms.
+    """Return the exact answer. Its form depends on the year: a text, a list of texts, a list of lists of synonyms.
 
-    A list of texts is the synonyms of one answer, but of a list question an answer each.
+    A list of texts holds the synonyms of one answer, except in list questions, where each text is an answer.
     """
     value: Any = row.fields.get("exact_answer")
     if value is None or value == "":
@@ -57,17 +57,17 @@ def exact_answers(row: Row) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list):
         raise row.refused("exact_answer", "expected a text or a list; found neither")
     entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
-    if all(isinstance(it, str) for it in entries):
-        apart = row.perhaps("type") == "list"
-        return tuple((it,) for it in entries) if apart else (tuple(entries),)
-    if not all(isinstance(it, list | str) for it in entries):
+    if all(isinstance(text, str) for text in entries):
+        is_list = row.perhaps("type") == "list"
+        return tuple((text,) for text in entries) if is_list else (tuple(entries),)
+    if not all(isinstance(item, list | str) for item in entries):
         raise row.refused("exact_answer", "expected texts or lists of synonyms; found something else")
-    listed = [[it] if isinstance(it, str) else it for it in entries]
-    return tuple(tuple(str(name) for name in it) for it in listed if it)
+    listed = [[item] if isinstance(item, str) else item for item in entries]
+    return tuple(tuple(str(name) for name in item) for item in listed if item)
 
 
 def _snippets(row: Row) -> tuple[Document, ...]:
-    """The gold documents as far as the snippets have them; they are no whole abstracts."""
+    """Return the gold documents with the text of the snippets, which is not the whole abstract."""
     texts: dict[str, dict[str, None]] = {}
     titles: dict[str, str] = {}
     for snippet in row.rows("snippets"):
@@ -93,13 +93,13 @@ _DECISIONS = ("yes", "no", "maybe")
 
 
 def _mirage(reading: Reading) -> Iterator[Entry | RecordError]:
-    """The benchmark's one file: questions by their part and id, each with lettered options and the right letter."""
+    """The benchmark's only file: questions by part and id, each with lettered options and the letter of the answer."""
     whole = read_object(reading.path)
     parts = [part for part in ([reading.part] if reading.part else MIRAGE_PARTS) if whole.has(part)]
     if not parts:
         raise InputError(
             f"expected an object with {reading.part or ', '.join(MIRAGE_PARTS)} in {reading.path}; found "
-            f"{', '.join(list(whole.fields)[:6]) or 'none'}. It is MIRAGE's benchmark.json."
+            f"{', '.join(list(whole.fields)[:6]) or 'none'}. Name MIRAGE's benchmark.json."
         )
     for part in parts:
         questions = whole.row(part)
@@ -134,10 +134,10 @@ def _mirage_entry(row: Row, id: str, part: str) -> Entry:
 
 
 def _pubmedqa(reading: Reading) -> Iterator[Entry | RecordError]:
-    """The labelled part: articles by PMID; the question is the title, the contexts the abstract without its end."""
+    """The labelled part: articles by PMID. The question is the title, the context is the abstract without its end."""
     whole = read_object(reading.path)
     if whole.fields and all(value in _DECISIONS for value in whole.fields.values()):
-        return  # the ids of the test part, which lie beside the articles
+        return  # the ids of the test part, in a file next to the articles
     tested = _pubmedqa_test(reading) if reading.part else set[str]()
     for pmid in whole.fields:
         if reading.part and (pmid in tested) != (reading.part == "test"):
@@ -151,11 +151,11 @@ def _pubmedqa(reading: Reading) -> Iterator[Entry | RecordError]:
 
 
 def _pubmedqa_test(reading: Reading) -> set[str]:
-    path = reading.beside("test_ground_truth.json")
+    path = reading.sibling("test_ground_truth.json")
     if path is None:
         raise InputError(
-            f"expected test_ground_truth.json beside {reading.path}, which says what the test part is; found none. "
-            "Put it there, or leave the part out."
+            f"expected test_ground_truth.json, which lists the test part, next to {reading.path}; found none. "
+            "Put it there, or omit the part."
         )
     return set(read_object(path).fields)
 
@@ -180,11 +180,11 @@ def _pubmedqa_entry(row: Row, pmid: str) -> Entry:
 
 
 _SPLITS = {"test": slice(0, 40), "validation": slice(40, 45), "training": slice(45, 65)}
-"""BioACE's split of the 65 topics of 2024, in the order of the file."""
+"""BioACE's split of the 65 topics of 2024, in file order."""
 
 
 def _biogen(reading: Reading) -> Iterator[Entry | RecordError]:
-    """Topics, or judgements: as JSON by topic and PMID, or as TREC writes them."""
+    """Topics or judgements. Judgements are JSON by topic and PMID, or lines in TREC's format."""
     text = read_text(reading.path)
     if not text.lstrip().startswith(("{", "[")):
         yield from _qrels(reading.path, text)
@@ -227,7 +227,7 @@ def _qrels(path: Path, text: str) -> Iterator[Entry | RecordError]:
 
 
 def _topic(row: Row) -> Entry:
-    """A topic; of 2025's task A also the sentences that are to be grounded, as an answer's gold."""
+    """A topic with its question."""
     id = row.words("id", "topic_id", "qa_id")
     question = Question(id=id, text=row.words("question"))
     return Entry(question, Gold.of(question))
@@ -241,7 +241,7 @@ KQA_LABELS: Mapping[str, PairLabel] = {
 
 
 def _kqa(row: Row, reading: Reading) -> Entry:
-    """A question with a physician's answer and its statements; or an answer and a statement, labelled by three."""
+    """A question with a physician's answer as statements; or an answer and a statement, labelled by three people."""
     if row.has("claim", "majority_label"):
         label: PairLabel = row.one_of("majority_label", KQA_LABELS)
         asked = row.words("Question")
@@ -272,7 +272,7 @@ _INSTANCE = re.compile(r"\A\s*QUESTION:\s*")
 
 
 def _medlfqa(row: Row, reading: Reading) -> Entry:
-    """K-QA's fields; files before that step have an instruction with the question and its answer."""
+    """A question with K-QA's fields. Files from before that step have an instruction with a question and its answer."""
     id = f"{reading.path.name.removesuffix('.gz').rsplit('.', 1)[0]}-{row.number}"
     if not row.has("instances"):
         return _statements(row, id)
@@ -296,7 +296,7 @@ SETS = (
         "CC BY 2.5",
         each_row(_bioasq, ("questions",)),
         trained_on=(
-            f"{_VERIFIER}: ideal answers and snippets of 7B to 13B but MIRAGE's yes/no questions and 13b's test",
+            f"{_VERIFIER}: ideal answers and snippets of 7B to 13B, except MIRAGE's yes/no questions and 13b's test",
         ),
         usual=("mirage/rawdata/bioasq", "bioasq12b", "bioasq13b", "bioasq13b_tuw"),
         cite="Krithara et al. 2023, Scientific Data",
@@ -304,7 +304,7 @@ SETS = (
     DataSet(
         "mirage",
         "MIRAGE",
-        "multiple-choice and yes/no questions; parts bioasq and pubmedqa are the biomedical research ones",
+        "multiple-choice and yes/no questions; parts bioasq and pubmedqa are about biomedical research",
         ("questions", "gold"),
         '{"bioasq": {ID: {"question", "options": {"A": ...}, "answer": "A"}}, ...}',
         "https://github.com/Teddy-XiongGZ/MIRAGE (benchmark.json)",
@@ -331,7 +331,7 @@ SETS = (
     DataSet(
         "biogen2024",
         "TREC BioGen 2024, topics or judgements",
-        "65 consumer questions; parts test, validation and training as BioACE splits them (40, 5, 20)",
+        "65 consumer questions; parts test, validation and training as in BioACE (40, 5, 20)",
         ("questions", "gold"),
         '{"topics": [{"id", "question", "topic"?, "narrative"?}]} or judgements, {TOPIC: {PMID: GRADE}} or TREC lines',
         "https://trec-biogen.github.io/docs2024 and https://trec.nist.gov/data/biogen2024.html",

@@ -1,4 +1,4 @@
-"""The data sets by name, and the one way from ``NAME:FILE`` to what is in it."""
+"""Data sets by name, and how ``NAME:FILE`` is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vericite.environment import DATA
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
 
-SETS: dict[str, DataSet] = {it.name: it for it in (*questions.SETS, *attributed.SETS, *claims.SETS)}
+SETS: dict[str, DataSet] = {known.name: known for known in (*questions.SETS, *attributed.SETS, *claims.SETS)}
 """Every data set by its name."""
 
 
@@ -23,12 +23,12 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class DatasetSource:
-    """A data set, and the files or folders that hold it here.
+    """A data set with the files or folders to read.
 
     Attributes:
         set: The data set.
-        part: The part that is asked for; empty for all.
-        paths: Its files.
+        part: The part to read; empty for all.
+        paths: The files or folders.
     """
 
     set: DataSet
@@ -37,21 +37,21 @@ class DatasetSource:
 
     @property
     def name(self) -> str:
-        """As it is asked for, without its files."""
+        """The name with its part, without files."""
         return f"{self.set.name}/{self.part}" if self.part else self.set.name
 
     @property
     def leakage(self) -> str | None:
-        """What of ours was trained on it; None where nothing was."""
+        """Warning about shipped models that were trained on the data set, or None."""
         if not self.set.trained_on:
             return None
         return f"shipped models were trained on parts of {self.set.name}: {'; '.join(self.set.trained_on)}"
 
     def entries(self, problems: list[RecordError]) -> Iterator[Entry]:
-        """Its entries; records that cannot be used are added to ``problems``.
+        """Yield the entries; errors of unusable records are appended to ``problems``.
 
         Raises:
-            InputError: A file cannot be read, or holds nothing of the data set.
+            InputError: A file cannot be read, or has no records of the data set.
         """
         for item in self.set.entries(self.paths, self.part):
             if isinstance(item, RecordError):
@@ -60,7 +60,7 @@ class DatasetSource:
                 yield item
 
     def questions(self, problems: list[RecordError]) -> list[Question]:
-        """Its questions, each id once."""
+        """Return the questions, each id once."""
         found: dict[str, Question] = {}
         for entry in self.entries(problems):
             if entry.question is not None:
@@ -68,31 +68,31 @@ class DatasetSource:
         return list(self._some(found, "questions").values())
 
     def gold(self, problems: list[RecordError]) -> dict[str, Gold]:
-        """What is right, by question; what several files say of one (topics, judgements) is put together."""
+        """Return the gold by question; parts from several files (topics, judgements) are merged."""
         found: dict[str, Gold] = {}
         for entry in self.entries(problems):
             if entry.gold is not None:
                 before = found.get(entry.gold.id)
-                found[entry.gold.id] = entry.gold if before is None else _together(before, entry.gold)
+                found[entry.gold.id] = entry.gold if before is None else _merged(before, entry.gold)
         return self._some(found, "gold")
 
     def answers(self, problems: list[RecordError]) -> list[Answer]:
-        """Its answers."""
+        """Return the answers."""
         found = {entry.answer.id: entry.answer for entry in self.entries(problems) if entry.answer is not None}
         return list(self._some(found, "answers").values())
 
     def labels(self, problems: list[RecordError]) -> dict[str, Labels]:
-        """What assessors said of its answers."""
+        """Return the assessors' labels by answer."""
         found = {entry.labels.id: entry.labels for entry in self.entries(problems) if entry.labels is not None}
         return self._some(found, "labels")
 
     def citations(self, problems: list[RecordError]) -> Iterator[LabelledCitation]:
-        """Its labelled citations."""
+        """Yield the labelled citations."""
         for entry in self.entries(problems):
             yield from entry.citations
 
     def documents(self, problems: list[RecordError]) -> Iterator[Document]:
-        """Its documents, each id once."""
+        """Yield the documents, each id once."""
         seen = set[str]()
         for entry in self.entries(problems):
             for document in entry.documents:
@@ -101,7 +101,7 @@ class DatasetSource:
                     yield document
 
     def records(self, what: Gives, problems: list[RecordError]) -> Iterable[Record]:
-        """All of its records of one kind."""
+        """Return all records of one kind."""
         kinds: dict[Gives, Callable[[list[RecordError]], Iterable[Record]]] = {
             "questions": self.questions,
             "gold": lambda problems: self.gold(problems).values(),
@@ -113,7 +113,7 @@ class DatasetSource:
         return kinds[what](problems)
 
     def counts(self, problems: list[RecordError]) -> DatasetCounts:
-        """How much of each thing it has."""
+        """Count the entries."""
         found = DatasetCounts()
         for entry in self.entries(problems):
             found.add(entry)
@@ -127,25 +127,25 @@ class DatasetSource:
         return found
 
 
-def _together(first: Gold, second: Gold) -> Gold:
+def _merged(first: Gold, second: Gold) -> Gold:
     documents = {**first.documents, **second.documents}
     known = {name: value for name, value in second if value and not getattr(first, name)}
     return first.model_copy(update={**known, "documents": Gold(id=first.id, documents=documents).documents})
 
 
 def is_named(text: str) -> bool:
-    """Whether a text names a data set, as ``bioasq:FILE``, ``mirage/bioasq`` or ``mirage:bioasq`` do."""
+    """Whether a text names a data set, such as ``bioasq:FILE``, ``mirage/bioasq`` or ``mirage:bioasq``."""
     name = text.partition(":")[0].partition("/")[0]
     return name in SETS and not Path(text).exists() and (":" in text or text in SETS or "/" in text)
 
 
 def source_named(text: str) -> DatasetSource:
-    """The data set of ``NAME:FILE``, ``NAME/PART:FILE``, ``NAME:PART`` or ``NAME`` alone.
+    """Return the data set of ``NAME:FILE``, ``NAME/PART:FILE``, ``NAME:PART`` or ``NAME``.
 
-    Without a file those of the folder that ``VERICITE_DATA`` names are taken.
+    Without a file, its files are looked up in the folder ``VERICITE_DATA``.
 
     Raises:
-        UnknownNameError: There is no such data set, or it has no such part.
+        UnknownNameError: There is no such data set, or no such part.
         InputError: There is no such file, or no folder of data sets.
     """
     first, _, rest = text.partition(":")
@@ -157,17 +157,17 @@ def source_named(text: str) -> DatasetSource:
         part, rest = rest, ""
     if part and part not in known.parts:
         if not known.parts:
-            raise InputError(f"expected {name} without a part; found {part!r}. It has none.")
+            raise InputError(f"expected {name} without a part, since it has none; found {part!r}. Omit the part.")
         raise UnknownNameError(f"part of {name}", part, known.parts)
     paths = (Path(rest).expanduser(),) if rest else tuple(_usual(known))
     for path in paths:
         if path != STDIN and not path.exists():
-            raise InputError(f"expected a file of {known.title} in {path}; found none. Get it at {known.where}")
+            raise InputError(f"expected a file of {known.title} in {path}; found none. Get it from {known.where}")
     return DatasetSource(known, part, paths)
 
 
-def data_of(path: Path | None) -> dict[str, object] | None:
-    """What the manifest of a run over a data set says of it; None for a file that is none by name."""
+def describe_data(path: Path | None) -> dict[str, object] | None:
+    """Return what a run's manifest says about its data set; None for a file that is not named as a data set."""
     if path is None or not is_named(str(path)):
         return None
     source = source_named(str(path))
@@ -175,14 +175,14 @@ def data_of(path: Path | None) -> dict[str, object] | None:
     return {"set": source.name, "files": files, "licence": source.set.licence, "leakage": list(source.set.trained_on)}
 
 
-def at_hand(known: DataSet, folder: Path | None = None) -> list[Path]:
-    """Those of a data set's usual files that the folder of data sets has."""
+def found_files(known: DataSet, folder: Path | None = None) -> list[Path]:
+    """Return the data set's usual files that exist in the folder of data sets."""
     base = folder or _folder()
     return [] if base is None else [base / name for name in known.usual if (base / name).exists()]
 
 
-def missing(known: DataSet) -> list[str]:
-    """Those of a data set's usual files that the folder of data sets lacks; none where there is no such folder."""
+def missing_files(known: DataSet) -> list[str]:
+    """Return the data set's usual files that the folder of data sets lacks."""
     base = _folder()
     return [] if base is None else [name for name in known.usual if not (base / name).exists()]
 
@@ -195,12 +195,12 @@ def _usual(known: DataSet) -> Iterable[Path]:
     if _folder() is None:
         raise InputError(
             f"expected a file, as in {known.name}:FILE, or a folder of data sets in {DATA}; found neither. "
-            f"Get {known.title} at {known.where}"
+            f"Get {known.title} from {known.where}"
         )
-    if found := at_hand(known):
+    if found := found_files(known):
         return found
     wanted = ", ".join(known.usual) or "none of its files has a usual place there"
     raise InputError(
-        f"expected files of {known.title} in {_folder()} ({wanted}); found none. Get them at {known.where}, "
+        f"expected files of {known.title} in {_folder()} ({wanted}); found none. Get them from {known.where}, "
         f"and name one: {known.name}:FILE"
     )

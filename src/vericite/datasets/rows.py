@@ -1,7 +1,7 @@
-"""The rows of a data set's file, and their fields with errors that say what was expected and where.
+"""Rows of a data set's file and their fields, with errors that say what was expected and where.
 
-A file is one JSON value, JSON lines, or a table (``.csv``, ``.tsv``); any of them may be gzipped. Of a folder all such
-files are read, in the order of their names.
+A file is one JSON value, JSON lines, or a table (``.csv``, ``.tsv``); it may be gzipped. All such files of a folder are
+read, in the order of their names.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _PMID = re.compile(r"(?:.*/|pmid\s?:?\s?)?(\d{1,8})/?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Row:
-    """An object of a file, and where it stands.
+    """An object of a file, with its location.
 
     Attributes:
         path: The file.
-        line: Its line; 0 where the whole file is one value.
-        number: Its number in the file, from 1.
-        within: Where it stands within the line's JSON, such as ``questions.3``.
-        fields: What it holds.
+        line: Line in the file; 0 if the whole file is one value.
+        number: Number in the file, from 1.
+        within: Location within the line's JSON, such as ``questions.3``.
+        fields: Its fields.
     """
 
     path: Path
@@ -43,19 +43,19 @@ class Row:
     fields: Mapping[str, Any]
 
     def refused(self, field: str | None, problem: str) -> RecordError:
-        """The error that names this row."""
+        """Return an error that names this row."""
         where = ".".join(filter(None, (self.within, field)))
         return RecordError(self.path, self.line, where or None, problem)
 
     def has(self, *names: str) -> bool:
-        """Whether it has all of these fields, and none of them is null."""
+        """Whether all of these fields are present and not null."""
         return all(self.fields.get(name) is not None for name in names)
 
     def any_of(self, *names: str) -> str:
-        """The first of these fields that it has.
+        """Return the name of the first field that is present.
 
         Raises:
-            RecordError: It has none of them.
+            RecordError: None of the fields is present.
         """
         found = next((name for name in names if self.has(name)), None)
         if found is None:
@@ -64,10 +64,10 @@ class Row:
         return found
 
     def text(self, *names: str) -> str:
-        """The text of the first of these fields that it has; a number counts as its digits.
+        """Return the text of the first field that is present; numbers become text.
 
         Raises:
-            RecordError: There is none, or it is no text.
+            RecordError: No field is present, or the value is not a text.
         """
         name = self.any_of(*names)
         value = self.fields[name]
@@ -78,49 +78,49 @@ class Row:
         return storable(value).strip()
 
     def words(self, *names: str) -> str:
-        """The same, which may not be empty."""
+        """Return a text that must not be empty."""
         found = self.text(*names)
         if not found:
             raise self.refused(self.any_of(*names), "expected a text; found an empty one")
         return found
 
     def perhaps(self, *names: str) -> str:
-        """The same; empty where it has none of them."""
+        """Return the text of the first field that is present, or an empty text."""
         return self.text(*names) if any(self.has(name) for name in names) else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts; one text is a list of one, and a field that is not there an empty one."""
+        """Return a list of texts. A single text is a list of one; a missing field is an empty list."""
         value = self.fields.get(name)
         if value is None:
             return ()
         if isinstance(value, str | int):
             return (storable(str(value)).strip(),)
-        if not isinstance(value, list) or not all(isinstance(it, str | int) for it in cast(list[object], value)):
+        if not isinstance(value, list) or not all(isinstance(item, str | int) for item in cast(list[object], value)):
             raise self.refused(name, f"expected a list of texts; found {_kind(cast(object, value))}")
-        return tuple(storable(str(it)).strip() for it in cast(list[object], value))
+        return tuple(storable(str(item)).strip() for item in cast(list[object], value))
 
     def number_of(self, name: str) -> int:
-        """A whole number, which may be written as a text."""
+        """Return a whole number, which may be written as text."""
         value = self.fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int | str) or not re.fullmatch(r"-?\d{1,9}", str(value)):
             raise self.refused(name, f"expected a whole number; found {_kind(value)}")
         return int(value)
 
     def rows(self, name: str, *, required: bool = False) -> list[Row]:
-        """The objects of a list."""
+        """Return the objects of a list."""
         value = self.fields.get(name)
         if value is None and not required:
             return []
         if not isinstance(value, list):
             raise self.refused(name, f"expected a list of objects; found {_kind(value)}")
-        return [self._inner(f"{name}.{place}", place + 1, it) for place, it in enumerate(cast(list[object], value))]
+        return [self._inner(f"{name}.{place}", place + 1, item) for place, item in enumerate(cast(list[object], value))]
 
     def row(self, name: str) -> Row:
-        """An object in a field."""
+        """Return the object in a field."""
         return self._inner(name, 1, self.fields.get(name))
 
     def one_of(self, name: str, known: Mapping[str, Any]) -> Any:
-        """What a word of a closed set stands for, whatever its case."""
+        """Return the value for a word of a closed set, ignoring case."""
         word = self.text(name)
         found = {key.casefold(): value for key, value in known.items()}.get(word.casefold())
         if found is None:
@@ -135,34 +135,34 @@ class Row:
 
 
 def pmid_of(address: str) -> str:
-    """The PubMed id of an address or an id; what is neither stays as it is."""
+    """Return the PubMed id in an address or an id; other texts are returned unchanged."""
     found = _PMID.fullmatch(address)
     return found[1] if found else address
 
 
 def files_in(path: Path) -> list[Path]:
-    """The file, or the files of the folder, in the order of their names.
+    """Return the file itself, or the files of a folder in the order of their names.
 
     Raises:
-        InputError: There is none.
+        InputError: The folder has no readable files.
     """
     if not path.is_dir():
         return [path]
-    found = sorted(it for it in path.rglob("*") if it.is_file() and _suffix(it) in SUFFIXES)
+    found = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in SUFFIXES)
     if not found:
         raise InputError(f"expected files ({', '.join(SUFFIXES)}, gzipped or not) in {path}; found none")
     return found
 
 
 def read_rows(path: Path, under: Sequence[str] = ()) -> Iterator[Row | RecordError]:
-    """The objects of a file: those of its list, of its lines, or of its table.
+    """Yield the objects of a file: the items of a list, the lines, or the rows of a table.
 
     Args:
         path: The file.
-        under: Names that the list of rows may stand under in one object. An object without any of them is one row.
+        under: Keys that may hold the list of rows in a single object. An object without any of them is one row.
 
     Raises:
-        InputError: The file cannot be read, or holds none of these.
+        InputError: The file cannot be read, or has another form.
     """
     suffix = _suffix(path)
     text = read_text(path)
@@ -174,23 +174,23 @@ def read_rows(path: Path, under: Sequence[str] = ()) -> Iterator[Row | RecordErr
         yield from _lines(path, text)
         return
     fields: dict[str, object] = cast(dict[str, object], value) if isinstance(value, dict) else {}
-    name = next((it for it in under if it in fields), "")
+    name = next((key for key in under if key in fields), "")
     listed: object = fields[name] if name else cast(object, value)
     if isinstance(listed, dict):
         yield Row(path, 0, 1, name, cast(dict[str, Any], listed))
     elif isinstance(listed, list):
-        for place, it in enumerate(cast(list[object], listed)):
+        for place, item in enumerate(cast(list[object], listed)):
             within = f"{name}.{place}" if name else str(place)
-            yield _row(path, 0, place + 1, within, it)
+            yield _row(path, 0, place + 1, within, item)
     else:
         raise InputError(f"expected an object or a list of them in {path}; found {_kind(listed)}")
 
 
 def read_object(path: Path) -> Row:
-    """A file that is one JSON object.
+    """Read a file that is one JSON object.
 
     Raises:
-        InputError: It is none.
+        InputError: The file is not one JSON object.
     """
     value = _one_value(read_text(path))
     if not isinstance(value, dict):
@@ -199,10 +199,10 @@ def read_object(path: Path) -> Row:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, gzipped or not.
+    """Return the text of a file, gzipped or not.
 
     Raises:
-        InputError: It cannot be read, or is no UTF-8.
+        InputError: The file cannot be read, or is not UTF-8.
     """
     try:
         with open_bytes(path) as file:
@@ -213,7 +213,7 @@ def read_text(path: Path) -> str:
             f"expected a file of a data set{str(error).removeprefix('expected a readable file')}"
         ) from None
     except (EOFError, ZlibError) as reason:
-        raise InputError(f"expected a file of a data set in {path}; found none that can be read: {reason}") from None
+        raise InputError(f"expected a file of a data set in {path}; found an unreadable one: {reason}") from None
     except UnicodeDecodeError:
         raise InputError(f"expected UTF-8 in {path}; found other bytes. Convert it.") from None
 

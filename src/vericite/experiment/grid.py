@@ -19,7 +19,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vericite.datasets.registry import data_of
+from vericite.datasets.registry import describe_data
 from vericite.disk.files import only_one, write_whole
 from vericite.disk.jobs import LOCK, MANIFEST
 from vericite.errors import InputError, RecordError
@@ -246,7 +246,7 @@ class Grid:
         own = self.pipeline(cell)
         counts = self._counts[cell.name] = Counts()
         pipeline = sharing.pipeline(own, self.deepest(cell), counts, _search_key(cell.plan))
-        data = data_of(Path(self.experiment.questions_of(cell).source))
+        data = describe_data(Path(self.experiment.questions_of(cell).source))
         settings = fingerprint(cell.plan, pipeline)
         # Cells share models, whose ledgers go on from cell to cell.
         first = own.ledger
