@@ -161,12 +161,12 @@ def attribute(
     Raises:
         InputError: The answer or a document cannot be read.
     """
-    from vericite.attribution.registry import load_attributor, usual
+    from vericite.attribution.registry import default_attributor, load_attributor
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
 
     chosen = plan or usual_plan("attribute")
     settings = settings_of(chosen.llm)
-    way = by or usual(chosen.check.protocol, chosen.check.judge)
+    way = by or default_attributor(chosen.check.protocol, chosen.check.judge)
     attributor = load_attributor(way, protocol_of(chosen.check, judge_of(chosen.check, settings)), settings)
     return attributor.attribution(parsed(answer, documents), keep=keep)
 

@@ -1,4 +1,4 @@
-"""Attributors: which sources they cite, what they say of each, and that a stream costs no pair twice."""
+"""Attributors: cited sources, scores, and streams that judge each pair once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOURCES = (
 
 
 class Script:
-    """A judge that finds a claim entailed by premises with the same words, or by two that have them together."""
+    """A judge that finds a claim entailed by a premise with the same words, or by two with them together."""
 
     signature = "script"
 
@@ -71,12 +71,12 @@ def test_each_source_that_supports_a_sentence_is_cited_and_the_rest_is_listed():
     assert "verifier.v1" in found.by
 
 
-def test_an_attribution_comes_back_from_its_json():
+def test_an_attribution_survives_json():
     found = scripted()[0].attribution(TEXT, SOURCES)
     assert Attribution.model_validate_json(found.model_dump_json()) == found
 
 
-def test_citations_that_are_there_go_or_stay_as_asked():
+def test_existing_citations_are_removed_or_kept_as_asked():
     text = "Statins lower LDL [2]. Zinc shortens colds."
     attributor, _ = scripted()
     assert cited(attributor.attribute(text, SOURCES)) == [("a", "c"), ("b",)]
@@ -94,7 +94,7 @@ def test_a_retracted_source_is_never_cited():
     assert cited(found.above(0).answer)[0] == ("b", "c")
 
 
-def test_what_could_not_be_judged_is_failed_and_not_unsupported():
+def test_an_unjudged_sentence_is_failed_and_not_unsupported():
     sources = (Document.from_text("a", "They break."), SOURCES[1])
     found = scripted()[0].attribution("Statins lower LDL. Zinc shortens colds.", sources)
     assert [sentence.how for sentence in found.sentences] == ["failed", "alone"]
@@ -103,7 +103,7 @@ def test_what_could_not_be_judged_is_failed_and_not_unsupported():
     assert not found.uncited
 
 
-def test_another_bar_changes_what_is_cited_and_nothing_else():
+def test_another_threshold_only_changes_what_is_cited():
     found = scripted()[0].attribution(TEXT, SOURCES)
     assert cited(found.above(0.99).answer) == [(), (), ()]
     everything = found.above(0)
@@ -112,7 +112,7 @@ def test_another_bar_changes_what_is_cited_and_nothing_else():
     assert everything.above(0.5) == found
 
 
-def test_a_sentence_quoted_from_a_source_is_cited_whatever_the_bar():
+def test_a_sentence_quoted_from_a_source_is_cited_at_any_threshold():
     found = scripted(quotes=True)[0].attribution(TEXT, SOURCES)
     assert found.sentences[0].scores[2] is None
     assert cited(found.above(1).answer)[0] == ("a", "c")
@@ -122,12 +122,12 @@ def test_each_distinct_pair_of_a_stream_is_judged_once():
     attributor, judge = scripted()
     stream = [parse_answer(str(number), TEXT, SOURCES) for number in range(5)]
     found = list(attributor.attributions(iter(stream)))
-    assert [one.answer.id for one in found] == ["0", "1", "2", "3", "4"]
-    assert len({one.answer.text for one in found}) == 1
+    assert [attribution.answer.id for attribution in found] == ["0", "1", "2", "3", "4"]
+    assert len({attribution.answer.text for attribution in found}) == 1
     assert set(judge.asked.values()) == {1}
 
 
-def test_an_answer_is_cited_alike_whatever_it_comes_with():
+def test_an_answer_is_cited_the_same_in_any_batch():
     attributor, _ = scripted()
     mixed = [
         parse_answer("a", TEXT, SOURCES),
@@ -136,12 +136,12 @@ def test_an_answer_is_cited_alike_whatever_it_comes_with():
         parse_answer("d", TEXT, ()),
         parse_answer("e", TEXT, SOURCES[::-1]),
     ]
-    together = [one.answer for one in attributor.attributions(mixed)]
+    together = [attribution.answer for attribution in attributor.attributions(mixed)]
     assert together == [attributor.attribute(answer) for answer in mixed]
     assert together[2].text == "" and together[3].text == TEXT
 
 
-def test_answers_come_out_before_all_of_a_stream_is_read():
+def test_answers_are_yielded_before_the_whole_stream_is_read():
     attributor = RandomAttributor()
     attributor.answers_at_once = 2
     read: list[int] = []
@@ -156,18 +156,18 @@ def test_answers_come_out_before_all_of_a_stream_is_read():
 
 
 def test_a_protocol_that_reads_everything_retrieved_is_refused():
-    with pytest.raises(InputError, match="judges what is cited; found context"):
+    with pytest.raises(InputError, match="judges cited documents; found context"):
         VerifierAttributor(get_protocol("context(5)"))
 
 
 @pytest.mark.parametrize("name", ["vericite", "alce", "statements"])
-def test_other_protocols_serve_too(name: str):
+def test_other_protocols_work(name: str):
     judge = Script()
     attributor = VerifierAttributor(replace(get_protocol(name), judge=judge))
     assert cited(attributor.attribute(TEXT, SOURCES)) == [("a", "c"), ("b",), ()]
 
 
-def test_cosine_cites_what_is_near_in_meaning():
+def test_cosine_cites_similar_sources():
     attributor = CosineAttributor(Embedder.shared())
     found = attributor.attribution(TEXT, (*SOURCES, Document.from_text("empty", "")))
     assert cited(found.answer) == [("a", "c"), ("b",), ()]
@@ -175,7 +175,7 @@ def test_cosine_cites_what_is_near_in_meaning():
     assert found.sentences[0].scores[3] is None
 
 
-def test_chance_is_the_same_each_time_and_another_with_another_seed():
+def test_random_citations_depend_on_the_seed_only():
     text = " ".join(f"Sentence number {number} says something." for number in range(40))
 
     def drawn(attributor: Attributor) -> list[tuple[str | None, ...]]:
@@ -189,8 +189,8 @@ def test_chance_is_the_same_each_time_and_another_with_another_seed():
     assert all(len(chosen) == 3 for chosen in drawn(RandomAttributor(1)))
 
 
-def test_a_parsed_answer_brings_its_own_documents():
-    with pytest.raises(InputError, match="no documents beside a parsed answer"):
+def test_a_parsed_answer_has_its_own_documents():
+    with pytest.raises(InputError, match="no documents with a parsed answer"):
         RandomAttributor().attribute(parse_answer("x", TEXT, SOURCES), SOURCES)
 
 
@@ -200,7 +200,7 @@ def test_attributors_are_found_by_name(name: str):
 
 
 @pytest.mark.parametrize("name", ["verifier:x", "multi-label", "multi-label:", "llm", "random:"])
-def test_a_name_without_what_it_takes_is_refused(name: str):
+def test_a_name_without_its_argument_is_refused(name: str):
     with pytest.raises(InputError, match="expected"):
         load_attributor(name)
 

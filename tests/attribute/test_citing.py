@@ -1,4 +1,4 @@
-"""Citations taken out and put in: what is read back is what was meant, and every offset holds."""
+"""Removing and adding citations: texts parse back to the same citations, and every offset is right."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def citations(answer: Answer) -> list[tuple[str, tuple[str | None, ...]]]:
 
 
 def spans_hold(answer: Answer) -> bool:
-    """Whether each citation's span is its marker and each claim's span holds its words."""
+    """Whether each citation's span is its marker and each claim's span contains its words."""
     markers = all(
         answer.text[citation.span.slice] == f"[{citation.marker}]"
         for claim in answer.claims
@@ -62,7 +62,7 @@ def test_markers_stand_before_the_full_stop(bare: str, marked: str):
         max_size=6,
     )
 )
-def test_what_is_written_is_read_back_and_can_be_taken_out_again(parts: list[tuple[str, set[int], str]]):
+def test_added_citations_parse_back_and_can_be_removed(parts: list[tuple[str, set[int], str]]):
     text = "".join(sentence + gap for sentence, _, gap in parts[:-1]) + parts[-1][0]
     bare = parsed(text)
     markers = {index: tuple(sorted(parts[index % len(parts)][1])) for index in range(len(bare.claims))}
@@ -84,7 +84,7 @@ def test_what_is_written_is_read_back_and_can_be_taken_out_again(parts: list[tup
         "# Effects [1]\nStatins lower LDL.\n\n- Niacin does not [2]\n- Zinc neither [3]\n",
     ],
 )
-def test_an_answer_is_left_with_its_words_when_its_citations_are_taken_out(text: str):
+def test_removing_citations_leaves_the_words_of_an_answer(text: str):
     bare = uncited(parsed(text))
     assert [claim.text for claim in bare.claims] == [claim.text for claim in parsed(text).claims]
     assert not any(claim.citations for claim in bare.claims)
@@ -92,7 +92,7 @@ def test_an_answer_is_left_with_its_words_when_its_citations_are_taken_out(text:
     assert spans_hold(bare)
 
 
-def test_a_heading_and_the_bullets_stay():
+def test_headings_and_bullets_stay():
     bare = uncited(parsed("# Effects [1]\nStatins lower LDL.\n\n- Niacin does not [2]\n"))
     assert bare.text.startswith("# Effects")
     assert "\nStatins lower LDL.\n\n- Niacin does not\n" in bare.text
@@ -104,7 +104,7 @@ def test_only_the_sentences_asked_for_lose_their_citations():
     assert spans_hold(bare)
 
 
-def test_more_documents_than_markers_can_count_are_refused():
+def test_more_documents_than_markers_are_refused():
     many = parse_answer("x", "Statins lower LDL.", [Document.from_text(str(n), "x") for n in range(1000)])
     with pytest.raises(InputError, match="at most 999 documents"):
         cited(many, {0: (1000,)})

@@ -1,4 +1,4 @@
-"""The multi-label classifier: how sentence and sources go in, how logits come out. The model is a made one."""
+"""The multi-label classifier: its input and its logits, with a model made for the test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ K = 3
 
 
 def weights() -> bytes:
-    """A graph whose k-th logit is 10 where the token behind the k-th separator is that of "yes", else -10."""
+    """Make a graph: the k-th logit is 10 if "yes" follows the k-th separator, otherwise -10."""
     separator, yes = token("[SEP]"), token("yes")
     constants = {
         "separator": np.array(separator, dtype=np.int64),
@@ -127,7 +127,7 @@ def test_each_source_has_its_own_logit(folder: Path):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7])
-def test_any_number_of_sources_is_read_some_at_a_time(folder: Path, count: int):
+def test_any_number_of_sources_is_read_in_groups(folder: Path, count: int):
     texts = ["yes" if place % 2 else "no" for place in range(count)]
     found = load_attributor(f"multi-label:{folder}").attribution("Zinc helps. So does rest.", sources(*texts))
     for sentence in found.sentences:
@@ -135,13 +135,13 @@ def test_any_number_of_sources_is_read_some_at_a_time(folder: Path, count: int):
         assert sentence.cited == tuple(place + 1 for place in range(count) if place % 2)
 
 
-def test_a_long_source_gives_way_and_the_note_says_so(folder: Path):
+def test_a_long_source_is_cut_and_noted(folder: Path):
     found = load_attributor(f"multi-label:{folder}").attribution("Zinc helps.", sources("no " * 60, "yes", "yes"))
     assert found.sentences[0].cited == (2, 3)
-    assert found.sentences[0].reasons == ("longer than the model reads: cut",)
+    assert found.sentences[0].reasons == ("too long for the model: cut",)
 
 
-def test_sentence_and_sources_are_told_apart_by_separators_and_types():
+def test_sentence_and_sources_are_separated_by_tokens_and_types():
     encoder = SourcesEncoder(TOKENIZER, 32)
     (found,) = encoder.encode([Pair("one two\x1ethree", "zinc helps")])
     separator = token("[SEP]")
@@ -163,7 +163,7 @@ def test_separators_in_a_source_are_text(folder: Path):
     assert found.sentences[0].cited == ()
 
 
-def test_without_weights_the_error_says_what_is_missing(tmp_path: Path):
+def test_missing_weights_are_an_error(tmp_path: Path):
     with pytest.raises(ModelMissingError, match="expected a model folder"):
         load_attributor(f"multi-label:{tmp_path}")
     with pytest.raises(InputError, match="expected multi-label:FOLDER"):
@@ -171,22 +171,22 @@ def test_without_weights_the_error_says_what_is_missing(tmp_path: Path):
 
 
 def test_a_folder_of_another_kind_of_model_is_refused():
-    with pytest.raises(ModelCardError, match="labels are source-1"):
+    with pytest.raises(ModelCardError, match="labels source-1"):
         MultiLabelAttributor(ModelFolder.bundled(VERIFIER))
 
 
-def test_weights_that_were_changed_are_refused(folder: Path):
+def test_changed_weights_are_refused(folder: Path):
     (folder / "model.onnx").write_bytes(weights() + b" ")
     with pytest.raises(ModelHashError):
         load_attributor(f"multi-label:{folder}")
 
 
-def test_a_card_that_promises_other_columns_is_refused(folder: Path):
+def test_a_card_with_other_columns_is_refused(folder: Path):
     write_card(folder, labels=["source-1", "source-2"])
     with pytest.raises(ModelCardError, match="2 outputs"):
         load_attributor(f"multi-label:{folder}").attribute("Zinc helps.", sources("yes"))
 
 
-def test_a_bar_that_is_no_probability_is_refused(folder: Path):
+def test_a_threshold_outside_0_to_1_is_refused(folder: Path):
     with pytest.raises(InputError, match="between 0 and 1"):
         MultiLabelAttributor(ModelFolder.open(folder), 1.5)

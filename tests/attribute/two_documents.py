@@ -1,6 +1,6 @@
-"""Twenty sentences that two documents support only together, each with three documents that do not; all invented.
+"""Twenty invented sentences that two documents support only together, each with three other documents.
 
-They are what the joint attribution was tuned on: what it reaches here says nothing of other sentences.
+The joint attribution was tuned on them, so scores on them do not predict scores on other sentences.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from vericite.text.citations import parse_answer
 
 
 class TwoDocuments(NamedTuple):
-    """A sentence, the two documents that support it together, and one on the same topic that adds nothing."""
+    """A sentence, the two documents that support it together, and an unhelpful one on the same topic."""
 
     sentence: str
     first: str
@@ -180,7 +180,7 @@ CASES: tuple[TwoDocuments, ...] = (
 
 
 def answers() -> list[Answer]:
-    """Each sentence with its two documents, the one beside them, and two of the next cases, in a changing order."""
+    """Return each sentence with its three documents and two of the next cases, in varying order."""
     found: list[Answer] = []
     for number, case in enumerate(CASES):
         others = [CASES[(number + step) % len(CASES)].first for step in (1, 2)]

@@ -30,7 +30,7 @@ def test_a_text_is_cited_from_a_file_of_documents(run_cli, tmp_path):
     assert "no source  Garlic cures gout." in printed.out
 
 
-def test_answers_are_written_as_check_reads_them(run_cli, tmp_path):
+def test_answers_are_written_in_the_format_of_check(run_cli, tmp_path):
     out = tmp_path / "cited.jsonl"
     answers = write(tmp_path / "answers.jsonl", GOOD, GOOD | {"id": "other", "answer": "Zinc shortens colds [1]."})
     assert run_cli("attribute", answers, "--out", str(out)).code == 0
@@ -53,13 +53,13 @@ def test_json_has_the_scores_of_every_source(run_cli, tmp_path):
     assert found.answer.text == "Statins lower LDL [1]. Garlic cures gout."
 
 
-def test_citations_stay_where_that_is_asked(run_cli, tmp_path):
+def test_citations_are_kept_on_request(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Statins lower LDL [2]. Zinc shortens colds."})
     assert "LDL [1]. Zinc shortens colds [2]." in run_cli("attribute", answers).out
     assert "LDL [2]. Zinc shortens colds [2]." in run_cli("attribute", answers, "--keep").out
 
 
-def test_bad_records_cost_themselves_only(run_cli, tmp_path):
+def test_bad_records_only_cost_themselves(run_cli, tmp_path):
     none = {"id": "none", "answer": "Statins lower LDL.", "documents": []}
     answers = write(tmp_path / "answers.jsonl", GOOD, "{broken", {"id": "x"}, none, GOOD | {"id": "last"})
     printed = run_cli("attribute", answers)
@@ -77,7 +77,7 @@ def test_answers_without_documents_cite_those_of_the_file(run_cli, tmp_path):
     assert "Zinc shortens colds [2]." in printed.out
 
 
-def test_what_is_known_as_retracted_is_not_cited(run_cli, tmp_path):
+def test_retracted_sources_are_not_cited(run_cli, tmp_path):
     learn([RetractionReport("somebody", {"31452104": ()})])
     documents = ({"id": "31452104", "text": "Statins lower LDL."}, *DOCUMENTS)
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD | {"documents": documents}))
@@ -91,25 +91,25 @@ def test_a_text_without_sources_is_refused(run_cli, tmp_path):
 
 
 @pytest.mark.parametrize("by", ["nobody", "multi-label", "llm"])
-def test_a_way_that_cannot_be_used_is_refused(run_cli, tmp_path, by: str):
+def test_an_unusable_attributor_is_refused(run_cli, tmp_path, by: str):
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", by)
     assert printed.code == 2
     assert "expected" in printed.err
 
 
-def test_weights_that_are_missing_are_named(run_cli, tmp_path):
+def test_missing_weights_are_named(run_cli, tmp_path):
     printed = run_cli("attribute", write(tmp_path / "answers.jsonl", GOOD), "--by", f"multi-label:{tmp_path}")
     assert printed.code == 3
     assert "card.json" in printed.err
 
 
-def test_the_input_is_not_written_over(run_cli, tmp_path):
+def test_the_input_is_not_overwritten(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD)
     printed = run_cli("attribute", answers, "--out", answers)
     assert printed.code == 2
     assert json.loads(Path(answers).read_text())["id"] == "good"
 
 
-def test_the_help_names_every_way(run_cli):
+def test_the_help_names_every_attributor(run_cli):
     printed = run_cli("attribute", "--help").out
     assert all(name in printed for name in ATTRIBUTORS)

@@ -1,4 +1,4 @@
-"""What an attributor is: it says which sources support the sentences of an answer that cites none."""
+"""Attributors: they find the sources that support the sentences of an answer without citations."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from vericite.text.references import render_markers
 
 _STOP = re.compile(r"(?<![.!?…:;])[.!?…:;]++[\"'”’)\]]*+\Z")
 MOST_DOCUMENTS = 999
-"""Markers have three digits at most."""
+"""The largest number of a marker, which has at most three digits."""
 
 
 def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
-    """The answer without its citations: a sentence that has some is left with its words alone.
+    """Return the answer without its citations.
 
-    Bold signs in such a sentence go with its markers; a heading, a list's bullets and a reference list stay.
+    Bold signs in a changed sentence are removed with its markers. Headings, list bullets and reference lists stay.
 
     Args:
         answer: The answer.
-        only: The claims to take citations from, by number; None for all.
+        only: Numbers of the claims to change. None: all.
     """
     loose = range(len(answer.claims)) if only is None else only
     pieces = [
@@ -41,20 +41,20 @@ def uncited(answer: Answer, only: Collection[int] | None = None) -> Answer:
 
 
 def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[int, str] | None = None) -> Answer:
-    """The answer with markers before the full stop of its sentences.
+    """Return the answer with markers before the full stops of its sentences.
 
     Args:
-        answer: The answer; the claims that get markers have none.
-        markers: The numbers of the documents that each claim, by number, shall cite.
-        named: PubMed ids of documents, by number, where the answer cites by these and not by numbers.
+        answer: The answer; the claims that get markers must have none.
+        markers: Document numbers to cite, by claim number.
+        named: PubMed ids by document number, for answers that cite PubMed ids.
 
     Raises:
-        InputError: The answer has more documents than markers can count.
+        InputError: The answer has more documents than markers can number.
     """
     if len(answer.documents) > MOST_DOCUMENTS:
         raise InputError(
-            f"expected at most {MOST_DOCUMENTS} documents, as many as markers can count; "
-            f"found {len(answer.documents)}. Give the likeliest ones alone."
+            f"expected at most {MOST_DOCUMENTS} documents, the largest number of a marker; "
+            f"found {len(answer.documents)}. Give only the likeliest ones."
         )
     pieces = [
         _marked(answer.text[claim.span.slice], markers.get(index, ()), named or {}) if markers.get(index) else None
@@ -64,7 +64,7 @@ def cited(answer: Answer, markers: Mapping[int, Sequence[int]], named: Mapping[i
 
 
 def _bare(piece: str, claim: Claim) -> tuple[str, int, int]:
-    """A sentence without its citations, after the line end where its marker stood on a line before."""
+    """Return a sentence without its citations. If a marker stood on the line before, only the line break is kept."""
     first = claim.text.split()[0] if claim.text.split() else ""
     lead = piece[: max(piece.find(first), 0)]
     kept = lead[lead.rfind("\n") :] if "\n" in lead else ""
@@ -76,7 +76,7 @@ def _shown(number: int, named: Mapping[int, str]) -> str:
 
 
 def _marked(piece: str, numbers: Sequence[int], named: Mapping[int, str]) -> tuple[str, int, int]:
-    """A sentence with its markers, and where these begin."""
+    """Return a sentence with its markers, and where they begin."""
     stop = _STOP.search(piece)
     body, end = (piece[: stop.start()], stop[0]) if stop else (piece, "")
     body = body.rstrip()
@@ -89,7 +89,7 @@ def _rewritten(
     markers: Mapping[int, Sequence[int]],
     named: Mapping[int, str] = MappingProxyType({}),
 ) -> Answer:
-    """The answer with some claims' stretches of text replaced; the others move along."""
+    """Replace the text of some claims and shift the others."""
     changed = {index: piece for index, piece in enumerate(pieces) if piece is not None}
     whole, spans = replaced(answer, {index: piece[0] for index, piece in changed.items()})
     claims: list[Claim] = []
@@ -104,14 +104,14 @@ def _rewritten(
 
 
 def replaced(answer: Answer, texts: Mapping[int, str]) -> tuple[str, list[Span]]:
-    """The answer's text with other words in the place of some claims, and where each claim stands in it.
+    """Return the text with some claims replaced, and the new span of each claim.
 
-    Marks of Markdown that one of them opened or closed for another sentence stay, so that none is left open.
+    Markdown marks that a replaced claim opened or closed for another sentence stay, so that none is left open.
     """
     whole = answer.text
     spans = [claim.span for claim in answer.claims]
     moves = [0] * len(spans)
-    # From the last to the first: then nothing that is still to be replaced has moved.
+    # From last to first, so that the claims still to be replaced do not move.
     for index in sorted(texts, reverse=True):
         found = replacement(whole, spans[index].start, spans[index].end, texts[index])
         whole, spans[index], moves[index] = found.applied(whole), found.span, found.moved
@@ -121,7 +121,7 @@ def replaced(answer: Answer, texts: Mapping[int, str]) -> tuple[str, list[Span]]
 def _citing(
     claim: Claim, span: Span, answer: Answer, numbers: Sequence[int], start: int, named: Mapping[int, str]
 ) -> Claim:
-    """The claim in its new place, citing these documents one marker after the other."""
+    """Return the claim at its new place, citing these documents by one marker after the other."""
     citations: list[Citation] = []
     for number in numbers:
         end = start + len(_shown(number, named))
@@ -133,17 +133,17 @@ def _citing(
 
 
 How = Literal["alone", "likeliest", "kept", "none", "failed"]
-"""Each source supports the sentence by itself (of a classifier over all sources: by itself or with the others); not all
-were found to, but stand out; the citations were there before; nothing supports it; it could not be judged."""
+"""alone: each source supports the sentence by itself (multi-label models: by itself or with the others). likeliest:
+some sources only stand out. kept: the citations were there before. none: nothing supports it. failed: not judged."""
 
 
 class SentenceSources(Record):
     """A sentence and its sources.
 
-    ``scores`` has a number for each document of the answer: a probability of support, for ``cosine`` a cosine, for
-    ``random`` a draw. It is None where there is none: the source was not judged, its judgement failed, it has the
-    sentence word for word, or whoever judged only says yes or no. ``cited`` are the markers of what supports the
-    sentence or stands out. ``reasons`` say what failed, was abstained from or left out.
+    ``scores`` has a number for each document of the answer: a probability of support, a cosine (``cosine``) or a random
+    number (``random``). It is None if the source was not judged, its judgement failed, it contains the sentence word
+    for word, or the judge gives no scores. ``cited`` has the markers of the supporting or outstanding sources.
+    ``reasons`` say what failed, was abstained from or left out.
     """
 
     text: str
@@ -154,7 +154,7 @@ class SentenceSources(Record):
 
 
 class Attribution(Record):
-    """An answer cited after it was written: ``sentences`` are those of ``answer.claims``, ``by`` found the sources."""
+    """An answer cited after it was written. ``sentences`` match ``answer.claims``; ``by`` found the sources."""
 
     answer: Answer
     sentences: tuple[SentenceSources, ...]
@@ -176,19 +176,19 @@ class Attribution(Record):
 
     @property
     def likeliest(self) -> tuple[SentenceSources, ...]:
-        """The sentences that cite sources which stand out, though they were not found to support them."""
+        """The sentences with sources that stand out but were not found to support them."""
         return tuple(sentence for sentence in self.sentences if sentence.how == "likeliest")
 
     @property
     def failed(self) -> tuple[SentenceSources, ...]:
-        """The sentences of which it could not be told."""
+        """The sentences that could not be judged."""
         return tuple(sentence for sentence in self.sentences if sentence.how == "failed")
 
     def above(self, threshold: float) -> Attribution:
-        """The same scores, with another bar: a source is cited if it has a score of at least ``threshold``.
+        """Apply another threshold to the same scores: a source is cited if its score reaches ``threshold``.
 
-        What has no score stays as it is, and so do citations that were there before. Sources that only
-        stand out are kept where no source reaches the bar. Retracted sources are still not cited.
+        Sources without a score and citations that were there before stay as they are. Sources that only stand out are
+        kept if no source reaches the threshold. Retracted sources are never cited.
         """
         sentences = tuple(self._above(sentence, threshold) for sentence in self.sentences)
         return Attribution(answer=recited(self.answer, sentences), sentences=sentences, by=self.by)
@@ -213,26 +213,26 @@ def _reaches(score: float | None, threshold: float) -> bool:
 
 
 def recited(answer: Answer, sentences: tuple[SentenceSources, ...]) -> Answer:
-    """The answer with the citations of these sentences in place of its own; those that were kept stay."""
+    """Replace the answer's citations by those of these sentences, except kept ones."""
     loose = {index for index, sentence in enumerate(sentences) if sentence.how != "kept"}
     bare = uncited(answer, loose)
     return cited(bare, {index: sentences[index].cited for index in loose})
 
 
 ANSWERS_AT_ONCE = 64
-"""Answers judged together: enough to fill batches and to find what they share, few enough to see them come."""
+"""Answers judged together: enough to fill batches and to share pairs, few enough to show progress."""
 
 
 @dataclass(frozen=True)
 class SourcesFound:
-    """What was found of one sentence.
+    """The sources found for one sentence.
 
     Attributes:
-        scores: A number for each document asked about; None where there is none.
-        chosen: The documents that support it, by their place.
-        reasons: What a reader should know: failures, abstentions.
-        failed: Whether it could not be told.
-        likeliest: Whether one of those chosen, or all, only stand out among the documents.
+        scores: A number for each document asked about, or None.
+        chosen: Places of the supporting documents.
+        reasons: Notes for the reader, such as failures and abstentions.
+        failed: Whether the sentence could not be judged.
+        likeliest: Whether some of the chosen documents only stand out.
     """
 
     scores: tuple[float | None, ...]
@@ -243,47 +243,47 @@ class SourcesFound:
 
 
 class Attributor(ABC):
-    """Finds the sources of sentences. A retracted source is never asked about, and so never cited."""
+    """Finds the sources of sentences. Retracted sources are never asked about or cited."""
 
     answers_at_once: int = ANSWERS_AT_ONCE
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """For provenance."""
+        """The attributor and its settings, for provenance."""
 
     @abstractmethod
     def find(self, answers: Sequence[Answer]) -> Iterable[Sequence[SourcesFound]]:
-        """What supports each sentence of each answer, in order. The answers come without citations."""
+        """Yield the sources of each sentence of each answer, in order. The answers come without citations."""
 
     def attribute(self, answer: Answer | str, documents: Sequence[Document] = (), *, keep: bool = False) -> Answer:
-        """The answer with its citations, before the full stop of each sentence; see ``attributions``.
+        """Return the answer with citations before the full stop of each sentence; see ``attributions``.
 
         Raises:
-            InputError: Documents are given beside an answer that has its own.
+            InputError: Documents are given with an answer that has its own.
         """
         return self.attribution(answer, documents, keep=keep).answer
 
     def attribution(
         self, answer: Answer | str, documents: Sequence[Document] = (), *, keep: bool = False
     ) -> Attribution:
-        """The answer with its citations and what each source says of each sentence.
+        """Return the answer with its citations and the scores of each source for each sentence.
 
         Raises:
-            InputError: Documents are given beside an answer that has its own.
+            InputError: Documents are given with an answer that has its own.
         """
         if isinstance(answer, str):
             answer = parse_answer("answer", answer, documents)
         elif documents:
-            raise InputError("expected no documents beside a parsed answer, which has its own; found some")
+            raise InputError("expected no documents with a parsed answer, which has its own; found some")
         return next(self.attributions([answer], keep=keep))
 
     def attributions(self, answers: Iterable[Answer], *, keep: bool = False) -> Iterator[Attribution]:
-        """Cite answers in a stream, in order, some at a time.
+        """Cite a stream of answers, in order.
 
         Args:
             answers: The answers with their documents.
-            keep: Leave the sentences that cite something as they are; otherwise all citations are taken out first.
+            keep: Leave sentences that already cite something as they are. Otherwise all citations are removed first.
         """
         source = iter(answers)
         while batch := list(islice(source, self.answers_at_once)):
@@ -294,7 +294,7 @@ class Attributor(ABC):
 
 
 def _without_cited(answer: Answer) -> Answer:
-    """What an attributor sees: the sentences that cite nothing, and the sources that may be cited."""
+    """Return what an attributor sees: the sentences without citations, and the sources that may be cited."""
     sound = tuple(document for document in answer.documents if not document.retracted)
     return answer.model_copy(update={"claims": _open(answer), "documents": sound})
 
@@ -325,7 +325,7 @@ def _how(found: SourcesFound) -> How:
 
 
 def _sources_of(claim: Claim, found: SourcesFound, markers: Sequence[int], answer: Answer) -> SentenceSources:
-    """What was found, by markers of the whole answer in place of what was asked about."""
+    """Convert the places of the documents asked about to markers of the whole answer."""
     scores: list[float | None] = [None] * len(answer.documents)
     for marker, score in zip(markers, found.scores, strict=True):
         scores[marker - 1] = score

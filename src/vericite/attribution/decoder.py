@@ -1,9 +1,9 @@
-# torch, transformers and peft are in the extra [train] alone, and annotate their own functions only in part.
+# torch, transformers and peft come with the extra [train] only, and their own annotations are incomplete.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
-"""A decoder with a label a source: what it reads, and citations by one that ``train attribution --base`` made.
+"""Decoders that label each source: their input, and citations by a decoder from ``train attribution --base``.
 
-The decoder reads sources, question and sentence; a head over its last token says a label a source, as MultiAttr has it.
+The decoder reads sources, question and sentence. A head on its last token has one label per source, like MultiAttr's.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ CARD, WEIGHTS, ADAPTER = "decoder.json", "head.safetensors", "adapter"
 
 
 class DecoderCard(Record):
-    """What a folder says of itself.
+    """The description in a decoder's folder.
 
     Attributes:
-        base: The decoder under the adapter: a name of the hub, a folder or a GGUF file.
-        k: Labels, that is sources at a time.
+        base: The decoder under the adapter: a Hugging Face name, a folder or a GGUF file.
+        k: Number of labels: sources read at a time.
         threshold: Probability from which a source is cited.
-        max_tokens: Tokens read.
+        max_tokens: Maximum number of tokens read.
     """
 
     base: str = Field(min_length=1)
@@ -43,7 +43,7 @@ class DecoderCard(Record):
 
 
 class LabelledDecoder(nn.Module):
-    """A decoder, and a label a source over its last token."""
+    """A decoder with one label per source on its last token."""
 
     def __init__(self, decoder: Any, labels: int) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class LabelledDecoder(nn.Module):
         self.head = nn.Linear(decoder.config.hidden_size, labels)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Logits, a row an input; padding is on the right."""
+        """Return a row of logits for each input; padding is on the right."""
         hidden = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
         last = mask.sum(dim=1) - 1
         return self.head(hidden[torch.arange(len(ids)), last].float())
 
 
 class ShownToDecoder(NamedTuple):
-    """What a decoder reads: a sentence, and title and text of each source."""
+    """The input of a decoder: a sentence, and title and text of each source."""
 
     question: str | None
     sentence: str
@@ -66,7 +66,7 @@ class ShownToDecoder(NamedTuple):
 
     @property
     def text(self) -> str:
-        """It all, as one."""
+        """The input as one text."""
         sources = "\n".join(
             f"[{number}] {title} {text}".strip() for number, (title, text) in enumerate(self.sources, start=1)
         )
@@ -74,7 +74,7 @@ class ShownToDecoder(NamedTuple):
         return f"Sources:\n{sources}{question}\n\nSentence: {self.sentence}\n\nSupported by:"
 
     def ids(self, tokenizer: Any, most: int) -> list[int]:
-        """As tokens. The ends of the sources give way where all is too long, never the sentence."""
+        """Return the tokens. Sources are cut at the end when the whole is too long; the sentence is never cut."""
         found: list[int] = tokenizer(self.text)["input_ids"]
         if len(found) <= most:
             return found
@@ -84,11 +84,11 @@ class ShownToDecoder(NamedTuple):
 
 
 def base_signature(base: str) -> str:
-    """Name and version of a decoder, by which a run knows its base again: another of the same name is another.
+    """Return name and version of a decoder. A run uses it to recognize its base, even under the same name.
 
     Raises:
-        InputError: It is a GGUF file that cannot be read.
-        ModelError: There is no such checkpoint, or it is not one that is safe to load.
+        InputError: The GGUF file cannot be read.
+        ModelError: There is no such checkpoint, or it is not safe to load.
     """
     path = Path(base).expanduser()
     if path.suffix != ".gguf":
@@ -97,15 +97,15 @@ def base_signature(base: str) -> str:
         with path.open("rb") as file:
             return f"{path.name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
     except OSError as error:
-        raise InputError(f"expected a decoder in {base}; found none that can be read: {error.strerror}") from None
+        raise InputError(f"expected a decoder in {base}; found an unreadable file: {error.strerror}") from None
 
 
 def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
-    """A decoder and its tokenizer: a name of the hub, a folder, or a GGUF file of Llama's or Qwen's kind.
+    """Load a decoder and its tokenizer from a Hugging Face name, a folder, or a GGUF file (Llama or Qwen).
 
     Raises:
         InputError: It cannot be read as a decoder, or there is no such GGUF file.
-        ModelError: There is no such checkpoint, or it is not one that is safe to load.
+        ModelError: There is no such checkpoint, or it is not safe to load.
     """
     import transformers
 
@@ -121,16 +121,16 @@ def load_decoder(base: str, causal: bool) -> tuple[Any, Any]:
             model = kind.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
             return model, transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(f"expected a decoder in {base}; found none that can be read: {str(error)[:300]}") from None
+        raise InputError(f"expected a decoder in {base}; found an unreadable one: {str(error)[:300]}") from None
 
 
 def load_labelled(base: str, labels: int, folder: Path) -> tuple[LabelledDecoder, Any]:
-    """A decoder with the adapter and the head in a folder, and its tokenizer.
+    """Load a decoder with the adapter and the head in a folder, and its tokenizer.
 
     Raises:
-        ModelCardError: They are not those of this decoder.
+        ModelCardError: Adapter or head belong to another decoder.
         InputError: The decoder cannot be read.
-        ModelError: There is no such decoder, or it is not one that is safe to load.
+        ModelError: There is no such decoder, or it is not safe to load.
     """
     import peft
     from safetensors.torch import load_file
@@ -148,16 +148,16 @@ def load_labelled(base: str, labels: int, folder: Path) -> tuple[LabelledDecoder
 
 
 class DecoderAttributor(Attributor):
-    """Cites what a decoder's labels say. Of more sources than it has labels it reads so many at a time.
+    """Cites the sources that a decoder's labels select. More sources than labels are read in groups.
 
     Args:
-        folder: What ``vericite train attribution --base`` wrote.
-        threshold: Probability from which a source is cited; the folder's own if None.
+        folder: A folder written by ``vericite train attribution --base``.
+        threshold: Probability from which a source is cited. Default: the folder's own.
 
     Raises:
         ModelMissingError: There is no such folder.
-        ModelCardError: It is of another kind.
-        InputError: The decoder under it cannot be read.
+        ModelCardError: The folder holds something else.
+        InputError: The decoder cannot be read.
     """
 
     def __init__(self, folder: Path, threshold: float | None = None) -> None:
@@ -171,11 +171,11 @@ class DecoderAttributor(Attributor):
 
     @property
     def signature(self) -> str:
-        """The decoder under it, the weights, and the threshold."""
+        """The decoder, the weights and the threshold."""
         return f"decoder.v1({Path(self._card.base).name}@{self._digest}, k={self._card.k}, {self.threshold:g})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """One sentence at a time."""
+        """Read one sentence at a time."""
         for answer in answers:
             sources = tuple((document.title, document.text) for document in answer.documents)
             yield [self._found(answer.question, claim.text, sources) for claim in answer.claims]
@@ -190,7 +190,7 @@ class DecoderAttributor(Attributor):
         )
 
     def probabilities(self, shown: ShownToDecoder) -> list[float]:
-        """How likely each source supports the sentence."""
+        """Return the probability that each source supports the sentence."""
         ids = torch.tensor([shown.ids(self._tokenizer, self._card.max_tokens)])
         with torch.no_grad():
             odds = torch.sigmoid(self._module(ids, torch.ones_like(ids)))[0]
@@ -207,5 +207,5 @@ def _card(folder: Path) -> DecoderCard:
             "vericite train attribution --base"
         ) from None
     except (ValidationError, UnicodeDecodeError) as error:
-        told = "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
-        raise ModelCardError(f"expected a decoder's {CARD} in {folder}; {told}") from None
+        problem = "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
+        raise ModelCardError(f"expected a decoder's {CARD} in {folder}; {problem}") from None

@@ -1,8 +1,8 @@
-"""What is known of a sentence and each source it may have, as numbers: what a learned head weighs.
+"""Features of a sentence and its possible sources: the input of a learned head.
 
-Sources are looked at together. Beside what the verifier says of each alone, there is what it says of two at once and of
-all but one, and which words of the sentence are in no other source. So a source that says half of a sentence can be
-told from one that says nothing of it.
+Sources are considered together. Besides the verifier's output for each alone, there is its output for two at once
+and for all but one, and which words of the sentence are in no other source. So a source with half of a sentence can be
+told from one with none of it.
 """
 
 from __future__ import annotations
@@ -38,29 +38,28 @@ FEATURES = (
     "cosine, margin", "cosine, rank", "words, margin", "words, rank",
     "sources", "length of the sentence", "statements in it", "length of the source",
 )  # fmt: skip
-"""The columns, in their order."""
+"""The columns, in order."""
 
 VERSION = "set-features.v1"
-"""Changes whenever a number would come out otherwise."""
+"""Changes whenever a feature is computed differently."""
 
 MOST_SOURCES = 16
-"""Sources of a sentence that are judged: of more, those that are likest to it."""
+"""Maximum number of sources that are judged for a sentence: the most similar ones."""
 
 _SENTENCES, _WINDOWS, _GIST, _STATEMENTS = 6, 3, 3, 4
 _LEAST = 1e-3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NO_ONE = -1.0
 
 
 def logit(probability: float) -> float:
-    """Log odds, within what a verifier's last digits mean."""
+    """Return the log odds, clipped to the verifier's precision."""
     clipped = min(max(probability, _LEAST), 1 - _LEAST)
     return log(clipped / (1 - clipped))
 
 
 @dataclass
 class _Source:
-    """A document's sentences that are evidence, and the words that are in it."""
+    """The sentences of a document that may be evidence, and their words."""
 
     document: Document
 
@@ -88,7 +87,7 @@ class _Source:
 
 @dataclass
 class _Candidate:
-    """One sentence before one source: which of the source's passages are judged."""
+    """A sentence with one source, and the source's passages to judge."""
 
     source: _Source
     cosines: Floats
@@ -98,7 +97,7 @@ class _Candidate:
 
     @cached_property
     def order(self) -> list[int]:
-        """The source's sentences, the likest first."""
+        """Places of the source's sentences, the most similar first."""
         return [int(place) for place in np.argsort(-self.cosines, kind="stable")]
 
     @cached_property
@@ -109,10 +108,10 @@ class _Candidate:
     def windows(self) -> list[str]:
         near = set(self.order[:_WINDOWS])
         sentences = list(enumerate(self.source.sentences))
-        return [f"{one} {other}" for (at, one), (to, other) in pairwise(sentences) if at in near or to in near]
+        return [f"{first} {second}" for (at, first), (to, second) in pairwise(sentences) if at in near or to in near]
 
     def gist_of(self, count: int) -> str:
-        """The title and the likest sentences, in the order of the text."""
+        """Return the title and the most similar sentences, in text order."""
         chosen = [self.source.sentences[place] for place in sorted(self.order[:count])]
         title = f"{self.source.title.rstrip('.')}." if self.source.title else ""
         return " ".join([title, *chosen]).strip()
@@ -123,8 +122,10 @@ class _Candidate:
         return [text for text in dict.fromkeys(found) if text]
 
     def best(self, column: int, among: Collection[str] | None = None) -> list[float]:
-        """What the judge says of the passages, the most first."""
-        values = [said[column] for text, said in self.judged.items() if among is None or text in among]
+        """Return the judge's values for the passages, the highest first."""
+        values = [
+            probabilities[column] for text, probabilities in self.judged.items() if among is None or text in among
+        ]
         return sorted(values, reverse=True)
 
     @cached_property
@@ -134,7 +135,7 @@ class _Candidate:
 
 @dataclass
 class _Sentence:
-    """A sentence before its sources."""
+    """A sentence with its sources."""
 
     text: str
     statements: list[str]
@@ -143,31 +144,31 @@ class _Sentence:
     failed: int = 0
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Sources that are read two at a time: the likeliest ones, by the verifier and by their words."""
+        """Return the sources to read in pairs: the likeliest ones, by the verifier and by their words."""
         alone = [(candidate.best(0) or [0.0])[0] for candidate in self.candidates]
         covered = [float(value) for value in _shares(self)[0]]
         rank = sorted(range(len(alone)), key=lambda place: -(logit(alone[place]) + 4 * covered[place]))
         return list(combinations(sorted(rank[:5]), 2))
 
     def joined(self, places: Iterable[int], count: int) -> str:
-        """The gists of several sources, one behind the other."""
+        """Return the gists of several sources, one after the other."""
         return " ".join(filter(None, (self.candidates[place].gist_of(count) for place in places)))
 
     def best_joined(self, one: int, other: int) -> str:
         return f"{self.candidates[one].best_passage} {self.candidates[other].best_passage}".strip()
 
     def without(self, place: int | None) -> str:
-        """What the likest sentence of each source says, but for one source."""
+        """Join the most similar sentence of each source, except one source."""
         places = (at for at in range(len(self.candidates)) if at != place)
         return " ".join(filter(None, (" ".join(self.candidates[at].single[:1]) for at in places)))
 
 
 class FeatureMaker:
-    """Makes the numbers of sentences and their sources.
+    """Computes the features of sentences and their sources.
 
     Args:
-        judge: Says how likely a text entails a sentence.
-        embedder: Says how like two texts are.
+        judge: Judges whether a text entails a sentence.
+        embedder: Computes the similarity of texts.
     """
 
     def __init__(self, judge: Judge, embedder: Embeds) -> None:
@@ -176,16 +177,16 @@ class FeatureMaker:
 
     @property
     def signature(self) -> str:
-        """The version, and what the numbers are of."""
+        """The version, the judge and the embedder."""
         return f"{VERSION}({self._judge.signature}, {self._embedder.signature})"
 
     def of(self, answers: Sequence[Answer]) -> Iterator[list[Known]]:
-        """What is known of each sentence of each answer; each distinct pair of all answers is judged once."""
+        """Yield the features of each sentence of each answer. Each distinct pair in all answers is judged once."""
         sources = [[_Source(document) for document in answer.documents] for answer in answers]
-        told = {claim.text: _plain(claim.text) for answer in answers for claim in answer.claims}
-        statements = {text: _statements(text) for text in told.values()}
+        plain = {claim.text: _plain(claim.text) for answer in answers for claim in answer.claims}
+        statements = {text: _statements(text) for text in plain.values()}
         texts = dict.fromkeys(text for own in sources for source in own for text in source.texts)
-        texts |= dict.fromkeys(told.values())
+        texts |= dict.fromkeys(plain.values())
         rows = {text: row for row, text in enumerate(texts)}
         vectors = self._embedder.embed(list(texts))
 
@@ -196,9 +197,9 @@ class FeatureMaker:
         for answer, own in zip(answers, sources, strict=True):
             sentences: list[tuple[_Sentence, list[int]]] = []
             for claim in answer.claims:
-                text = told[claim.text]
+                text = plain[claim.text]
                 candidates = [_candidate(source, text, like) for source in own]
-                kept = _likest(candidates)
+                kept = _most_similar(candidates)
                 chosen = _Sentence(text, statements[text], [candidates[place] for place in kept])
                 sentences.append((chosen, kept))
             asked.append(sentences)
@@ -207,7 +208,7 @@ class FeatureMaker:
             yield [Known.of(sentence, kept, len(answer.documents)) for sentence, kept in group]
 
     def _judged(self, sentences: Sequence[_Sentence]) -> None:
-        """Two rounds: each source alone; then several together, and the statements."""
+        """Judge in two rounds: each source alone, then several together and the statements."""
         alone = self._ask(
             Pair(text, sentence.text)
             for sentence in sentences
@@ -216,9 +217,9 @@ class FeatureMaker:
         )
         for sentence in sentences:
             for candidate in sentence.candidates:
-                said = {text: alone[Pair(text, sentence.text)] for text in candidate.passages}
-                sentence.failed += sum(value is None for value in said.values())
-                candidate.judged = {text: value for text, value in said.items() if value is not None}
+                judged = {text: alone[Pair(text, sentence.text)] for text in candidate.passages}
+                sentence.failed += sum(value is None for value in judged.values())
+                candidate.judged = {text: value for text, value in judged.items() if value is not None}
         wanted = {id(sentence): (_together(sentence), _by_statement(sentence)) for sentence in sentences}
         more = self._ask(
             pair for together, by_statement in wanted.values() for pair in (*together.values(), *by_statement)
@@ -228,12 +229,12 @@ class FeatureMaker:
             sentence.read = {name: (more[pair] or (0.0, 0.0))[0] for name, pair in together.items()}
             for candidate in sentence.candidates:
                 candidate.statements = [
-                    max(((more[Pair(text, part)] or (0.0, 0.0))[0] for text in _told(candidate)), default=0.0)
+                    max(((more[Pair(text, part)] or (0.0, 0.0))[0] for text in _texts_to_judge(candidate)), default=0.0)
                     for part in sentence.statements
                 ]
 
     def _ask(self, pairs: Iterable[Pair]) -> dict[Pair, tuple[float, float] | None]:
-        """How likely each is entailed and contradicted; None where that could not be judged."""
+        """Return the probabilities of entailment and contradiction; None for failed judgements."""
         distinct = list(dict.fromkeys(pairs))
         return {
             pair: None
@@ -245,11 +246,11 @@ class FeatureMaker:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a sentence.
+    """The features of a sentence.
 
     Attributes:
-        values: A row a source that was judged, with the columns of ``FEATURES``.
-        places: Which of the answer's documents the rows are of.
+        values: A row for each judged source, with the columns of ``FEATURES``.
+        places: Places of the rows' documents in the answer.
         failed: Whether nothing could be judged.
     """
 
@@ -260,7 +261,7 @@ class Known:
 
     @classmethod
     def of(cls, sentence: _Sentence, places: Sequence[int], documents: int) -> Known:
-        """The numbers of a sentence that was judged."""
+        """Return the features of a judged sentence."""
         judged = sum(len(candidate.judged) for candidate in sentence.candidates)
         values = _numbers(sentence) if sentence.candidates else np.zeros((0, len(FEATURES)))
         return cls(values, tuple(places), documents, failed=bool(sentence.failed) and not judged)
@@ -275,13 +276,13 @@ _ANSWER = re.compile(r"(?:yes|no)\b\s*[,.;:!]\s*(?=\S+\s\S+\s\S)", re.IGNORECASE
 
 
 def _plain(sentence: str) -> str:
-    """The sentence without the "Yes," that answers the question: no source says that."""
+    """Return the sentence without the "Yes," that answers the question: no source says that."""
     bare = _ANSWER.sub("", sentence, count=1) if _ANSWER.match(sentence) else sentence
     return bare[:1].upper() + bare[1:]
 
 
-def _likest(candidates: Sequence[_Candidate]) -> list[int]:
-    """The places of those that are judged."""
+def _most_similar(candidates: Sequence[_Candidate]) -> list[int]:
+    """Return the places of the candidates to judge."""
     nearest = [max((*candidate.cosines, candidate.title)) for candidate in candidates]
     order = sorted(range(len(candidates)), key=lambda place: -nearest[place])
     return sorted(order[:MOST_SOURCES])
@@ -293,7 +294,7 @@ def _statements(text: str) -> list[str]:
 
 
 def _together(sentence: _Sentence) -> dict[str, Pair]:
-    """Texts of several sources, by a name for each."""
+    """Return texts of several sources by name."""
     found: dict[str, str] = {}
     for one, other in sentence.pairs():
         found[f"best {one} {other}"] = sentence.best_joined(one, other)
@@ -304,7 +305,7 @@ def _together(sentence: _Sentence) -> dict[str, Pair]:
     return {name: Pair(text, sentence.text) for name, text in found.items() if text}
 
 
-def _told(candidate: _Candidate) -> list[str]:
+def _texts_to_judge(candidate: _Candidate) -> list[str]:
     return list(dict.fromkeys(filter(None, [*candidate.single[:2], candidate.best_passage, candidate.gist_of(_GIST)])))
 
 
@@ -312,15 +313,16 @@ def _by_statement(sentence: _Sentence) -> list[Pair]:
     return [
         Pair(text, part)
         for candidate in sentence.candidates
-        for text in _told(candidate)
+        for text in _texts_to_judge(candidate)
         for part in sentence.statements
     ]
 
 
 def _shares(sentence: _Sentence) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Shares of the sentence's words, a word weighing more the fewer sources have it.
+    """Return shares of the sentence's words. A word weighs more the fewer sources have it.
 
-    Those in each source, in its best sentence, in no other source, lost without it, and lacked by the best other.
+    The shares are those in each source, in its best sentence, in no other source, lost without it, and missing in the
+    best other source.
     """
     wanted = sorted(set(terms(sentence.text)))
     sources = [candidate.source for candidate in sentence.candidates]
@@ -353,17 +355,17 @@ def _weighed(part: frozenset[str], wanted: Sequence[str], weights: Floats) -> fl
 
 
 def _numbers(sentence: _Sentence) -> Floats:
-    """The table of a sentence."""
+    """Return the table of features of a sentence."""
     candidates = sentence.candidates
-    entailed = np.array([logit((it.best(0) or [0.0])[0]) for it in candidates])
-    cosine = np.array([max(it.cosines, default=0.0) for it in candidates], dtype=np.float64)
+    entailed = np.array([logit((candidate.best(0) or [0.0])[0]) for candidate in candidates])
+    cosine = np.array([max(candidate.cosines, default=0.0) for candidate in candidates], dtype=np.float64)
     shares = _shares(sentence)
     columns = [
         entailed,
         *_alone(candidates),
         cosine,
-        np.array([sorted(it.cosines)[-2] if len(it.cosines) > 1 else 0.0 for it in candidates]),
-        np.array([it.title for it in candidates]),
+        np.array([sorted(candidate.cosines)[-2] if len(candidate.cosines) > 1 else 0.0 for candidate in candidates]),
+        np.array([candidate.title for candidate in candidates]),
         *shares,
         *_copied(sentence),
         *_statement_columns(sentence, entailed),
@@ -379,28 +381,28 @@ def _numbers(sentence: _Sentence) -> Floats:
 
 
 def _alone(candidates: Sequence[_Candidate]) -> Iterator[Floats]:
-    yield np.array([logit((it.best(1) or [0.0])[0]) for it in candidates])
-    yield np.array([logit((it.best(0, it.single) or [0.0])[0]) for it in candidates])
-    yield np.array([logit((it.best(0, (it.gist_of(_GIST),)) or [0.0])[0]) for it in candidates])
-    yield np.array([logit((*it.best(0), 0.0, 0.0)[1]) for it in candidates])
+    yield np.array([logit((candidate.best(1) or [0.0])[0]) for candidate in candidates])
+    yield np.array([logit((candidate.best(0, candidate.single) or [0.0])[0]) for candidate in candidates])
+    yield np.array([logit((candidate.best(0, (candidate.gist_of(_GIST),)) or [0.0])[0]) for candidate in candidates])
+    yield np.array([logit((*candidate.best(0), 0.0, 0.0)[1]) for candidate in candidates])
 
 
 def _copied(sentence: _Sentence) -> Iterator[Floats]:
     numbers = set(_NUMBER.findall(sentence.text))
-    held = [set(_NUMBER.findall(it.source.plain)) for it in sentence.candidates]
+    held = [set(_NUMBER.findall(candidate.source.plain)) for candidate in sentence.candidates]
     yield np.array([len(numbers & own) / len(numbers) if numbers else 0.0 for own in held])
     yield np.full(len(held), float(bool(numbers)))
     plain = " ".join(sentence.text.lower().split()).rstrip(".")
-    yield np.array([float(len(plain) > 20 and plain in it.source.plain) for it in sentence.candidates])
+    yield np.array([float(len(plain) > 20 and plain in candidate.source.plain) for candidate in sentence.candidates])
 
 
 def _statement_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats]:
-    """Of the sentence's statements; of one that is a single statement, what is said of the whole."""
+    """Yield the columns of the sentence's statements. A single statement gets the values of the whole sentence."""
     if not sentence.statements:
         leads = entailed - _others(entailed, np.max)
         yield from (entailed, entailed, entailed, leads, (leads > 0).astype(np.float64))
         return
-    table = np.array([[logit(value) for value in it.statements] for it in sentence.candidates])
+    table = np.array([[logit(value) for value in candidate.statements] for candidate in sentence.candidates])
     others = np.stack([_others(table[:, column], np.max) for column in range(table.shape[1])], axis=1)
     yield table.max(axis=1)
     yield table.mean(axis=1)
@@ -410,7 +412,7 @@ def _statement_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats
 
 
 def _pair_columns(sentence: _Sentence, entailed: Floats) -> Iterator[Floats]:
-    """Of each source, the best of the pairs that it is in."""
+    """Yield the values of each source's best pair."""
     count = len(entailed)
     low = logit(0.0)
     together, gain, score, gist, gist_gain = (np.full(count, value) for value in (low, 0.0, 3 * low, low, 0.0))
@@ -438,14 +440,14 @@ def _left_out_columns(sentence: _Sentence) -> Iterator[Floats]:
 
 
 def _others(values: Floats, what: Callable[[Floats], float]) -> Floats:
-    """What the others come to, of each; the least there is where there are none."""
+    """Return an aggregate of the others for each value; without others, the lowest possible value."""
     if len(values) < 2:
         return np.full(len(values), logit(0.0))
     return np.array([what(np.delete(values, place)) for place in range(len(values))])
 
 
 def _among(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """The best and the mean of the others, the margin to the best other, and the rank."""
+    """Return the best and the mean of the others, the margin to the best other, and the rank."""
     best = _others(values, np.max)
     order = np.argsort(np.argsort(-values, kind="stable"), kind="stable")
     return best, _others(values, np.mean), values - best, order / max(len(values), 1)
@@ -456,4 +458,4 @@ def _sizes(sentence: _Sentence) -> Iterator[Floats]:
     yield np.full(count, log(count) if count else 0.0)
     yield np.full(count, log(1 + len(sentence.text.split())))
     yield np.full(count, float(len(sentence.statements) or 1))
-    yield np.array([log(1 + len(it.source.sentences)) for it in sentence.candidates])
+    yield np.array([log(1 + len(candidate.source.sentences)) for candidate in sentence.candidates])

@@ -1,7 +1,7 @@
-"""A small network over what is known of all sources of a sentence: which of them support it, alone or together.
+"""A small network over all sources of a sentence: which of them support it, alone or together.
 
-It reads the bundled verifier's and embedder's outputs (``features``), so that nothing else is loaded. Its weights are
-a JSON file: what ``vericite train attribution`` writes, and what the package ships.
+It reads features from the bundled verifier's and embedder's outputs (``features``), so nothing else is loaded. Its
+weights are a JSON file: the package ships one, and ``vericite train attribution`` writes others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vericite.records import Answer, FloatMap, Record, first_problem
 Floats = NDArray[np.float64]
 
 HEAD = "head.json"
-"""The file in a head's folder."""
+"""Name of the file in a head's folder."""
 
 BUNDLED = Path(__file__).with_name(HEAD)
 
@@ -34,7 +34,7 @@ _CLIP = 5.0
 
 
 class Member(Record):
-    """One network: sources by themselves, then each beside the whole set. Rows are inputs, columns outputs."""
+    """One network: a layer over each source, then one over each source with the whole set. Rows are inputs."""
 
     first: tuple[tuple[float, ...], ...]
     first_bias: tuple[float, ...]
@@ -65,13 +65,13 @@ class Member(Record):
 
 
 class PairRule(Record):
-    """When two sources are cited of which neither seems to suffice: the two that the verifier finds best together.
+    """When to cite two sources of which neither suffices: the pair that the verifier ranks best together.
 
     Attributes:
-        sure: Probability from which a source is taken to support the sentence alone; then there is no pair.
-        likely: Probability that both must have.
-        words: Share of the sentence's words that each must have and no other source has.
-        together: How likely the two together must entail the sentence (log odds).
+        sure: A source with this probability suffices alone, so there is no pair.
+        likely: Minimum probability of both.
+        words: Minimum share of the sentence's words that are in one source only, for both.
+        together: Minimum log odds that the two together entail the sentence.
     """
 
     sure: float = Field(default=0.98, ge=0, le=1)
@@ -84,13 +84,13 @@ class Head(Record):
     """The weights, and what they were fitted to.
 
     Attributes:
-        made_by: The signature of the features: another verifier's numbers mean something else.
-        mean: Of each feature over the training data.
-        scale: Of each feature, likewise.
+        made_by: Signature of the features; those of another verifier have another meaning.
+        mean: Mean of each feature over the training data.
+        scale: Scale of each feature over the training data.
         threshold: Probability from which a source is cited.
-        pair: When two sources are cited of which neither suffices; None for never.
-        training: What it was trained on.
-        scores: On development questions.
+        pair: When to cite two sources of which neither suffices. None: never.
+        training: The training data.
+        scores: Scores on development questions.
     """
 
     format: Literal["vericite.set-head.v1"] = "vericite.set-head.v1"
@@ -112,7 +112,11 @@ class Head(Record):
         if not all(np.isfinite(member.arrays[name]).all() for member in self.members for name in member.arrays):
             raise ValueError("expected finite weights; found others")
         wide = len(self.features)
-        if len(self.mean) != wide or len(self.scale) != wide or any(len(it.direct) != wide for it in self.members):
+        if (
+            len(self.mean) != wide
+            or len(self.scale) != wide
+            or any(len(member.direct) != wide for member in self.members)
+        ):
             raise ValueError(f"expected weights for {wide} features; found others")
         if min(self.scale, default=1.0) <= 0:
             raise ValueError("expected scales above 0; found others")
@@ -120,37 +124,37 @@ class Head(Record):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """A head's file.
+        """Read a head's file.
 
         Raises:
-            ModelMissingError: There is none.
-            ModelCardError: It is no head, or one that this version cannot ask.
+            ModelMissingError: There is no such file.
+            ModelCardError: The file is not a head, or needs another version.
         """
         try:
             head = cls.model_validate_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise ModelMissingError(f"expected a head in {path}; found: {error.strerror}") from None
         except (ValidationError, UnicodeDecodeError) as error:
-            told = (
+            problem = (
                 "no UTF-8" if isinstance(error, UnicodeDecodeError) else ": ".join(filter(None, first_problem(error)))
             )
             raise ModelCardError(
-                f"expected a head as `vericite train attribution` writes it in {path}; {told}"
+                f"expected a head as `vericite train attribution` writes it in {path}; {problem}"
             ) from None
         if head.features != FEATURES or not head.made_by.startswith(f"{VERSION}("):
             raise ModelCardError(
-                f"expected a head of {VERSION} in {path}; found one of {head.made_by.split('(')[0]}. Train it anew."
+                f"expected a head of {VERSION} in {path}; found one of {head.made_by.split('(')[0]}. Train it again."
             )
         return head
 
     @property
     def digest(self) -> str:
         """The first digits of the weights' hash."""
-        told = self.model_dump(mode="json", include={"members", "mean", "scale", "made_by"})
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+        content = self.model_dump(mode="json", include={"members", "mean", "scale", "made_by"})
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
     def probabilities(self, values: Floats) -> Floats:
-        """How likely each source of a sentence supports it; a row a source."""
+        """Return the probability that each source (a row) supports the sentence."""
         if not len(values):
             return np.zeros(0)
         inputs = standardized(values, np.asarray(self.mean), np.asarray(self.scale))
@@ -164,7 +168,7 @@ _BEHIND, _OWN, _TOGETHER, _GISTS = map(
 
 
 def chosen(probabilities: Floats, values: Floats, threshold: float, pair: PairRule | None) -> frozenset[int]:
-    """The rows that are cited: those that reach the threshold, or the best pair where no source suffices."""
+    """Return the rows to cite: those that reach the threshold, or the best pair where no source suffices."""
     if pair is not None and len(values) and probabilities.max() < pair.sure:
         both = np.flatnonzero((values[:, _BEHIND] >= -1e-6) & (probabilities >= pair.likely))
         if len(both) > 1 and values[both, _OWN].min() >= pair.words:
@@ -174,30 +178,30 @@ def chosen(probabilities: Floats, values: Floats, threshold: float, pair: PairRu
 
 
 def standardized(values: Floats, mean: Floats, scale: Floats) -> Floats:
-    """The features about 0 and about as wide as each other; what is far out is drawn in."""
+    """Return the features with mean 0 and similar width; outliers are clipped."""
     return np.clip((values - mean) / scale, -_CLIP, _CLIP)
 
 
 def logits_of(weights: dict[str, Any], inputs: Floats) -> Floats:
-    """One number a source. What the set has in common goes to each of its sources."""
+    """Return a number for each source. What the whole set has in common is an input of each of its sources."""
     hidden = np.tanh(inputs @ weights["first"] + weights["first_bias"])
     whole = np.concatenate([hidden.max(axis=0), hidden.mean(axis=0)])
-    beside = np.concatenate([inputs, hidden, np.tile(whole, (len(inputs), 1))], axis=1)
-    deep = np.tanh(beside @ weights["second"] + weights["second_bias"])
+    joined = np.concatenate([inputs, hidden, np.tile(whole, (len(inputs), 1))], axis=1)
+    deep = np.tanh(joined @ weights["second"] + weights["second_bias"])
     return deep @ weights["last"] + inputs @ weights["direct"] + weights["bias"]
 
 
 class LearnedAttributor(Attributor):
-    """Cites what a head says supports the sentence, each source by itself or with the others.
+    """Cites the sources that a head selects, each by itself or with the others.
 
     Args:
         head: The weights.
-        judge: Whom it asks about texts and the sentence; the one that the head was fitted to.
-        embedder: Makes vectors; likewise.
-        threshold: Probability from which a source is cited; the head's own if None.
+        judge: Judges texts and the sentence; the judge that the head was fitted to.
+        embedder: Makes vectors; the embedder that the head was fitted to.
+        threshold: Probability from which a source is cited. Default: the head's own.
 
     Raises:
-        InputError: The head was fitted to another judge or embedder, or the threshold is no probability.
+        InputError: The head was fitted to another judge or embedder, or the threshold is not a probability.
     """
 
     def __init__(self, head: Head, judge: Judge, embedder: Embeds, threshold: float | None = None) -> None:
@@ -214,11 +218,11 @@ class LearnedAttributor(Attributor):
 
     @property
     def signature(self) -> str:
-        """The head, what it reads, and the threshold."""
+        """The head, its inputs and the threshold."""
         return f"learned.v1({self.head.name}@{self.head.digest}, {self.head.made_by}, {self.threshold:g})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """The sentences of all the answers are judged together."""
+        """Judge the sentences of all answers together."""
         for known in self._maker.of(answers):
             yield [self._found(sentence) for sentence in known]
 
@@ -232,5 +236,7 @@ class LearnedAttributor(Attributor):
         rows = chosen(odds, known.values, self.threshold, self.head.pair)
         cited = tuple(known.places[row] for row in sorted(rows))
         left = known.documents - len(known.places)
-        reasons = (f"{left} of {known.documents} sources are too unlike the sentence: not asked about",) if left else ()
+        reasons = (
+            (f"{left} of {known.documents} sources are too different from the sentence: not asked",) if left else ()
+        )
         return SourcesFound(tuple(scores), cited, reasons)

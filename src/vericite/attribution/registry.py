@@ -1,6 +1,6 @@
-"""Attributors by name, and the simple ones: similarity, chance, a classifier over all sources, a language model.
+"""Attributors by name, and the simple ones: similarity, chance, a multi-label classifier, a language model.
 
-The verifying ones, the head and the decoder have files of their own.
+The verifying attributors, the head and the decoder have their own modules.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import Protocol, get_protocol
 
 COSINE = 0.82
-"""Cosine from which a source is cited. As many pairs of sentences of the demonstration corpus reach it as reached 0.75
-with the embedder before, which was the best by pooled F1 on 50 sentences of BioASQ answers
+"""Cosine from which a source is cited. On the demonstration corpus it selects as many pairs of sentences as 0.75 did
+with the previous embedder, which was the best by pooled F1 on 50 sentences of BioASQ answers
 (``benchmarks/attribution.py tune``)."""
 
 RATE = 0.2
-"""Share of the sources that chance cites."""
+"""Share of the sources that the random attributor cites."""
 
 
 class CosineAttributor(Attributor):
-    """Cites a source if its likest sentence is like enough to the answer's; the title counts as a sentence."""
+    """Cites a source if its most similar sentence reaches the threshold; the title counts as a sentence."""
 
     def __init__(self, embedder: Embeds, threshold: float = COSINE) -> None:
         self._embedder = embedder
@@ -55,7 +55,7 @@ class CosineAttributor(Attributor):
         return f"cosine.v1({self._embedder.signature}, {self.threshold:g})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """Every text is embedded once."""
+        """Embed every text once."""
         passages = {id(document): _passages(document) for answer in answers for document in answer.documents}
         texts = dict.fromkeys(text for found in passages.values() for text in found)
         texts |= dict.fromkeys(claim.text for answer in answers for claim in answer.claims)
@@ -79,7 +79,7 @@ def _passages(document: Document) -> list[str]:
 
 
 class RandomAttributor(Attributor):
-    """Cites by chance, the same whenever it is asked: what any attributor must be better than."""
+    """Cites at random, reproducibly: a baseline for other attributors."""
 
     def __init__(self, rate: float = RATE, seed: int = 0) -> None:
         if not 0 <= rate <= 1:
@@ -93,7 +93,7 @@ class RandomAttributor(Attributor):
         return f"random.v1(rate={self.rate:g}, seed={self.seed})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """A draw a sentence and source, of their names and the seed alone."""
+        """Draw a number for each sentence and source, from their names and the seed only."""
         for answer in answers:
             yield [self._found(answer, index) for index in range(len(answer.claims))]
 
@@ -110,14 +110,14 @@ THRESHOLD = 0.5
 """Probability from which a source is cited."""
 
 _BETWEEN = "\x1e"
-"""What holds sources apart on their way to the encoder; taken out of their texts."""
+"""Separates sources on their way to the encoder; removed from their texts."""
 
 
 class SourcesEncoder(Encoder):
-    """Turns a sentence and its sources into tokens: pairs whose premise is the sources, a record separator between."""
+    """Encodes a sentence with its sources: pairs with the sources as premise, joined by a record separator."""
 
     def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
-        """One encoding an input; each distinct text is tokenised once."""
+        """Encode each input. Each distinct text is tokenised once."""
         parts = [(item, "") if isinstance(item, str) else (item.claim, item.premise) for item in inputs]
         rows = [[sentence, *(sources.split(_BETWEEN) if sources else ())] for sentence, sources in parts]
         texts = list(dict.fromkeys(text for row in rows for text in row))
@@ -139,7 +139,7 @@ class SourcesEncoder(Encoder):
 
 
 def _share(lengths: Sequence[int], budget: int) -> int:
-    """The longest that each may be so that all fit the budget."""
+    """Return the maximum length of each, so that all fit the budget."""
     left = budget
     waiting = len(lengths)
     for length in sorted(lengths):
@@ -151,7 +151,7 @@ def _share(lengths: Sequence[int], budget: int) -> int:
 
 
 class _SourcesEngine(Engine):
-    """The engine with the encoder of sources."""
+    """The engine with the encoder for sources."""
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -159,22 +159,22 @@ class _SourcesEngine(Engine):
 
 
 class MultiLabelAttributor(Attributor):
-    """Cites what a multi-label classifier says supports the sentence.
+    """Cites the sources that a multi-label classifier selects.
 
     Args:
-        folder: The model; see the module for its form.
+        folder: The model folder, with the labels source-1, source-2 ... in its card.
         threshold: Probability from which a source is cited.
 
     Raises:
-        ModelCardError: The card's labels are not those of sources.
-        InputError: The threshold is no probability.
+        ModelCardError: The card has other labels.
+        InputError: The threshold is not a probability.
     """
 
     def __init__(self, folder: ModelFolder, threshold: float = THRESHOLD) -> None:
         labels = folder.card.labels
         if not labels or labels != tuple(f"source-{number}" for number in range(1, len(labels) + 1)):
             raise ModelCardError(
-                f"expected a card whose labels are source-1, source-2 ...; found {', '.join(labels) or 'none'} in "
+                f"expected a card with the labels source-1, source-2 ...; found {', '.join(labels) or 'none'} in "
                 f"{folder.path}. Give the folder of a multi-label attribution model."
             )
         if not 0 <= threshold <= 1:
@@ -189,7 +189,7 @@ class MultiLabelAttributor(Attributor):
         return f"multi-label.v1({self._folder.signature}, {self.threshold:g})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """The sentences of all the answers go through the model together; each distinct input once."""
+        """Run the sentences of all answers through the model together, each distinct input once."""
         inputs = {(answer.id, place): self._inputs(answer) for place, answer in enumerate(answers)}
         asked = {
             Pair(sources, claim.text): None
@@ -207,25 +207,25 @@ class MultiLabelAttributor(Attributor):
             ]
 
     def _inputs(self, answer: Answer) -> list[str]:
-        """The documents, as many at a time as the model reads."""
+        """Return the documents in groups of the size that the model reads."""
         size = self._folder.card.width
         texts = [document.titled_text.replace(_BETWEEN, " ") or " " for document in answer.documents]
         return [_BETWEEN.join(texts[start : start + size]) for start in range(0, len(texts), size)]
 
     def _found(self, logits: Sequence[np.ndarray], cut: bool, count: int) -> SourcesFound:
         values = np.concatenate(logits)[:count] if logits else np.zeros(0, dtype=np.float32)
-        # The sigmoid, in a form that no logit overflows.
+        # The sigmoid, in a form without overflow.
         odds = (1 + np.tanh(values / self._folder.card.temperature / 2)) / 2
         scores = tuple(round(float(value), 6) for value in odds)
         chosen = tuple(place for place, score in enumerate(scores) if score >= self.threshold)
-        return SourcesFound(scores, chosen, reasons=("longer than the model reads: cut",) if cut else ())
+        return SourcesFound(scores, chosen, reasons=("too long for the model: cut",) if cut else ())
 
 
 _PROMPT = read_prompt(Path(__file__).with_name("sources.toml"), Prompt)
 
 
 class _Named(BaseModel):
-    """What a reply has to be."""
+    """The form of a reply."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -239,10 +239,10 @@ class _Question(NamedTuple):
 
 
 class LlmAttributor(Attributor):
-    """Cites the sources that a language model names, one call a sentence, at temperature 0.
+    """Cites the sources that a language model names, with one call per sentence at temperature 0.
 
-    A reply that cannot be read, or that names sources there are not, after one request to repair it, leaves the
-    sentence failed. There are no probabilities: the model only says which.
+    If a reply cannot be read or names unknown sources, the model is asked once to correct it; then the sentence
+    fails. There are no probabilities.
     """
 
     answers_at_once = 8
@@ -257,11 +257,11 @@ class LlmAttributor(Attributor):
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
+        """The calls so far and their cost."""
         return self.llm.ledger
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """Several calls at a time; each distinct sentence with its sources once. Nothing is asked without sources."""
+        """Make one call for each distinct sentence with its sources, several at a time. No sources: no call."""
         questions = [_questions(answer) for answer in answers]
         distinct = dict.fromkeys(question for found in questions for question in found if question.most)
         results = dict(zip(distinct, self.llm.each(distinct, self._one), strict=True))
@@ -285,7 +285,7 @@ class LlmAttributor(Attributor):
 
 
 def _questions(answer: Answer) -> list[_Question]:
-    """The sentences, each with the sources as data in tags that no text can close."""
+    """Return the sentences, each with the sources as data in tags that no text can close."""
     sources = "\n\n".join(
         as_block(f"source_{number}", without_marks(document.titled_text))
         for number, document in enumerate(answer.documents, start=1)
@@ -295,7 +295,7 @@ def _questions(answer: Answer) -> list[_Question]:
 
 @dataclass(frozen=True)
 class Kind:
-    """An attributor: what it does, how it is made, and what its name takes behind a colon."""
+    """A kind of attributor: its description, its constructor, and what follows the colon in its name."""
 
     summary: str
     make: Callable[[str, Protocol | None, Settings], Attributor]
@@ -351,37 +351,39 @@ def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor
 
 ATTRIBUTORS: dict[str, Kind] = {
     "verifier": Kind("each source that the protocol finds to support the sentence", _verifier),
-    "learned": Kind("what a small network makes of all sources together, as the verifier reads them", _learned),
-    "likeliest": Kind("as verifier, and what stands out, one or two sources a sentence in all: to look at", _likeliest),
-    "cosine": Kind("each source with a sentence near enough in meaning, by the bundled embedder", _cosine),
-    "random": Kind("by chance, for comparison", _random),
-    "multi-label": Kind("a head or classifier of your own, over several sources at once", _multi_label, "FOLDER"),
-    "hf": Kind("a decoder with a label a source, of your own", _decoder, "FOLDER"),
+    "learned": Kind("a small network that weighs all sources together, as the verifier reads them", _learned),
+    "likeliest": Kind(
+        "as verifier, plus sources that stand out, one or two per sentence in all: to review", _likeliest
+    ),
+    "cosine": Kind("each source with a sentence close enough in meaning, by the bundled embedder", _cosine),
+    "random": Kind("random, for comparison", _random),
+    "multi-label": Kind("your own head or classifier over several sources at once", _multi_label, "FOLDER"),
+    "hf": Kind("your own decoder with one label per source", _decoder, "FOLDER"),
     "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
 """Every attributor by name."""
 
 DEFAULT = "learned"
-"""Beats the others on held-out questions (docs/results.md); it is fitted to the bundled judge alone."""
+"""Beats the others on held-out questions (docs/results.md). It is fitted to the bundled judge only."""
 
 
-def usual(protocol: str, judge: str | None) -> str:
-    """Who finds sources where nobody is named: with a protocol or a judge of the user's own it is that which does."""
+def default_attributor(protocol: str, judge: str | None) -> str:
+    """Return the attributor when none is named: ``verifier`` if the user chose a protocol or a judge."""
     return DEFAULT if protocol == "default" and judge in (None, "bundled") else "verifier"
 
 
 def load_attributor(name: str, protocol: Protocol | None = None, settings: Settings | None = None) -> Attributor:
-    """The attributor of this name, as in ``likeliest`` or ``llm:MODEL``.
+    """Return the attributor of this name, such as ``likeliest`` or ``llm:MODEL``.
 
     Args:
-        name: A name, and for some a colon and what they take.
-        protocol: How the verifying ones judge; the default protocol if None.
-        settings: For those that ask a language model: limits, time-outs, cache.
+        name: A name; for some followed by a colon and an argument.
+        protocol: Protocol of the verifying attributors. None: the default protocol.
+        settings: Settings for language models: limits, time-outs, cache.
 
     Raises:
-        UnknownNameError: There is none.
-        InputError: What follows the colon is missing, or there should be nothing.
-        ModelError: There is no usable model in the folder named.
+        UnknownNameError: There is no such attributor.
+        InputError: The argument after the colon is missing or not allowed.
+        ModelError: There is no usable model in the named folder.
     """
     kind, colon, rest = name.partition(":")
     found = ATTRIBUTORS.get(kind)

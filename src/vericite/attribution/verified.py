@@ -1,4 +1,4 @@
-"""Sources that a verifier finds to support a sentence."""
+"""Attributors that use a verifier to find the sources of a sentence."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from vericite.verify.verifier import ClaimsToJudge, Verifier
 
 
 class VerifierAttributor(Attributor):
-    """Cites each source that a protocol finds to support the sentence by itself.
+    """Cites each source that, by a protocol, supports the sentence by itself.
 
     Args:
-        protocol: The protocol; it must judge the documents that a claim cites. The default one if None.
+        protocol: The protocol; it must judge the documents that a claim cites. None: the default protocol.
 
     Raises:
-        InputError: The protocol judges whatever was retrieved.
+        InputError: The protocol judges against everything that was retrieved.
     """
 
     def __init__(self, protocol: Protocol | None = None) -> None:
         protocol = protocol or get_protocol("default")
         if isinstance(protocol.premise, Context):
             raise InputError(
-                f"expected a protocol that judges what is cited; found {protocol.name}, which reads all documents at "
+                f"expected a protocol that judges cited documents; found {protocol.name}, which reads all documents at "
                 "once. Use default."
             )
         self._verifier = Verifier(protocol)
@@ -45,7 +45,7 @@ class VerifierAttributor(Attributor):
         return f"verifier.v1({self._verifier.provenance.protocol})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """Each sentence against each source; each distinct pair of all the answers is judged once."""
+        """Judge each sentence with each source. Each distinct pair in all answers is judged once."""
         batches = [
             ClaimsToJudge(
                 answer.documents,
@@ -60,7 +60,7 @@ class VerifierAttributor(Attributor):
 
 
 def _found(by_source: Sequence[Sequence[Verdict | VerificationFailure]]) -> SourcesFound:
-    """What the results of one sentence, source by source, come to."""
+    """Combine the results of one sentence, source by source."""
     results = [of_source[-1] for of_source in by_source]
     judged = [item if isinstance(item, Verdict) and not item.abstained else None for item in results]
     chosen = tuple(place for place, item in enumerate(judged) if item is not None and item.label == "supported")
@@ -80,32 +80,33 @@ def _reason(result: Verdict | VerificationFailure) -> str:
 
 
 FLOOR = 0.08
-"""Less than this is what the judge says of most texts on another matter (the bundled one: 0.02)."""
+"""Most texts about other subjects get less than this from the judge (the bundled one: 0.02)."""
 
 LOSS = 0.6
-"""What the logit of two sources together may lie below that of the likelier one alone: more, and that one is cited."""
+"""How far the logit of two sources together may be below that of the likelier one. Beyond that, only the likelier
+one is cited."""
 
-BESIDE = 0.05
-"""How likely another source must be that is cited beside one that seems to suffice: a small verifier takes half of a
+MIN_SECOND = 0.05
+"""Minimum probability of a source cited in addition to one that seems to suffice: a small verifier takes half of a
 sentence for the whole."""
 
 _SOURCES, _PASSAGES = 6, 2
-"""Sources that are paired, and passages of each."""
+"""Number of sources to combine in pairs, and of passages of each."""
 
 _LEAST = 1e-3
 REASON = "the likeliest of the sources; they were not found to support it"
-REASON_BESIDE = "one source was found to support it; the other stands out beside it"
+REASON_WITH = "one source was found to support it; the other only stands out"
 
 
 class _Sentence(NamedTuple):
-    """A sentence, and the question where the judge reads it."""
+    """A sentence, with the question if the judge reads it."""
 
     sentence: str
     question: str | None
 
 
 class _Sources(NamedTuple):
-    """One or two sources by their places, how likely they entail the sentence, and how likely each of them does."""
+    """One or two sources by place, with their probability of entailing the sentence together and each alone."""
 
     sources: tuple[int, ...]
     entailed: float
@@ -113,15 +114,15 @@ class _Sources(NamedTuple):
 
     @property
     def score(self) -> float:
-        """By which sets of two are compared: what they say together, and each of them."""
+        """Rank of pairs: the log odds of the two together and of each alone."""
         return sum(map(_logit, (self.entailed, *self.alone)))
 
 
 class LikeliestAttributor(Attributor):
-    """Cites each source that the verifier finds to support a sentence; where there is none, those that stand out.
+    """Cites each source that the verifier finds to support a sentence, or the ones that stand out if there is none.
 
-    One that stands out, too, is cited beside a single one that was found. It asks the judge of hundreds of pairs a
-    sentence, and one that says a label and no more of nothing beyond what the verifier asks.
+    A source that stands out is also cited in addition to a single one that was found. This asks the judge about
+    hundreds of pairs per sentence. A judge that only gives labels is asked nothing beyond what the verifier asks.
 
     Args:
         protocol: As for ``VerifierAttributor``.
@@ -136,11 +137,11 @@ class LikeliestAttributor(Attributor):
 
     @property
     def signature(self) -> str:
-        """What the sure ones were found by."""
+        """The signature of the verifying attributor."""
         return f"likeliest.v2({self._sure.signature})"
 
     def find(self, answers: Sequence[Answer]) -> Iterator[list[SourcesFound]]:
-        """Of sentences that have two sources and more, or failed, nothing else is asked."""
+        """Ask nothing more about sentences that have two or more sources or failed."""
         for answer, found in zip(answers, self._sure.find(answers), strict=True):
             yield list(self._likeliest(answer, found))
 
@@ -152,11 +153,11 @@ class LikeliestAttributor(Attributor):
             if best is None:
                 yield sure
             else:
-                reason = REASON_BESIDE if sure.chosen else REASON
+                reason = REASON_WITH if sure.chosen else REASON
                 yield replace(sure, chosen=best.sources, likeliest=True, reasons=(*sure.reasons, reason))
 
     def _best(self, asked: _Sentence, sources: Sequence[_Passages], sure: tuple[int, ...]) -> _Sources | None:
-        """What stands out, with ``sure`` in it."""
+        """Return the sources that stand out, including ``sure``."""
         entailed_by = self._probabilities(asked, (text for own in sources for text in own.all))
         alone = [max((entailed_by[text] for text in own.all), default=0.0) for own in sources]
         if not alone:
@@ -166,10 +167,10 @@ class LikeliestAttributor(Attributor):
         pairs = [
             pair
             for pair in combinations(sorted(likely), 2)
-            if not sure or (first in pair and min(alone[place] for place in pair) >= BESIDE)
+            if not sure or (first in pair and min(alone[place] for place in pair) >= MIN_SECOND)
         ]
         sets = self._sets(asked, pairs, [own.parts for own in sources], entailed_by, alone)
-        best = max((one for one in sets if one.entailed >= FLOOR), key=lambda one: one.score, default=None)
+        best = max((pair for pair in sets if pair.entailed >= FLOOR), key=lambda pair: pair.score, default=None)
         if best and _logit(best.entailed) >= _logit(alone[first]) - LOSS:
             return best
         return _Sources((first,), alone[first], (alone[first],)) if not sure and alone[first] >= FLOOR else None
@@ -182,7 +183,7 @@ class LikeliestAttributor(Attributor):
         entailed_by: Mapping[str, float],
         alone: Sequence[float],
     ) -> Iterator[_Sources]:
-        """These pairs of sources, each source with the passages that say most."""
+        """Yield these pairs of sources, using the passages of each that entail most."""
         most = {
             place: sorted(passages[place], key=lambda text: -entailed_by[text])[:_PASSAGES]
             for pair in pairs
@@ -197,7 +198,7 @@ class LikeliestAttributor(Attributor):
             yield _Sources(pair, entailed, (alone[pair[0]], alone[pair[1]]))
 
     def _probabilities(self, asked: _Sentence, texts: Iterable[str]) -> dict[str, float]:
-        """How likely each text entails the sentence; 0 where that could not be judged."""
+        """Return the probability that each text entails the sentence; 0 for failed judgements."""
         pairs = {text: Pair(text, asked.sentence, asked.question) for text in texts}
         fits = fits_budget((asked.sentence,), self._judge)
         short = [text for text in pairs if fits(text)]
@@ -207,14 +208,14 @@ class LikeliestAttributor(Attributor):
 
 
 def _entailed(judgement: Judgement) -> float:
-    # A label and no more has no order to go by.
+    # Labels alone cannot be ranked.
     if judgement.failure is not None or not judgement.graded:
         return 0.0
     return float(judgement.probabilities[ENTAILS])
 
 
 class _Passages(NamedTuple):
-    """Parts of a document that may be put together with those of another, and what is evidence in it as a whole."""
+    """Parts of a document that may be combined with those of another, and all of its evidence as one text."""
 
     parts: tuple[str, ...]
     whole: str
@@ -225,11 +226,11 @@ class _Passages(NamedTuple):
 
 
 def _passages(document: Document) -> _Passages:
-    """Its sentences, each two that follow each other, with the title before them and without."""
+    """Return its sentences and each two adjacent sentences, with and without the title in front."""
     texts = evidence_sentences(document)
-    spans = [*texts, *(f"{one} {other}" for one, other in pairwise(texts))]
+    spans = [*texts, *(f"{first} {second}" for first, second in pairwise(texts))]
     title = "" if instructs(document.title) else document.title.rstrip(".")
-    # A sentence of its own: read on into the text, a title takes half of what the judge finds in it.
+    # The title is a sentence of its own. Run into the text, it halves the judge's probabilities.
     titled = [f"{title}. {text}" for text in (*spans, " ".join(texts))] if title and texts else []
     return _Passages((*spans, *titled[:-1]), titled[-1] if titled else " ".join(texts))
 

@@ -113,7 +113,7 @@ def attribute(
     without a citation and is listed. A record that cannot be used is reported and costs itself alone; the exit code is
     then 2.
     """
-    from vericite.attribution.registry import load_attributor, usual
+    from vericite.attribution.registry import default_attributor, load_attributor
     from vericite.cli.show import ledger_of, show_ledger
     from vericite.cli.terminal import ProgressLine
     from vericite.pipeline.build import judge_of, protocol_of, settings_of
@@ -127,7 +127,7 @@ def attribute(
     chosen = plan_of(ctx, "attribute", plan, plan_out)
     settings = settings_of(chosen.llm)
     judged_by = judge_of(chosen.check, settings)
-    by = by or usual(chosen.check.protocol, chosen.check.judge)
+    by = by or default_attributor(chosen.check.protocol, chosen.check.judge)
     attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
     number = 0

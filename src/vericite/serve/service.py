@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any
 
 from vericite.attribution.attributor import Attribution
-from vericite.attribution.registry import load_attributor, usual
+from vericite.attribution.registry import default_attributor, load_attributor
 from vericite.corpus.retractions import known_retractions
 from vericite.disk.files import NotWritten, default_cache_folder, write_bytes
 from vericite.errors import InputError, LLMError, UnknownNameError
@@ -234,7 +234,7 @@ class Service:
     def attribute(self, body: AnswerBody) -> Attribution:
         """Find the sources of the sentences of an answer."""
         plan = body.plan.over(self.offer.plan)
-        by = usual(plan.check.protocol, plan.check.judge)
+        by = default_attributor(plan.check.protocol, plan.check.judge)
         attributor = load_attributor(by, protocol_of(plan.check, self.judge))
         answer = self._answer(body)
         self._refuse_work(answer, with_all=True)
