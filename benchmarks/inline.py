@@ -125,7 +125,7 @@ def row(name: str, answers: Sequence[Answer], gold: Mapping[str, Asked], exact: 
         Item(answer.id, answer=answer, checked=verdicts) for answer, verdicts in zip(answers, checked, strict=True)
     )
     against = tuple(
-        Item(answer.id, answer=one.told(answer), gold=one.gold)
+        Item(answer.id, answer=one.without_unknown(answer), gold=one.gold)
         for answer, one in zip(answers, laid, strict=True)
         if answer is not gold[answer.id].empty  # which would rightly cite nothing
     )

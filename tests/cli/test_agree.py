@@ -80,7 +80,7 @@ def test_a_second_label_in_another_file_is_told(run_cli, tmp_path):
     one, two = rated(tmp_path / "1.jsonl", a="ssc", b="ssc"), rated(tmp_path / "2.jsonl", a="c", c="ccc")
     printed = run_cli("agree", one, two, "-m", "CohenKappa", "--reference", "a")
     assert printed.code == 2
-    assert "'a' labelled '0' before" in printed.err
+    assert "'a' has already labelled '0'" in printed.err
     assert "a, c" in printed.out
 
 

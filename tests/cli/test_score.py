@@ -124,8 +124,8 @@ def test_a_question_without_an_answer_is_missing_and_no_zero(run_cli, tmp_path):
         (["-m", "SupportRate@5"], "without a cutoff"),
         (["-m", "SupportRate(by='month')"], "month"),
         (["-m", "SupportRate(through=1)"], "expected parameters of SupportRate"),
-        (["-m", "CategoryMacroF1(classes=3)"], "expected classes of CategoryMacroF1 to be a text; found 3"),
-        (["-m", "ModelScore(score=['a'])"], "expected score of ModelScore to be a text"),
+        (["-m", "CategoryMacroF1(classes=3)"], "expected classes of CategoryMacroF1 to be a string; found 3"),
+        (["-m", "ModelScore(score=['a'])"], "expected score of ModelScore to be a string"),
         (["--gold", str(EXAMPLES / "gold.jsonl"), "--by", "nosuch"], "specialty"),
         (["--by", "type"], "expected gold with a type"),
         (["--gold", "nowhere.jsonl"], "expected a readable file"),
@@ -162,10 +162,10 @@ def test_verdicts_of_another_judge_are_said_to_be_no_fair_comparison(run_cli, ru
         line["provenance"]["protocol"] = "fast(judge=lexical)"
     runs[1].write_text("\n".join(map(json.dumps, other)))
     printed = run_cli("compare", *map(str, runs), "--signatures")
-    assert "were made with another protocol" in printed.out
+    assert "differ in protocol" in " ".join(printed.out.split())
     assert "worse: checked-with=0, protocol=fast(judge=lexical)" in printed.out
     (found,) = json.loads(run_cli("compare", *map(str, runs), "--json").out)
-    assert "another protocol" in found["warning"]
+    assert "differ in protocol" in found["warning"]
 
 
 @pytest.mark.parametrize("terminal", ["", "1"])
@@ -233,7 +233,7 @@ def test_gold_of_other_questions_is_refused(run_cli, tmp_path):
     gold.write_text('{"id": "elsewhere", "ideal": ["Yes."]}\n')
     printed = run_cli("score", str(EXAMPLES / "first"), "--gold", str(gold))
     assert printed.code == 2
-    assert "no id in both" in printed.err
+    assert "no common id" in printed.err
 
 
 def test_labels_of_questions_never_asked_are_told(run_cli, tmp_path):

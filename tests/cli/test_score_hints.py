@@ -61,8 +61,8 @@ def test_nothing_is_said_where_there_is_merely_nothing_to_count(run_cli, tmp_pat
     [
         (["score", FIRST, "--name", "a", "--name", "b"], "for 1 system; found 'a', 'b'"),
         (["compare", FIRST, SECOND, *("--name", "a", "--name", "b", "--name", "c")], "each of 2 systems"),
-        (["score", FIRST, "--name", ""], "a name of its own"),
-        (["compare", FIRST, SECOND, "--name", "a", "--name", " "], "a name of its own"),
+        (["score", FIRST, "--name", ""], "expected a distinct name"),
+        (["compare", FIRST, SECOND, "--name", "a", "--name", " "], "expected a distinct name"),
         (["score", FIRST, "-m", ""], "expected a measure"),
         (["compare", FIRST, SECOND, "-m", " , "], "expected a measure"),
         (["agree", f"{FIRST}/verdicts.jsonl", f"{FIRST}/labels.jsonl", "-m", ""], "expected a measure"),

@@ -179,9 +179,9 @@ def test_words_change_where_landis_and_koch_change_them():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cohen_kappa(["a"], ["c"], categories=["a", "b"]), "expected labels out of a, b; found c"),
-        (lambda: cohen_kappa(["a"], ["b"], weights="linear"), "expected the categories in their order"),
-        (lambda: krippendorff_alpha([["a", "b"]], level="ordinal"), "expected the categories in their order"),
+        (lambda: cohen_kappa(["a"], ["c"], categories=["a", "b"]), "expected labels from a, b; found c"),
+        (lambda: cohen_kappa(["a"], ["b"], weights="linear"), "expected the categories in order"),
+        (lambda: krippendorff_alpha([["a", "b"]], level="ordinal"), "expected the categories in order"),
         (lambda: fleiss_kappa([["a", "b"], ["a"]]), r"the same number for each item; found \[1, 2\]"),
         (lambda: cohen_kappa(["a"], ["b"], groups=[1, 2]), "expected a group for each of 1 items; found 2"),
     ],

@@ -78,7 +78,7 @@ def test_strata_with_fewer_than_two_labels_are_joined_and_counted():
 
 
 def test_few_labels_are_refused():
-    with pytest.raises(InputError, match="expected labels on 10 units or more"):
+    with pytest.raises(InputError, match="expected labels on at least 10 units"):
         correct(run(labelled=9))
 
 

@@ -100,7 +100,7 @@ def test_names_that_are_none_are_told():
     for load in (load_token_encoder, load_text_encoder):
         with pytest.raises(UnknownNameError, match="hf:CHECKPOINT"):
             load("roberta-large")
-    with pytest.raises(InputError, match="number of a layer"):
+    with pytest.raises(InputError, match="expected a layer number after #"):
         load_token_encoder("hf:roberta-large#last")
     assert load_text_encoder("bundled") is Embedder.shared()
 

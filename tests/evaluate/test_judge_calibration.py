@@ -57,7 +57,7 @@ def test_a_judge_without_contradiction_has_contradicted_pairs_count_as_irrelevan
 
 def test_labels_that_such_a_judge_cannot_tell_apart_are_refused():
     labels = [label.model_copy(update={"label": NAMES[1 + row % 2]}) for row, label in enumerate(LABELS)]
-    with pytest.raises(InputError, match=r"trying knows no contradiction, .* only irrelevant is left"):
+    with pytest.raises(InputError, match=r"trying never predicts a contradiction, .* only irrelevant is left"):
         judge_labels(Trying(), labels)
 
 
@@ -76,7 +76,7 @@ def test_a_judge_whose_judgements_have_no_probabilities_is_refused():
         def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
             return (Judgement.certain(0, "1") for _ in pairs)
 
-    with pytest.raises(InputError, match="only says a label"):
+    with pytest.raises(InputError, match="only gives labels"):
         judge_labels(Certain(), LABELS)
 
 
@@ -178,7 +178,7 @@ def test_the_threshold_reaches_its_target():
 
 def test_a_risk_out_of_reach_is_refused_with_the_least_there_is():
     judged = drawn(400, 7)
-    with pytest.raises(InputError, match=r"no more than 0.001 .* the least is 0\.\d+"):
+    with pytest.raises(InputError, match=r"a risk of at most 0.001 .* the lowest risk is 0\.\d+"):
         calibrate(judged, alone(judged), Target(risk=0.001))
 
 
@@ -191,7 +191,7 @@ def test_the_lowest_threshold_of_a_risk():
 
 def test_too_few_groups_are_refused():
     judged = drawn(100)
-    with pytest.raises(InputError, match=f"{FOLDS} groups or more, .*; found 4"):
+    with pytest.raises(InputError, match=f"at least {FOLDS} groups, .*; found 4"):
         calibrate(judged, [str(row % 4) for row in range(100)])
 
 

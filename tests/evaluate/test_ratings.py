@@ -100,7 +100,7 @@ def test_a_label_given_twice_is_refused_and_costs_itself_alone(tmp_path):
 def test_an_unknown_reference_and_a_single_rater_are_refused():
     with pytest.raises(InputError, match="expected the reference to be one of"):
         agree(rated("a", HUMAN) + rated("b", JUDGE), [CohenKappa()], "c")
-    with pytest.raises(InputError, match="two raters or more"):
+    with pytest.raises(InputError, match="at least two raters"):
         agree(rated("a", HUMAN), [CohenKappa()])
     with pytest.raises(InputError, match='a field "by"'):
         agree(rated("a", HUMAN) + rated("b", JUDGE), [CohenKappa()], by=True)

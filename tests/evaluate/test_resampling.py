@@ -167,7 +167,7 @@ def test_seed_and_draws_are_in_the_signature_and_decide_the_interval():
 
 
 def test_too_few_draws_are_refused():
-    with pytest.raises(InputError, match=r"expected 100 draws or more.*found 10"):
+    with pytest.raises(InputError, match=r"expected at least 100 draws.*found 10"):
         Bootstrap(draws=10)
 
 

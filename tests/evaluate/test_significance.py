@@ -179,7 +179,7 @@ def test_a_question_with_nothing_to_score_did_not_fail():
 def test_scores_too_large_to_add_up_are_no_tie():
     found = compared([1e308] * 3, [-1e308] * 3)
     assert found.difference.value is None
-    assert "cannot be compared in ROUGE-L: their scores are too large to be added up" in found.sentence
+    assert "cannot be compared in ROUGE-L: their scores are too large to be summed" in found.sentence
     summed = compared([1e308, 1e308], [1e307, 0.0])
     assert "they score the same" not in summed.sentence
 
@@ -203,7 +203,7 @@ def test_the_seed_is_that_of_the_bootstrap():
 
 
 def test_scores_beside_parts_of_a_rate_are_refused():
-    with pytest.raises(InputError, match="expected scores of one kind from A and B"):
+    with pytest.raises(InputError, match="expected results of one kind from A and B"):
         compared([0.5], [RatePart(1, 2)])
 
 

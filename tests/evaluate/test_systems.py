@@ -12,7 +12,7 @@ import pytest
 from vericite.corpus import load_documents
 from vericite.errors import InputError
 from vericite.evaluate.scoring import system_names
-from vericite.evaluate.systems import other_answer, read_gold, read_system, read_systems
+from vericite.evaluate.systems import read_gold, read_system, read_systems, verdict_mismatch
 from vericite.formats import answers_in
 from vericite.pipeline.check import check_many
 from vericite.records import Answer, CheckedAnswer, Document
@@ -55,7 +55,7 @@ def test_a_question_without_an_answer_is_there_and_empty(tmp_path):
 def test_a_bad_line_and_an_id_used_twice_cost_themselves_alone(tmp_path):
     given = read_system(lines(tmp_path / "a.jsonl", ANSWER, "{", ANSWER, {**ANSWER, "id": "q2"}), {})
     assert sorted(given.answers) == ["q1", "q2"]
-    assert ["one JSON" in str(it) or "came before" in str(it) for it in given.problems] == [True, True]
+    assert ["one JSON" in str(it) or "is repeated" in str(it) for it in given.problems] == [True, True]
 
 
 def test_verdicts_are_told_by_their_fields(tmp_path):
@@ -170,7 +170,7 @@ def test_vectors_that_cannot_be_used_cost_their_row_alone(tmp_path):
 
 def test_names_are_as_many_as_systems(tmp_path):
     place = lines(tmp_path / "a.jsonl", ANSWER)
-    with pytest.raises(InputError, match="a name of its own"):
+    with pytest.raises(InputError, match="expected a distinct name for"):
         read_systems([place, place], [], names=["a", "a"])
     assert [system.name for system in read_systems([place], [], names=["b"]).systems] == ["b"]
 
@@ -197,7 +197,7 @@ def test_verdicts_of_every_format_and_protocol_are_of_their_answers(path, protoc
     library, _ = load_documents(EXAMPLES / "formats" / "documents.jsonl")
     answers = [one for one in answers_in(path, documents=library) if isinstance(one, Answer)]
     assert answers
-    found = [other_answer(one, its) for one, its in zip(answers, checked(answers, protocol), strict=True)]
+    found = [verdict_mismatch(one, its) for one, its in zip(answers, checked(answers, protocol), strict=True)]
     assert found == [None] * len(answers)
 
 
@@ -213,19 +213,19 @@ def test_verdicts_of_every_format_and_protocol_are_of_their_answers(path, protoc
 )
 def test_another_text_is_told_by_its_sentences(now, said):
     (verdicts,) = checked([answer("Take 0.4 mg a day [1]. It helps [2].")])
-    assert said in (other_answer(answer(now), verdicts) or "")
+    assert said in (verdict_mismatch(answer(now), verdicts) or "")
 
 
 def test_an_edit_that_keeps_the_sentences_words_in_their_order_is_told():
     (verdicts,) = checked([answer("Take 4 mg of folic acid [1].")])
-    assert other_answer(answer("Take 0.4 mg of folic acid [1]."), verdicts)
+    assert verdict_mismatch(answer("Take 0.4 mg of folic acid [1]."), verdicts)
 
 
 def test_the_same_words_from_other_documents_are_another_answer():
     text = "Take 0.4 mg a day [1]."
     (verdicts,) = checked([answer(text)])
     assert "[1] as 'd1', where this answer cites 'x'" in (
-        other_answer(answer(text, Document.from_text("x", "No.")), verdicts) or ""
+        verdict_mismatch(answer(text, Document.from_text("x", "No.")), verdicts) or ""
     )
 
 
@@ -234,8 +234,8 @@ def test_verdicts_stand_where_the_documents_were_given_to_check_alone():
     own = Document.from_text("d1", "It does.")
     cited = Document(id="pubmed", pmid="31535829", sections=Document.from_text("x", "Folic acid helps.").sections)
     (verdicts,) = checked([parse_answer("q", text, [own, cited])])
-    assert other_answer(parse_answer("q", text, [own]), verdicts) is None
-    assert other_answer(parse_answer("q", text, []), verdicts) is None
+    assert verdict_mismatch(parse_answer("q", text, [own]), verdicts) is None
+    assert verdict_mismatch(parse_answer("q", text, []), verdicts) is None
 
 
 def test_verdicts_by_rules_that_split_otherwise_are_held_to_words_alone():
@@ -244,8 +244,8 @@ def test_verdicts_by_rules_that_split_otherwise_are_held_to_words_alone():
     parts = {**verdicts.provenance.parts, "splitter": "another.v1"}
     older = verdicts.model_copy(update={"provenance": verdicts.provenance.model_copy(update={"parts": parts})})
     now = answer(before.text + " It never harms.")
-    assert other_answer(now, verdicts)
-    assert other_answer(now, older) is None
+    assert verdict_mismatch(now, verdicts)
+    assert verdict_mismatch(now, older) is None
 
 
 def test_verdicts_of_another_answer_cost_that_answer_alone(tmp_path):

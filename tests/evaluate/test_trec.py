@@ -23,7 +23,7 @@ def test_a_document_judged_twice_keeps_its_first_grade_and_is_told(tmp_path):
     path.write_text("t 0 a 1\nt 0 a 2\nu 0 a 2\n")
     found = read_qrels(path, problems)
     assert [dict(found[topic].documents) for topic in "tu"] == [{"a": 1.0}, {"a": 2.0}]
-    assert "came before" in str(problems[0])
+    assert "is repeated" in str(problems[0])
 
 
 def test_the_tag_of_a_run_may_have_spaces(tmp_path):

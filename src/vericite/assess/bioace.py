@@ -34,7 +34,7 @@ from vericite.evaluate.items import Item
 from vericite.evaluate.measures.measure import eval_package
 from vericite.evaluate.resampling import Bootstrap
 from vericite.evaluate.scoring import System
-from vericite.evaluate.systems import OF_SYSTEM, read_gold
+from vericite.evaluate.systems import SYSTEM_ID, read_gold
 from vericite.formats.tracks import is_bank
 from vericite.llm import LLM
 from vericite.llm.prompts import Prompt
@@ -69,7 +69,7 @@ def answered(systems: Sequence[System], problems: list[RecordError]) -> list[Sys
     found: list[SystemAnswer] = []
     for system in systems:
         for item in (_with_own_labels(it, system.name, problems) for it in system.items):
-            parts = OF_SYSTEM.fullmatch(item.id)
+            parts = SYSTEM_ID.fullmatch(item.id)
             if parts is None:
                 found.append(SystemAnswer(item.id, system.name, item))
             else:

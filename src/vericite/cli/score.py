@@ -195,7 +195,7 @@ def compare(
     from vericite.cli.figures import comparison_record, print_records, reported, show_comparisons
     from vericite.errors import InputError
     from vericite.evaluate.resampling import Bootstrap
-    from vericite.evaluate.scoring import comparison_signature, counts_zero, different_judges_warning, each_compared
+    from vericite.evaluate.scoring import compare_all_pairs, comparison_signature, counts_zero, different_judges_warning
 
     refuse_both(as_json, as_csv)
     problems: list[RecordError] = []
@@ -207,7 +207,7 @@ def compare(
             raise InputError(f"expected two systems to compare; found one, {first}. Name another behind it.")
         chosen = _chosen(read, measures) if measures else _telling(read)
         drawn = Bootstrap(draws, seed)
-        compared = each_compared(read.systems, chosen, drawn, missing.value)
+        compared = compare_all_pairs(read.systems, chosen, drawn, missing.value)
         counted = missing is MissingTopics.ZERO
         made_by = [
             comparison_signature(it, one, other, drawn) + ("|missing=0" if counted and counts_zero(it) else "")

@@ -1,4 +1,4 @@
-"""Figures over many answers, each with its count and interval."""
+"""Statistics over many answers, each with its count and confidence interval."""
 
 from vericite.evaluate.citation_rates import CitationRates
 

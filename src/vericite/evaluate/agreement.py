@@ -1,7 +1,7 @@
-"""How far labels agree, and how far two measures rank systems alike, each with an interval.
+"""Agreement of labels, and rank correlation of measures, each with a confidence interval.
 
-All are functions of sums over items or systems, so a thousand draws cost one multiplication; they are our own for that,
-and tests hold them to scikit-learn, statsmodels, krippendorff and scipy.
+Every coefficient is a function of sums over items or systems, so a thousand bootstrap draws cost one matrix product.
+Tests compare them with scikit-learn, statsmodels, krippendorff and scipy.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Integers, 
 
 Label = str | int
 Ratings = Sequence[Sequence[Label | None]]
-"""What each rater calls each item [items, raters]; None where one did not say."""
+"""The label of each item by each rater [items, raters]; None where a rater gave no label."""
 Weights = Literal["linear", "quadratic"]
 Level = Literal["nominal", "ordinal"]
 
 LANDIS_KOCH = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
-"""Up to which value each word goes (Landis and Koch 1977); below 0 it is poor."""
+"""The upper limit of each word (Landis and Koch 1977); values below 0 are poor."""
 
 
 def landis_koch(value: float | None) -> str | None:
-    """The word for a coefficient that chance agreement is taken out of; None for one that is undefined."""
+    """Return the word for a chance-corrected coefficient; None if it is undefined."""
     if value is None:
         return None
     return "poor" if value < 0 else next(word for limit, word in LANDIS_KOCH if value <= limit + 1e-12)
@@ -38,17 +38,17 @@ def landis_koch(value: float | None) -> str | None:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient with its interval.
+    """A coefficient with its confidence interval.
 
-    Its value is None, never 0, where it is undefined: over no items, where all items are of one category, or where
-    one side ranks all alike.
+    The value is None, never 0, if it is undefined: there are no items, all items have one category, or one side ranks
+    all systems alike.
 
     Attributes:
-        estimate: The figure and its interval; its ``n`` are the units drawn, which are groups of items if any.
-        n: Items that it is made of.
-        missing: Items left out because a label is missing.
-        unit: What an item is called.
-        worded: Whether Landis and Koch's words are meant for it.
+        estimate: The value and its interval. Its ``n`` is the number of units drawn (groups of items, if given).
+        n: Number of items used.
+        missing: Number of items left out because a label is missing.
+        unit: The word for an item.
+        worded: Whether Landis and Koch's words apply to this coefficient.
     """
 
     name: str
@@ -60,17 +60,17 @@ class Agreement:
 
     @property
     def value(self) -> float | None:
-        """The coefficient; None where it is undefined."""
+        """The coefficient; None if it is undefined."""
         return self.estimate.value
 
     @property
     def words(self) -> str | None:
-        """Landis and Koch's; None where it is undefined, and for what is no coefficient of theirs."""
+        """Landis and Koch's word; None if the value is undefined or their words do not apply."""
         return landis_koch(self.value) if self.worded else None
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it; an undefined coefficient is null."""
+        """JSON-ready dict; an undefined coefficient is null."""
         return {**self.estimate.record, "n": self.n, "missing": self.missing}
 
     def __str__(self) -> str:
@@ -86,12 +86,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class RatedItems:
-    """Items and what raters said of them.
+    """Items with the labels of several raters.
 
     Attributes:
-        ratings: Labels [items, raters], None for none; the reference first where there is one.
-        categories: All labels there are, in their order where they have one; by default those that were given.
-        groups: What items that are not independent share, such as their question: these are drawn together.
+        ratings: Labels [items, raters], None for a missing label. A reference rater comes first.
+        categories: All possible labels, in order if they are ordered. Default: the labels found in ``ratings``.
+        groups: The group of each item, such as its question. Items of a group are not independent and are drawn
+            together.
     """
 
     ratings: Ratings
@@ -99,16 +100,16 @@ class RatedItems:
     groups: Sequence[Hashable] | None = None
 
     def coded(self) -> tuple[Integers, list[Label]]:
-        """Each label's index among the categories [items, raters], -1 for none; and the categories.
+        """Return category indices [items, raters], with -1 for a missing label, and the categories.
 
         Raises:
-            InputError: Items have different numbers of raters, or fewer than two; or a label is none of the categories.
+            InputError: Items have different numbers of raters, or fewer than two; or a label is not in the categories.
         """
         raters = {len(row) for row in self.ratings} or {2}
         if len(raters) > 1 or min(raters) < 2:
             raise InputError(
-                f"expected two raters or more, the same number for each item; found {sorted(raters)}. Put None where "
-                "one gave no label."
+                f"expected at least two raters, the same number for each item; found {sorted(raters)}. Use None for a "
+                "missing label."
             )
         given = {label for row in self.ratings for label in row if label is not None}
         known = sorted(given, key=lambda label: (str(label), str(type(label))))
@@ -116,43 +117,41 @@ class RatedItems:
             known = list(self.categories)
         if unknown := given - set(known):
             raise InputError(
-                f"expected labels out of {', '.join(map(str, known))}; found {', '.join(sorted(map(str, unknown)))}. "
-                "Name all categories, or mend the labels."
+                f"expected labels from {', '.join(map(str, known))}; found {', '.join(sorted(map(str, unknown)))}. "
+                "List all categories, or correct the labels."
             )
         index = {label: code for code, label in enumerate(known)}
         rows = [[-1 if label is None else index[label] for label in row] for row in self.ratings]
         return np.array(rows, dtype=np.int64).reshape(-1, raters.pop()), known
 
     def labelled_by_all(self) -> tuple[Integers, list[Label], KeptGroups]:
-        """The codes of the items that every rater labelled, the categories, and which items these are."""
+        """Return the codes of the items that every rater labelled, the categories, and the groups of these items."""
         codes, known = self.coded()
-        whole: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
-        return codes[whole], known, self.select(whole)
+        complete: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
+        return codes[complete], known, self.select(complete)
 
     def select(self, kept: NDArray[np.bool_]) -> KeptGroups:
-        """The groups of the items kept, and how many items are not."""
+        """Return the groups of the kept items, and the number of items dropped."""
         if self.groups is not None and len(self.groups) != len(kept):
             raise InputError(
-                f"expected a group for each of {len(kept)} items; found {len(self.groups)}. Pass one an item."
+                f"expected a group for each of {len(kept)} items; found {len(self.groups)}. Pass one group per item."
             )
-        every = [None] * len(kept) if self.groups is None else self.groups
-        groups = [group for group, keep in zip(every, kept.tolist(), strict=True) if keep]
+        all_groups = [None] * len(kept) if self.groups is None else self.groups
+        groups = [group for group, keep in zip(all_groups, kept.tolist(), strict=True) if keep]
         return KeptGroups(groups, int((~kept).sum()))
 
     def expect_order(self, what: str) -> None:
-        """Refuse ratings whose categories have no order.
+        """Check that the categories are given in order.
 
         Raises:
-            InputError: There are no categories.
+            InputError: No categories are given.
         """
         if self.categories is None:
-            raise InputError(
-                f"expected the categories in their order, which {what} need; found none. Pass categories=."
-            )
+            raise InputError(f"expected the categories in order, which {what} need; found none. Pass categories=.")
 
 
 class KeptGroups(NamedTuple):
-    """The group of each item that is kept, and the number of items that are not."""
+    """The group of each kept item, and the number of items dropped."""
 
     groups: list[Hashable]
     missing: int
@@ -160,32 +159,32 @@ class KeptGroups(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class AgreementMeasure(Named):
-    """A coefficient of how far raters agree on items."""
+    """A coefficient of agreement between raters."""
 
     family: ClassVar[Family] = "agreement"
     of_two: ClassVar[bool] = True
-    """Whether it is of a reference and one other rater; else of all of them at once."""
+    """Whether it compares two raters; otherwise it covers all raters at once."""
 
     @property
     def ordered(self) -> bool:
-        """Whether it needs the categories in their order."""
+        """Whether it needs the categories in order."""
         return False
 
     @abstractmethod
     def of(self, rated: RatedItems, bootstrap: Bootstrap | None = None) -> list[Agreement]:
-        """The coefficient, or one a category.
+        """Return the coefficient, or one per category.
 
         Raises:
-            InputError: Items have different numbers of raters, a label is none of the categories, or the measure needs
-                the categories in their order and there are none.
+            InputError: Items have different numbers of raters, a label is not in the categories, or the measure needs
+                ordered categories and none are given.
         """
 
 
 @dataclass(frozen=True, repr=False)
 class CohenKappa(AgreementMeasure):
-    """Agreement of two raters beyond chance; undefined where both give all items one label.
+    """Chance-corrected agreement of two raters; undefined if both give every item the same label.
 
-    Cohen (1960); with weights (1968), by the distance of categories in the order they are given.
+    Cohen (1960). The weighted form (1968) weighs a disagreement by the distance between the categories.
     """
 
     name = "CohenKappa"
@@ -193,11 +192,11 @@ class CohenKappa(AgreementMeasure):
 
     @property
     def ordered(self) -> bool:
-        """With weights, which are distances."""
+        """True with weights, which are distances between categories."""
         return self.weights is not None
 
     def of(self, rated: RatedItems, bootstrap: Bootstrap | None = None) -> list[Agreement]:
-        """One coefficient; an item that one of the two did not label is left out."""
+        """Return one coefficient; an item without both labels is left out."""
         if self.weights:
             rated.expect_order(f"{self.weights} weights")
         codes, known, selected = rated.labelled_by_all()
@@ -211,13 +210,13 @@ class CohenKappa(AgreementMeasure):
 
 @dataclass(frozen=True, repr=False)
 class FleissKappa(AgreementMeasure):
-    """Agreement of several raters beyond chance, over the items that all of them labelled (Fleiss 1971)."""
+    """Chance-corrected agreement of several raters, over the items that all of them labelled (Fleiss 1971)."""
 
     name = "FleissKappa"
     of_two = False
 
     def of(self, rated: RatedItems, bootstrap: Bootstrap | None = None) -> list[Agreement]:
-        """One coefficient, of all of them."""
+        """Return one coefficient over all raters."""
         codes, known, selected = rated.labelled_by_all()
         counts = np.eye(len(known))[codes].sum(axis=1)
         raters = codes.shape[1]
@@ -233,9 +232,9 @@ class FleissKappa(AgreementMeasure):
 
 @dataclass(frozen=True, repr=False)
 class KrippendorffAlpha(AgreementMeasure):
-    """Agreement of several raters beyond chance, some of whom may not have labelled an item.
+    """Krippendorff's alpha: chance-corrected agreement of several raters, where labels may be missing.
 
-    Krippendorff's alpha; ordinal with categories in their order.
+    The ordinal level needs the categories in order.
     """
 
     name = "KrippendorffAlpha"
@@ -244,13 +243,13 @@ class KrippendorffAlpha(AgreementMeasure):
 
     @property
     def ordered(self) -> bool:
-        """At the ordinal level."""
+        """True at the ordinal level."""
         return self.level == "ordinal"
 
     def of(self, rated: RatedItems, bootstrap: Bootstrap | None = None) -> list[Agreement]:
-        """One coefficient, of all of them; an item with fewer than two labels is left out."""
+        """Return one coefficient over all raters; an item with fewer than two labels is left out."""
         if self.ordered:
-            rated.expect_order("an ordinal alpha")
+            rated.expect_order("ordinal alphas")
         codes, known = rated.coded()
         paired = (codes >= 0).sum(axis=1) > 1
         kept = codes[paired]
@@ -263,53 +262,53 @@ class KrippendorffAlpha(AgreementMeasure):
 
 @dataclass(frozen=True, repr=False)
 class CategoryF1(AgreementMeasure):
-    """F1 of each category, with the reference's labels (a person's) as the truth."""
+    """F1 of each category, with the reference rater's labels as the truth."""
 
     name = "CategoryF1"
 
     def of(self, rated: RatedItems, bootstrap: Bootstrap | None = None) -> list[Agreement]:
-        """One figure a category; undefined for one that neither side gives."""
+        """Return one figure per category; undefined for a category that neither rater uses."""
         codes, known, selected = rated.labelled_by_all()
         found: list[Agreement] = []
         for code, category in enumerate(known):
             true, called = codes[:, 0] == code, codes[:, 1] == code
-            # The third keeps items of other categories from being units without anything to count.
+            # The constant column keeps items of other categories from counting as empty units.
             parts = np.stack([true & called, true ^ called, np.ones_like(true)], axis=1).astype(np.float64)
             found.append(_agreement(f"F1 of {category}", parts, _f1, selected, bootstrap, worded=False))
         return found
 
 
 SystemScores = Mapping[str, float | None]
-"""Each system's score by one measure."""
+"""The score of each system by one measure."""
 
 
 FEWEST_SYSTEMS = 5
-"""Systems that an interval of a rank correlation takes. Four are in the same order by chance in 1 of 24 cases, so that
-no interval of 95 % can be had of fewer; a bootstrap of them would be a point wherever the orders are the same."""
+"""Minimum number of systems for an interval of a rank correlation. Four systems have the same order by chance in 1 of
+24 cases, which is too often for a 95 % interval; the bootstrap would return a point."""
 
 
 @dataclass(frozen=True, repr=False)
 class RankAgreement(Named):
-    """A correlation of two rankings of the same systems."""
+    """A rank correlation of two measures over the same systems."""
 
     family: ClassVar[Family] = "agreement"
     title: ClassVar[str]
-    """What the coefficient is called in a sentence."""
+    """Name of the coefficient in a sentence."""
 
     @abstractmethod
     def correlation(self, one: Floats, other: Floats) -> Statistic:
-        """From how often each system is drawn [..., systems] to the correlation of their scores."""
+        """Return the statistic that maps draw counts [..., systems] to the correlation of the scores."""
 
     def of(self, first: SystemScores, second: SystemScores, bootstrap: Bootstrap | None = None) -> Agreement:
-        """From each system's scores by two measures; the interval is drawn over systems, where they are enough.
+        """Correlate the scores of two measures; the interval is drawn over systems, if there are enough of them.
 
-        A system that only one of the two has a score for is left out and counted.
+        A system with a score by only one measure is left out and counted.
         """
         systems = sorted(first.keys() | second.keys())
         both = [(first.get(system), second.get(system)) for system in systems]
         kept = [(a, b) for a, b in both if a is not None and b is not None and not isnan(a) and not isnan(b)]
         one, other = np.array(kept, dtype=np.float64).reshape(-1, 2).T
-        # What a system adds to the sums is itself: the sums are how often each is there, which all draws share.
+        # With the identity as parts, the sums of a draw are the number of times that each system was drawn.
         drawn = np.eye(len(kept), dtype=np.float64)[:, None]
         estimate = (bootstrap or Bootstrap()).pooled(drawn, self.correlation(one, other))[0]
         if len(kept) < FEWEST_SYSTEMS:
@@ -319,13 +318,13 @@ class RankAgreement(Named):
 
 @dataclass(frozen=True, repr=False)
 class Spearman(RankAgreement):
-    """Spearman's rank correlation between two measures' scores of the same systems; undefined where all are tied."""
+    """Spearman's rank correlation of two measures over the same systems; undefined if all are tied."""
 
     name = "Spearman"
     title = "Spearman's rho"
 
     def correlation(self, one: Floats, other: Floats) -> Statistic:
-        """Of the ranks that the systems of a draw have."""
+        """Return the correlation of the ranks within a draw."""
 
         def ranks(scores: Floats, times: Floats) -> Floats:
             below = (scores[:, None] < scores[None, :]).astype(np.float64)
@@ -336,7 +335,7 @@ class Spearman(RankAgreement):
             n = times.sum(axis=-1)
             sides = [ranks(scores, times) for scores in (one, other)]
             sums = [(times * side).sum(axis=-1) for side in sides]
-            # Sums of halves, so exact: ranks that are alike correlate with 1 and nothing less.
+            # Ranks are multiples of 1/2, so the sums are exact and equal rankings correlate with exactly 1.
             spread = [n * (times * side**2).sum(axis=-1) - total**2 for side, total in zip(sides, sums, strict=True)]
             product = n * (times * sides[0] * sides[1]).sum(axis=-1) - sums[0] * sums[1]
             return product / np.sqrt(spread[0] * spread[1])
@@ -346,13 +345,13 @@ class Spearman(RankAgreement):
 
 @dataclass(frozen=True, repr=False)
 class Kendall(RankAgreement):
-    """Kendall's tau-b between two measures' scores of the same systems; undefined where all are tied."""
+    """Kendall's tau-b of two measures over the same systems; undefined if all are tied."""
 
     name = "Kendall"
     title = "Kendall's tau-b"
 
     def correlation(self, one: Floats, other: Floats) -> Statistic:
-        """Tau-b; a system drawn twice is tied with itself."""
+        """Return tau-b; a system drawn twice is tied with itself."""
         ways = [np.sign(scores[:, None] - scores[None, :]) for scores in (one, other)]
 
         def pairs(times: Floats, matrix: Floats) -> Floats:
@@ -373,21 +372,21 @@ def _agreement(
     bootstrap: Bootstrap | None,
     worded: bool = True,
 ) -> Agreement:
-    """From what each item adds to each sum [items, ...]."""
+    """Return the coefficient from what each item adds to each sum [items, ...]."""
     items = len(parts)
     flat = parts.reshape(items, int(np.prod(parts.shape[1:])))
     keys = [("item", row) if group is None else ("group", group) for row, group in enumerate(selected.groups)]
     index = {key: unit for unit, key in enumerate(dict.fromkeys(keys))}
     sums = np.zeros((len(index), flat.shape[1]))
     np.add.at(sums, np.array([index[key] for key in keys], dtype=np.int64), flat)
-    # In an order of their own, so that the interval does not depend on the order of the file.
+    # Sorted, so that the interval does not depend on the order of the file.
     ordered = sums[np.lexsort(sums.T)] if flat.shape[1] else sums
     estimate = (bootstrap or Bootstrap()).pooled(ordered[:, None], statistic)[0]
     return Agreement(name, estimate, items, selected.missing, worded=worded)
 
 
 def _kappa(cost: Floats) -> Callable[[Floats], Floats]:
-    """Of a table of both raters' categories, flattened, and what each disagreement costs."""
+    """Return kappa as a function of the flattened contingency table; ``cost`` is the cost of each disagreement."""
 
     def kappa(sums: Floats) -> Floats:
         table = sums.reshape(*sums.shape[:-1], *cost.shape)
@@ -399,7 +398,7 @@ def _kappa(cost: Floats) -> Callable[[Floats], Floats]:
 
 
 def _alpha(categories: int, level: Level) -> Callable[[Floats], Floats]:
-    """Of coincidences of categories, flattened."""
+    """Return alpha as a function of the flattened coincidence matrix."""
 
     def alpha(sums: Floats) -> Floats:
         table = sums.reshape(*sums.shape[:-1], categories, categories)
@@ -417,7 +416,7 @@ def _alpha(categories: int, level: Level) -> Callable[[Floats], Floats]:
 
 def _beyond_chance(found: Floats, by_chance: Floats) -> Floats:
     rest = 1 - by_chance
-    # Shares of one category alone add up to 1 but for rounding.
+    # With a single category the expected agreement is 1, up to rounding.
     return np.where(rest > 1e-12, (found - by_chance) / np.where(rest > 1e-12, rest, 1.0), np.nan)
 
 

@@ -1,7 +1,7 @@
-"""Whether probabilities can be trusted, and how unsure a verdict may be before it is better not given.
+"""Calibration of a judge's probabilities, and the confidence threshold below which it abstains.
 
-First what is fitted: a temperature, biases, a threshold. Then the fit to all pairs, and what it is worth by
-cross-fitting: measured on pairs that it was not fitted to.
+The first part fits a temperature, biases and a threshold. The second part fits them to all pairs and measures the
+result by cross-fitting, on pairs that were not used for the fit.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Integers = NDArray[np.int64]
 
 BINS = 15
 COVERED = 0.9
-"""Share of verdicts that must still be given at the threshold that is chosen."""
+"""Minimum share of verdicts still given at the chosen threshold."""
 THRESHOLDS = tuple(step / 100 for step in range(100))
 
 TEMPERATURES = (0.05, 20.0)
-"""The lowest and the highest that are looked at."""
+"""The lowest and the highest temperature tried."""
 
-_LEAST = 1e-12
+_TINY = 1e-12
 _GOLDEN = (5**0.5 - 1) / 2
 _STEPS = 40
 _RIDGE = 1e-3
-"""Draws biases to 0 a little, so that a label that is never wrong does not send them to infinity."""
+"""Weight of the ridge penalty on biases; without it a label that is never wrong sends them to infinity."""
 
 
 class JudgedPairs(NamedTuple):
-    """Pairs with their labels and what a model said of them at temperature 1.
+    """Labelled pairs with a model's probabilities at temperature 1.
 
-    ``binary``: only whether a pair is entailed is known.
+    ``binary`` marks pairs whose label only says whether the claim is entailed.
     """
 
     gold: Integers
@@ -48,13 +48,13 @@ class JudgedPairs(NamedTuple):
 
     @property
     def right(self) -> Booleans:
-        """Whether the likeliest label is the pair's; of a binary pair, whether it is called entailed or not."""
-        called = self.probabilities.argmax(1)
-        return (called == self.gold) | (self.binary & (called != ENTAILS) & (self.gold != ENTAILS))
+        """Whether the most probable label is correct; a binary pair only needs entailed or not to be correct."""
+        predicted = self.probabilities.argmax(1)
+        return (predicted == self.gold) | (self.binary & (predicted != ENTAILS) & (self.gold != ENTAILS))
 
     @property
     def confidence(self) -> Floats:
-        """The probability of what was called; "not entailed" has that of both other labels."""
+        """The probability of the predicted label; for "not entailed", the sum of the other two labels."""
         confidence: Floats = self.probabilities.max(1)
         others = self.binary & (self.probabilities.argmax(1) != ENTAILS)
         confidence[others] = 1 - self.probabilities[others, ENTAILS]
@@ -62,30 +62,30 @@ class JudgedPairs(NamedTuple):
 
     @property
     def likelihood(self) -> Floats:
-        """The probability that the truth was given."""
+        """The probability given to the correct label."""
         entailed = self.probabilities[:, ENTAILS]
         binary = np.where(self.gold == ENTAILS, entailed, 1 - entailed)
         return np.where(self.binary, binary, self.probabilities[np.arange(len(self.gold)), self.gold])
 
     def at(self, temperature: float, bias: Sequence[float] | None = None) -> JudgedPairs:
-        """The same at another temperature, and with a bias for each label."""
+        """Return the pairs scaled to a temperature, with a bias for each label."""
         return self._replace(probabilities=temperature_scaled(self.probabilities, temperature, bias))
 
     def only(self, rows: Integers | Booleans) -> JudgedPairs:
-        """Some of the pairs."""
+        """Return a selection of the pairs."""
         return JudgedPairs(self.gold[rows], self.probabilities[rows], self.binary[rows])
 
 
 def negative_log_likelihood(files: Sequence[JudgedPairs]) -> float:
-    """The mean over files of their means, so that a large one does not decide alone."""
-    means = [float(-np.log(np.maximum(judged.likelihood, _LEAST)).mean()) for judged in files]
+    """Return the mean of the files' means, so that a large file does not dominate."""
+    means = [float(-np.log(np.maximum(judged.likelihood, _TINY)).mean()) for judged in files]
     return float(np.mean(means))
 
 
 def fit_temperature(files: Sequence[JudgedPairs]) -> float:
-    """The temperature at which the labels are likeliest.
+    """Return the temperature of maximum likelihood.
 
-    Binary pairs can make several minima, so a grid says where to look before the golden section does.
+    Binary pairs can lead to several minima, so a grid search comes before the golden-section search.
     """
 
     def loss(exponent: float) -> float:
@@ -95,18 +95,18 @@ def fit_temperature(files: Sequence[JudgedPairs]) -> float:
     step = (high - low) / _STEPS
     best = min(range(_STEPS + 1), key=lambda index: loss(low + step * index))
     around = max(low, low + step * (best - 1)), min(high, low + step * (best + 1))
-    return float(np.exp(_least(loss, *around)))
+    return float(np.exp(_minimize(loss, *around)))
 
 
 def fit_bias(judged: JudgedPairs) -> tuple[float, tuple[float, ...]]:
-    """The temperature and the biases, one a label and 0 on the whole, at which the labels are likeliest together.
+    """Return the temperature and biases (one per label, with sum 0) of maximum likelihood.
 
-    For pairs of three labels, each of which must occur. Both are found at once by Newton's method: the loss is convex
-    in the biases and the inverse of the temperature.
+    For pairs with three labels, each of which must occur. Newton's method finds both at once: the loss is convex in
+    the biases and the inverse temperature.
     """
-    # The last label's bias stays 0: adding the same to all changes nothing.
+    # The last bias is fixed at 0 during the fit: adding a constant to all biases changes nothing.
     features = np.zeros((*judged.probabilities.shape, len(COLUMNS)))
-    features[:, :, 0] = np.maximum(log_probabilities(judged.probabilities), np.log(_LEAST))
+    features[:, :, 0] = np.maximum(log_probabilities(judged.probabilities), np.log(_TINY))
     for column in range(NEUTRAL):
         features[:, column, column + 1] = 1
     truth: Floats = np.eye(len(COLUMNS))[judged.gold]
@@ -114,7 +114,7 @@ def fit_bias(judged: JudgedPairs) -> tuple[float, tuple[float, ...]]:
     found = start
     for _ in range(_STEPS):
         step = _newton_step(features, truth, found, found - start)
-        # A long step from far away may lead further away.
+        # Limit the step: a long one can diverge.
         found = found - step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < 1e-8:
             break
@@ -125,7 +125,7 @@ def fit_bias(judged: JudgedPairs) -> tuple[float, tuple[float, ...]]:
 
 
 def _newton_step(features: Floats, truth: Floats, found: Floats, drawn: Floats) -> Floats:
-    """The step for the mean loss of a softmax over ``features`` [pairs, columns, parameters], and the ridge's."""
+    """Return the Newton step for the mean softmax loss over ``features`` [pairs, columns, parameters], with ridge."""
     predicted = softmax(features @ found)
     mean: Floats = (features * predicted[:, :, None]).sum(axis=1)
     centred = features - mean[:, None]
@@ -136,8 +136,8 @@ def _newton_step(features: Floats, truth: Floats, found: Floats, drawn: Floats) 
     return step
 
 
-def _least(loss: Callable[[float], float], low: float, high: float) -> float:
-    """Golden-section search."""
+def _minimize(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Return the minimum by golden-section search."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = loss(left), loss(right)
     while high - low > 1e-5:
@@ -153,7 +153,7 @@ def _least(loss: Callable[[float], float], low: float, high: float) -> float:
 
 
 def adaptive_ece(confidence: Floats, right: Booleans, bins: int = BINS) -> float:
-    """Expected calibration error over bins that hold as many pairs each."""
+    """Return the expected calibration error over bins of equal size."""
     order = np.argsort(confidence, kind="stable")
     gaps = [
         abs(float(confidence[chosen].mean()) - float(right[chosen].mean())) * len(chosen)
@@ -163,34 +163,34 @@ def adaptive_ece(confidence: Floats, right: Booleans, bins: int = BINS) -> float
 
 
 def ece_of_labels(gold: Integers, probabilities: Floats) -> float:
-    """The same for three labels, as a measure."""
+    """Return the adaptive calibration error of three-label probabilities."""
     return adaptive_ece(probabilities.max(1), probabilities.argmax(1) == gold)
 
 
 def brier(gold: Integers, probabilities: Floats) -> float:
-    """Squared distance to the truth, summed over the three labels: 0 at best, 2 at worst."""
+    """Return the Brier score summed over the three labels: 0 is best, 2 is worst."""
     return float(((probabilities - np.eye(len(COLUMNS))[gold]) ** 2).sum(axis=1).mean())
 
 
 @dataclass(frozen=True)
 class Answered:
-    """How sure verdicts are of their labels, and whether they are right; each file weighs 1."""
+    """The confidence of verdicts, and whether they are correct; each file has a total weight of 1."""
 
-    sureness: Floats
+    confidence: Floats
     right: Booleans
     weight: Floats
 
     @classmethod
     def of(cls, files: Sequence[tuple[Floats, Booleans]]) -> Answered:
-        """Files put together."""
+        """Concatenate files."""
         weights = [np.full(len(right), 1 / len(right)) for _, right in files]
-        sureness, rights = [sure for sure, _ in files], [right for _, right in files]
-        return cls(np.concatenate(sureness), np.concatenate(rights), np.concatenate(weights))
+        confidences, rights = [confidence for confidence, _ in files], [right for _, right in files]
+        return cls(np.concatenate(confidences), np.concatenate(rights), np.concatenate(weights))
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Abstaining below a threshold: the share still answered, and the share of those that is wrong."""
+    """The effect of abstaining below a threshold: the share still answered, and the share of these that is wrong."""
 
     threshold: float
     coverage: float
@@ -198,26 +198,26 @@ class CurvePoint:
 
 
 def risk_coverage(answered: Answered, thresholds: Sequence[float] = THRESHOLDS) -> list[CurvePoint]:
-    """The curve, by rising threshold."""
+    """Return the risk-coverage curve in the order of ``thresholds``."""
     return [_point(answered, threshold) for threshold in thresholds]
 
 
 def _point(answered: Answered, threshold: float) -> CurvePoint:
-    kept = answered.sureness >= threshold
+    kept = answered.confidence >= threshold
     weight = float(answered.weight[kept].sum())
     wrong = float(answered.weight[kept & ~answered.right].sum())
     return CurvePoint(threshold, weight / float(answered.weight.sum()), wrong / weight if weight else None)
 
 
 def threshold_for_risk(curve: Sequence[CurvePoint], risk: float) -> float | None:
-    """The lowest threshold at which no more of the verdicts that are given are wrong; None where there is none."""
+    """Return the lowest threshold whose risk is at most ``risk``; None if there is none."""
     return next((point.threshold for point in curve if point.risk is not None and point.risk <= risk), None)
 
 
 def choose_threshold(curve: Sequence[CurvePoint], covered: float = COVERED) -> float:
-    """The highest threshold that leaves the share of verdicts asked for.
+    """Return the highest threshold that keeps this share of the verdicts.
 
-    0, never to abstain, where the verdicts that are left are not more often right than all of them.
+    Returns 0 (never abstain) if the remaining verdicts are not more often correct than all verdicts.
     """
     everything = curve[0]
     left = [point for point in curve if point.coverage >= covered and point.risk is not None]
@@ -228,65 +228,65 @@ def choose_threshold(curve: Sequence[CurvePoint], covered: float = COVERED) -> f
 
 FOLDS = 5
 RELIABLE = 20
-"""Pairs that a bin of the calibration error holds, and a threshold leaves for its risk to count: of fewer, chance alone
-makes any figure."""
+"""Minimum number of pairs in a bin of the calibration error, and above a threshold for its risk to count. With fewer
+pairs the figure is mostly chance."""
 OF_EACH = 10
-"""Pairs that each label needs before biases are tried: a bias follows the share of its label."""
+"""Minimum number of pairs of each label for fitting biases."""
 SEED = 0
 _NONE = (0.0,) * len(COLUMNS)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the threshold shall reach: a share of verdicts still given, or else a share of these that is wrong."""
+    """The target of the threshold: a share of verdicts still given, or a maximum share of wrong ones among these."""
 
     coverage: float = COVERED
     risk: float | None = None
 
     def threshold(self, held_out: JudgedPairs) -> float | None:
-        """The highest that leaves the coverage, or the lowest that reaches the risk; None where none does."""
+        """Return the highest threshold that keeps the coverage, or the lowest that reaches the risk, if any."""
         if self.risk is None:
             return choose_threshold(_curve(held_out), self.coverage)
         return threshold_for_risk(_reliable(held_out), self.risk)
 
 
 def target_of(coverage: float | None, risk: float | None) -> Target:
-    """What the threshold shall reach; a coverage unless a risk is given.
+    """Return the target of the threshold; a coverage unless a risk is given.
 
     Raises:
         InputError: Both are given.
     """
     if coverage is not None and risk is not None:
-        raise InputError("expected --coverage or --risk, what the threshold shall reach; found both. Leave one out.")
+        raise InputError("expected one target for the threshold, --coverage or --risk; found both. Give one of them.")
     return Target(risk=risk) if coverage is None else Target(coverage)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What is done to a judge's probabilities."""
+    """A transformation of a judge's probabilities: temperature scaling and a bias for each label."""
 
     temperature: float = 1.0
     bias: tuple[float, ...] = _NONE
 
     def of(self, judged: JudgedPairs) -> JudgedPairs:
-        """The pairs with it done."""
+        """Return the pairs with scaled probabilities."""
         return judged.at(self.temperature, self.bias)
 
     @property
     def biased(self) -> bool:
-        """Whether it shifts from label to label."""
+        """Whether any bias is set."""
         return any(self.bias)
 
     @property
     def at_limit(self) -> bool:
-        """Whether the temperature is the lowest or highest that was looked at, and so not the best there is."""
+        """Whether the temperature is at a limit of the search range, so that the optimum may lie outside."""
         low, high = TEMPERATURES
         return not 1.01 * low < self.temperature < 0.99 * high
 
 
 @dataclass(frozen=True)
 class FittedScaling:
-    """What was fitted; ``held_out`` are the pairs, each with the probabilities of a fit without its fold."""
+    """A fitted scaling and threshold; ``held_out`` has the pairs with the probabilities of a fit without their fold."""
 
     scaling: Scaling
     threshold: float | None
@@ -294,7 +294,7 @@ class FittedScaling:
 
     @property
     def curve(self) -> list[CurvePoint]:
-        """Abstaining below each hundredth, from held-out probabilities."""
+        """The risk-coverage curve from held-out probabilities."""
         return _curve(self.held_out)
 
 
@@ -308,14 +308,15 @@ class BeforeAfter:
 
 @dataclass(frozen=True)
 class CalibrationResult:
-    """A fit to labels, and what fitting is worth.
+    """A fit to labels, and its effect on held-out pairs.
 
     Attributes:
-        fitted: To all pairs; its threshold is one.
-        pairs: As the judge said of them, and what groups they are in.
-        after: The same, each as a fit to the other folds says it; whether there are biases is fitted, too.
-        answered: Which pairs are given a verdict at the threshold of that fit.
-        folds: How many there were.
+        fitted: The fit to all pairs; its threshold is not None.
+        pairs: The pairs with the judge's own probabilities.
+        groups: The group number of each pair.
+        after: The pairs with the probabilities of a fit to the other folds, which also decides whether to use biases.
+        answered: Whether each pair gets a verdict at the threshold of that fit.
+        folds: Number of folds.
     """
 
     fitted: FittedScaling
@@ -332,27 +333,27 @@ class CalibrationResult:
 
     @property
     def ece(self) -> BeforeAfter:
-        """Expected calibration error over bins that hold as many pairs each, 15 where there are enough."""
+        """Expected calibration error over bins of equal size; 15 bins if there are enough pairs."""
         bins = max(1, min(BINS, len(self.groups) // RELIABLE))
         return self._change(lambda judged: adaptive_ece(judged.confidence, judged.right, bins))
 
     @property
     def brier(self) -> BeforeAfter:
-        """Squared distance to the truth, 0 to 2."""
+        """Brier score, 0 to 2."""
         return self._change(lambda judged: brier(judged.gold, judged.probabilities))
 
     @property
     def coverage(self) -> Rate:
-        """Pairs answered at thresholds that were chosen without them."""
+        """Share of pairs answered, at thresholds chosen without them."""
         return self._rate(self.answered, np.ones(len(self.answered), dtype=np.bool_))
 
     @property
     def risk(self) -> Rate:
-        """Wrong ones among these."""
+        """Share of wrong verdicts among the answered pairs."""
         return self._rate(~self.after.right, self.answered)
 
     def risk_at(self, threshold: float) -> Rate:
-        """Wrong ones among the pairs that a threshold leaves, from the probabilities that the curve is made of."""
+        """Return the share of wrong verdicts at or above a threshold, from held-out probabilities."""
         held_out = self.fitted.held_out
         return self._rate(~held_out.right, held_out.confidence >= threshold)
 
@@ -368,22 +369,22 @@ class CalibrationResult:
 
 
 def calibrate(pairs: JudgedPairs, groups: Sequence[str], target: Target | None = None) -> CalibrationResult:
-    """Fit to all pairs, and judge the fitting by doing all of it again without each fold in turn.
+    """Fit to all pairs, and evaluate the procedure by cross-fitting.
 
     Args:
-        pairs: Labelled pairs with what a judge said of them.
-        groups: What each shares with the pairs that are not independent of it; these stay in one fold.
-        target: What the threshold shall reach; nine verdicts in ten by default.
+        pairs: Labelled pairs with a judge's probabilities.
+        groups: The group of each pair. Pairs of a group are not independent and stay in one fold.
+        target: Target of the threshold. Default: give nine verdicts in ten.
 
     Raises:
-        InputError: There are fewer groups than folds, or no threshold reaches the risk asked for.
+        InputError: There are fewer groups than folds, or no threshold reaches the risk.
     """
     wanted = target or Target()
     numbers = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)
     if numbers.max() + 1 < FOLDS:
         raise InputError(
-            f"expected pairs of {FOLDS} groups or more, to fit on some and measure on others; found "
-            f"{numbers.max() + 1}. Add pairs from other documents, or leave out `group` where pairs are independent."
+            f"expected pairs from at least {FOLDS} groups, to fit on some and measure on others; found "
+            f"{numbers.max() + 1}. Add pairs from other documents, or leave out `group` if the pairs are independent."
         )
     fitted = fit(pairs, numbers, wanted)
     if fitted.threshold is None:
@@ -395,7 +396,7 @@ def calibrate(pairs: JudgedPairs, groups: Sequence[str], target: Target | None =
         other = fit(pairs.only(rest), numbers[rest], wanted)
         scaled = other.scaling.of(pairs.only(inside))
         after[inside] = scaled.probabilities
-        # A risk out of reach without this fold: nothing is answered in it.
+        # If no threshold reaches the risk, every pair of the fold is abstained from.
         answered[inside] = scaled.confidence >= (1.01 if other.threshold is None else other.threshold)
     return CalibrationResult(fitted, pairs, numbers, pairs._replace(probabilities=after), answered, FOLDS)
 
@@ -403,20 +404,20 @@ def calibrate(pairs: JudgedPairs, groups: Sequence[str], target: Target | None =
 def _out_of_reach(fitted: FittedScaling, target: Target) -> InputError:
     least = min(_reliable(fitted.held_out), key=lambda point: point.risk or 0.0)
     return InputError(
-        f"expected a threshold at which no more than {target.risk:g} of the verdicts are wrong, {RELIABLE} of them or "
-        f"more still given; found none: the least is {least.risk or 0.0:.3f}, abstaining below {least.threshold:.2f}. "
-        "Raise the risk, label more, or use a better judge."
+        f"expected a threshold with a risk of at most {target.risk:g} that keeps at least {RELIABLE} verdicts; found "
+        f"none: the lowest risk is {least.risk or 0.0:.3f}, abstaining below {least.threshold:.2f}. Raise the risk, "
+        "label more pairs, or use a better judge."
     )
 
 
 def fit(pairs: JudgedPairs, groups: Integers, target: Target) -> FittedScaling:
-    """The scaling at which the labels are likeliest, and the threshold; biases only if they help on held-out pairs."""
+    """Return the scaling of maximum likelihood, and the threshold; biases are used only if they help held-out pairs."""
     folds = _folds(groups)
     makers = [_by_temperature]
     if all(int((pairs.gold == column).sum()) >= OF_EACH for column in _known(pairs.probabilities)):
         makers.append(_with_bias)
     held_out = [_held_out(pairs, folds, make) for make in makers]
-    losses = [negative_log_likelihood([each]) for each in held_out]
+    losses = [negative_log_likelihood([scaled]) for scaled in held_out]
     best = int(np.argmin(losses))
     return FittedScaling(_rounded(makers[best](pairs)), target.threshold(held_out[best]), held_out[best])
 
@@ -430,13 +431,13 @@ def _with_bias(pairs: JudgedPairs) -> Scaling:
 
 
 def _rounded(scaling: Scaling) -> Scaling:
-    """What is shown is what is used."""
+    """Round the values, so that those shown are those used."""
     bias = tuple(round(value, 4) + 0.0 for value in scaling.bias)
     return replace(scaling, temperature=round(scaling.temperature, 4), bias=bias)
 
 
 def _known(probabilities: Floats) -> Integers:
-    """The labels that the judge ever gives any probability."""
+    """Return the labels that the judge gives a probability above 0 to any pair."""
     return np.flatnonzero(probabilities.any(axis=0))
 
 
@@ -449,7 +450,7 @@ def _held_out(pairs: JudgedPairs, folds: Integers, make: Callable[[JudgedPairs],
 
 
 def _folds(groups: Integers) -> Integers:
-    """The fold of each pair: groups in a drawn order, the large ones first, each into the fold that has least."""
+    """Return the fold of each pair: groups by falling size, ties in random order, each into the smallest fold."""
     numbers, sizes = np.unique(groups, return_counts=True)
     drawn = np.random.default_rng(SEED).permutation(len(numbers))
     filled = np.zeros(FOLDS, dtype=np.int64)
@@ -462,7 +463,7 @@ def _folds(groups: Integers) -> Integers:
 
 
 def _reliable(judged: JudgedPairs) -> list[CurvePoint]:
-    """The curve as far as enough pairs are left."""
+    """Return the part of the curve where enough pairs are answered."""
     return [point for point in _curve(judged) if round(point.coverage * len(judged.gold)) >= RELIABLE]
 
 

@@ -1,4 +1,4 @@
-"""Rates of citations over many answers, with intervals that allow for citations of one answer not being independent."""
+"""Citation rates over many answers, with intervals that account for the dependence of citations within an answer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from vericite.evaluate.resampling import Bootstrap
 from vericite.records import CheckedAnswer, Rate, RateTally, Summary
 
 ALCE = {"citation recall": "answers, mean", "citation precision": "answers, mean"}
-"""The rates that ALCE defines, with what they are of."""
+"""The rates that ALCE defines, with their denominators."""
 _ALCE_MEASURES: dict[str, Measure] = dict(zip(ALCE, (AlceRecall(), AlcePrecision()), strict=True))
 
 
 @dataclass
 class CitationRates:
-    """Rates pooled over the citations of many answers, as VeriCite's paper pools them.
+    """Rates pooled over the citations of many answers, as in the VeriCite paper.
 
-    Supported, contradicted and irrelevant are shares of the judged cases and add up to 1; abstained and
-    failed are shares of all cases, dangling of all citations, uncited of all claims. ALCE's recall and
-    precision are there where documents were left out one at a time: means over answers, computed by the measures
-    ``AlceRecall`` and ``AlcePrecision``. The share of statements is there where claims were judged in statements.
+    Supported, contradicted and irrelevant are shares of the judged cases and add up to 1. Abstained and failed are
+    shares of all cases, dangling of all citations, uncited of all claims. ALCE's recall and precision are means over
+    answers (see ``AlceRecall`` and ``AlcePrecision``); they need verdicts with documents left out one at a time. The
+    share of statements needs claims that were judged statement by statement.
     """
 
     summary: Summary = field(default_factory=Summary)
@@ -32,7 +32,7 @@ class CitationRates:
     _alce: dict[str, list[tuple[float, ...] | None]] = field(default_factory=lambda: {name: [] for name in ALCE})
 
     def add(self, checked: CheckedAnswer) -> None:
-        """One answer's counts."""
+        """Add the counts of an answer."""
         self.answers += 1
         self.summary += checked.summary
         for name, share in SHARES.items():
@@ -42,12 +42,12 @@ class CitationRates:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The rates that there are for what was added."""
+        """The rates that are defined for the added answers."""
         shares = tuple(name for name, share in SHARES.items() if share.given(self.summary))
         return (*shares, *(name for name, parts in self._alce.items() if any(part is not None for part in parts)))
 
     def __getitem__(self, name: str) -> Rate:
-        """The rate of this name, one of ``SHARES`` or ``ALCE``; a mean over answers has no ``count``."""
+        """Return the rate with this name, from ``SHARES`` or ``ALCE``; a mean over answers has no ``count``."""
         if name in SHARES:
             return self._tallies[name].rate
         found = _ALCE_MEASURES[name].estimate(self._alce[name], Bootstrap())
@@ -55,11 +55,11 @@ class CitationRates:
 
     @staticmethod
     def denominator(name: str) -> str:
-        """What the rate of this name is a share of, or a mean over."""
+        """Return the denominator of the rate in words."""
         return SHARES[name].denominator if name in SHARES else ALCE[name]
 
     @property
     def records(self) -> list[dict[str, object]]:
-        """Each rate as JSON has it, with what it is a share of."""
+        """JSON-ready dicts, one per rate, with the denominator."""
         rates = ((name, self[name]) for name in self.names)
         return [{"rate": name, **asdict(rate), "of": self.denominator(name)} for name, rate in rates]

@@ -1,12 +1,12 @@
-"""The rate that people would give a run, from a judge's verdicts on all of it and people's labels on a part.
+"""Estimates of the human-judged rate of a run, from a judge's verdicts on all units and human labels on some.
 
-Prediction-powered inference (Angelopoulos et al. 2023; tuned as in PPI++): the judge's rate over everything, plus what
-people's labels differ from it by where there are both. It holds whatever the judge is worth; a better judge makes the
-interval narrower. Beside it stand the labels alone, and the judge's rate corrected by its sensitivity and
-specificity (Rogan and Gladen 1978).
+The main estimate is prediction-powered inference (Angelopoulos et al. 2023; tuned as in PPI++): the judge's rate over
+all units, plus the mean difference between labels and verdicts on the labelled units. It is valid for any judge; a
+better judge gives a narrower interval. Two other estimates are reported with it: the labels alone, and the judge's rate
+corrected by its sensitivity and specificity (Rogan and Gladen 1978).
 
-All three are linear in what each unit adds, so one variance serves them: units of one answer are added up first, and
-what units of a stratum have in common is taken out of what the labels add.
+All three are linear in the contributions of the units, so they share one variance formula. Units of one answer are
+summed first, and the contributions of labels are centred within each stratum.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from vericite.evaluate.resampling import Floats, Integers, student
 from vericite.records import RateTally
 
 FEWEST = 10
-"""Labels from which a rate is corrected: with fewer an interval would promise what it cannot hold."""
+"""Minimum number of labels; with fewer the interval does not hold its coverage."""
 
 
 @dataclass(frozen=True)
 class PartlyLabelled:
-    """Units that a judge decided, some of which people labelled.
+    """Units with a judge's verdicts, some of which have human labels.
 
     Attributes:
-        judged: What the judge says of each, 1 for supported, else 0.
-        labels: The share of people who say that it is supported; NaN where nobody was asked.
-        strata: What the units to label were drawn by, if they were drawn apart.
-        groups: What units share that are not independent, such as their answer.
+        judged: The judge's verdict on each unit, 1 for supported, else 0.
+        labels: The share of annotators who call the unit supported; NaN without a label.
+        strata: The stratum of each unit, if the units to label were drawn by stratum.
+        groups: The group of each unit, such as its answer. Units of a group are not independent.
     """
 
     judged: Floats
@@ -43,7 +43,7 @@ class PartlyLabelled:
 
     @property
     def labelled(self) -> int:
-        """Units with a label."""
+        """Number of units with a label."""
         return int(np.isfinite(self.labels).sum())
 
 
@@ -53,11 +53,11 @@ class CorrectedRate:
 
     Attributes:
         method: ``automatic``, ``labels``, ``prediction-powered`` or ``sensitivity and specificity``.
-        error: Its standard error.
-        n: Units that it is made of: all, or those with labels.
-        tuning: How far the judge was gone by, from 0, where it is of no use, to 1.
-        to_halve: Labels, those there are included, that would halve the interval; None where even labels of
-            everything would not, or where labels are not what it is made of.
+        error: The standard error.
+        n: Number of units used: all, or those with labels.
+        tuning: Weight of the judge's verdicts, from 0 (not used) to 1.
+        to_halve: Total number of labels that would halve the interval. None if labelling everything would not, or if
+            the method does not depend on labels.
     """
 
     method: str
@@ -71,7 +71,7 @@ class CorrectedRate:
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it."""
+        """JSON-ready dict."""
         return {
             "method": self.method, "value": self.value, "low": self.low, "high": self.high, "error": self.error,
             "n": self.n, "tuning": self.tuning, "to_halve": self.to_halve,
@@ -80,17 +80,17 @@ class CorrectedRate:
 
 @dataclass(frozen=True)
 class Correction:
-    """The rates side by side.
+    """The rate by each method.
 
     Attributes:
-        automatic: By the judge, over everything.
-        labels: By people, over what they labelled, each stratum by its size.
-        corrected: By prediction-powered inference.
-        by_errors: The judge's rate corrected by its sensitivity and specificity; None where it has no better than
+        automatic: The judge's rate over all units.
+        labels: The rate of the labelled units, with strata weighted by their size.
+        corrected: The rate by prediction-powered inference.
+        by_errors: The judge's rate corrected by its sensitivity and specificity; None if the judge is not better than
             chance.
-        sensitivity: Of what people call supported, the share that the judge does.
-        specificity: Of what they do not, the share that it does not.
-        joined: Strata with fewer than two labels, which were joined to others.
+        sensitivity: Share of the units that annotators call supported which the judge calls supported too.
+        specificity: Share of the units that annotators do not call supported which the judge does not either.
+        joined: Number of strata with fewer than two labels, which were merged into others.
     """
 
     automatic: CorrectedRate
@@ -103,21 +103,22 @@ class Correction:
 
     @property
     def rates(self) -> list[CorrectedRate]:
-        """Those there are."""
-        return [one for one in (self.automatic, self.labels, self.corrected, self.by_errors) if one is not None]
+        """The rates that are defined."""
+        rates = (self.automatic, self.labels, self.corrected, self.by_errors)
+        return [rate for rate in rates if rate is not None]
 
 
 def correct(units: PartlyLabelled) -> Correction:
-    """The rate of units that people would find supported.
+    """Estimate the rate of units that annotators would call supported.
 
-    The interval is that for more answers of the kind: it tells also how far another set of questions may fall.
+    The interval is for a population of similar questions, not only for the questions of this run.
 
     Raises:
         InputError: There are fewer than ten labels.
     """
     if units.labelled < FEWEST:
         raise InputError(
-            f"expected labels on {FEWEST} units or more to correct a rate by; found {units.labelled}. Label more."
+            f"expected labels on at least {FEWEST} units to correct a rate; found {units.labelled}. Label more units."
         )
     parts = _Parts.of(units)
     sensitivity, specificity, by_errors = _by_errors(parts)
@@ -134,7 +135,7 @@ def correct(units: PartlyLabelled) -> Correction:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The units as arrays: stratum and group are numbers from 0, ``weight`` is what a labelled unit stands for."""
+    """The units as arrays, with strata and groups numbered from 0."""
 
     judged: Floats
     labels: Floats
@@ -149,7 +150,7 @@ class _Parts:
     def of(cls, units: PartlyLabelled) -> _Parts:
         count = len(units.judged)
         has = np.isfinite(units.labels)
-        stratum, joined = _joined(_numbers(units.strata or [0] * count), has)
+        stratum, joined = _merge_strata(_numbers(units.strata or [0] * count), has)
         return cls(
             units.judged.astype(np.float64),
             np.where(has, units.labels, 0.0),
@@ -171,32 +172,32 @@ class _Parts:
 
     @property
     def weight(self) -> Floats:
-        """What a unit with a label stands for, as a share of all; 0 without one."""
+        """The share of all units that a labelled unit represents; 0 without a label."""
         return self.has * (self.sizes / self.drawn)[self.stratum] / self.units
 
     def by_stratum(self, values: Floats) -> Floats:
-        """The mean of labelled units of each stratum."""
+        """Return the mean over the labelled units of each stratum."""
         return np.bincount(self.stratum, weights=values * self.has, minlength=len(self.sizes)) / self.drawn
 
     def linear(self, values: Floats, predicted: Floats) -> tuple[float, Floats]:
-        """The mean of ``predicted`` over all, plus that of ``values - predicted`` over labels; what each unit adds."""
+        """Return mean(predicted) over all units + mean(values - predicted) over labels, and the part of each unit."""
         inner = np.bincount(self.stratum, weights=predicted, minlength=len(self.sizes)) / self.sizes
         rest = (values - predicted) * self.has
         means = inner + self.by_stratum(rest)
         value = float(means @ self.sizes) / self.units
-        # A stratum's labels know one mean less than there are of them.
+        # Bessel's correction: the mean of each stratum is estimated.
         spread = np.sqrt(self.drawn / np.maximum(self.drawn - 1, 1))
         left = (rest - self.by_stratum(rest)[self.stratum]) * self.weight * spread[self.stratum]
         own = (means - value)[self.stratum] + predicted - inner[self.stratum]
         return value, own / self.units + left
 
     def variance(self, adds: Floats) -> float:
-        """Of a sum over units, those of a group together."""
+        """Return the variance of a sum over units, clustered by group."""
         sums = np.bincount(self.group, weights=adds)
         return float(sums @ sums) * len(sums) / max(len(sums) - 1, 1)
 
     def automatic(self) -> CorrectedRate:
-        """The judge's rate, with the interval that it has everywhere."""
+        """Return the judge's rate, with the same interval as in other reports."""
         tally, mean = RateTally(), float(self.judged.mean())
         supported, sizes = np.bincount(self.group, weights=self.judged), np.bincount(self.group)
         for count, n in zip(supported.tolist(), sizes.tolist(), strict=True):
@@ -206,8 +207,8 @@ class _Parts:
         return CorrectedRate("automatic", mean, found.low or 0.0, found.high or 0.0, error, self.units)
 
     def rate(self, method: str, value: float, adds: Floats, tuning: float | None = None) -> CorrectedRate:
-        """The rate with its interval, from what each unit adds to it."""
-        variance = self.variance(adds) + self._unseen()
+        """Return the rate with its interval, from what each unit adds to it."""
+        variance = self.variance(adds) + self._unseen_variance()
         freedom = len(np.unique(self.group[self.has > 0])) - len(self.sizes)
         inside = min(max(value, 0.0), 1.0)
         low, high = _wilson(inside, variance, self.count, student(max(freedom, 1)))
@@ -222,18 +223,18 @@ class _Parts:
             self._to_halve(variance) if method != _BY_ERRORS else None,
         )
 
-    def _unseen(self) -> float:
-        """What labels that are all alike in a stratum may hide: one of the two more that were not drawn."""
+    def _unseen_variance(self) -> float:
+        """Return the variance for strata with equal labels, as if two more labels had differed from each other."""
         found = 0.0
         for number, (size, drawn) in enumerate(zip(self.sizes.tolist(), self.drawn.tolist(), strict=True)):
-            of = (self.stratum == number) & (self.has > 0)
-            if np.ptp(self.labels[of]) == 0 and drawn < size:
+            inside = (self.stratum == number) & (self.has > 0)
+            if np.ptp(self.labels[inside]) == 0 and drawn < size:
                 share = 1 / (drawn + 2)
                 found += (size / self.units) ** 2 * share * (1 - share) / drawn
         return found
 
     def _to_halve(self, variance: float) -> int | None:
-        """Labels at which the variance is a quarter, as that of n labels falls to that of all units."""
+        """Return the number of labels at which the variance is a quarter of what it is now."""
         value, adds = self.linear(self.labels, np.zeros(self.units))
         plain = float(adds @ adds)
         effect = self.variance((self.judged - self.judged.mean()) / self.units) / max(
@@ -248,11 +249,11 @@ class _Parts:
 
 
 def _tuned(parts: _Parts, method: str, tuning: float | None) -> CorrectedRate:
-    """By as much of the judge as makes the variance least, or by so much."""
+    """Return the rate with this weight of the judge; None: the weight of least variance."""
     _, without = parts.linear(parts.labels, np.zeros(parts.units))
     if tuning is None:
         _, whole = parts.linear(parts.labels, parts.judged)
-        # Both are linear in the tuning, so the variance is a parabola.
+        # The contributions are linear in the tuning, so the variance is a parabola.
         sums = np.bincount(parts.group, weights=without)
         change = np.bincount(parts.group, weights=whole - without)
         length = float(change @ change)
@@ -262,7 +263,7 @@ def _tuned(parts: _Parts, method: str, tuning: float | None) -> CorrectedRate:
 
 
 def _by_errors(parts: _Parts) -> tuple[float | None, float | None, CorrectedRate | None]:
-    """Rogan and Gladen: sensitivity and specificity from the labels, each weighted by what it stands for."""
+    """Return sensitivity, specificity (from weighted labels) and the rate corrected by Rogan and Gladen's method."""
     judged, labels = parts.judged, parts.labels
     nothing = np.zeros(parts.units)
     good, adds_good = parts.linear(labels, nothing)
@@ -286,7 +287,7 @@ def _by_errors(parts: _Parts) -> tuple[float | None, float | None, CorrectedRate
 _BY_ERRORS = "sensitivity and specificity"
 _ROUNDING = 1e-12
 _CHANCE = 0.05
-"""By how much a judge must be above chance: the correction divides by it."""
+"""Minimum of sensitivity + specificity - 1, by which the correction divides."""
 
 
 def _numbers(values: Sequence[Hashable]) -> Integers:
@@ -294,8 +295,8 @@ def _numbers(values: Sequence[Hashable]) -> Integers:
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
 
 
-def _joined(stratum: Integers, has: Floats) -> tuple[Integers, int]:
-    """Strata that have two labels or more; the others are joined to the one with the fewest of these."""
+def _merge_strata(stratum: Integers, has: Floats) -> tuple[Integers, int]:
+    """Merge strata with fewer than two labels into the smallest other one; return the strata and how many merged."""
     drawn = np.bincount(stratum, weights=has)
     thin = np.flatnonzero(drawn < 2)
     if not len(thin):
@@ -307,7 +308,7 @@ def _joined(stratum: Integers, has: Floats) -> tuple[Integers, int]:
 
 
 def _wilson(value: float, variance: float, n: int, far: float) -> tuple[float, float]:
-    """Wilson's interval of a share whose variance is as of so many independent units."""
+    """Return Wilson's interval of a share, for the effective number of independent units with this variance."""
     inside = min(max(value, 0.5 / n), 1 - 0.5 / n)
     size = inside * (1 - inside) / variance if variance > 0 else float(n)
     middle = (value + far**2 / (2 * size)) / (1 + far**2 / size)
@@ -317,15 +318,15 @@ def _wilson(value: float, variance: float, n: int, far: float) -> tuple[float, f
 
 @dataclass(frozen=True)
 class LabelledVerdict:
-    """A verdict and what people said of it.
+    """A verdict with its human labels.
 
     Attributes:
-        sure: The probability of the verdict; None where the judge gives none.
-        supported: The probability that the source supports the claim; None where the judge gives none.
-        verdict: What the judge said.
-        people: The share of people to whom the claim is supported.
-        same: The share of people who say what the verdict says.
-        weight: How many verdicts it stands for.
+        sure: The probability of the verdict; None if the judge gives none.
+        supported: The probability that the source supports the claim; None if the judge gives none.
+        verdict: The judge's label.
+        people: The share of annotators who call the claim supported.
+        same: The share of annotators who agree with the verdict.
+        weight: The number of verdicts that it represents.
     """
 
     sure: float | None
@@ -338,7 +339,7 @@ class LabelledVerdict:
 
 @dataclass(frozen=True)
 class SystemByPeople:
-    """A system's rates side by side, and the verdicts that people labelled."""
+    """A system's rates by each method, and the verdicts with human labels."""
 
     name: str
     correction: Correction

@@ -1,7 +1,7 @@
-"""Encoders of texts that are compared: vectors of tokens with BERTScore's matching, and of whole texts for MAUVE.
+"""Text encoders for measures: token vectors with BERTScore's matching, and text vectors for MAUVE.
 
-The matching is the package bert-score's: each token is matched with the nearest one of the other text, by cosine.
-Tokens that frame a text can be matched, and are not counted. Figures are not rescaled.
+The matching is that of the package bert-score: each token is matched with the nearest token of the other text, by
+cosine. Special tokens can be matched but are not counted. Scores are not rescaled.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Array = NDArray[np.float32]
 
 
 class TokenVectors(NamedTuple):
-    """A text as its tokens' vectors of unit length [tokens, width].
+    """The token vectors of a text, of unit length [tokens, width].
 
-    ``counted`` says which of them are of the text and do not frame it; ``cut`` whether the model read less than all.
+    ``counted`` is False for special tokens; ``cut`` is whether the text was truncated.
     """
 
     vectors: Array
@@ -36,20 +36,20 @@ class TokenVectors(NamedTuple):
 
 
 class EmbedsTokens(Protocol):
-    """Makes vectors of tokens."""
+    """Encodes texts as token vectors."""
 
     @property
     def signature(self) -> str:
-        """Which model, and which of its layers."""
+        """Identifies the model and its layer."""
         ...
 
     def tokens(self, texts: Iterable[str]) -> Iterator[TokenVectors]:
-        """Those of each text, in order."""
+        """Yield the token vectors of each text, in order."""
         ...
 
 
 class Overlap(NamedTuple):
-    """How far two texts say the same, token by token."""
+    """BERTScore of two texts."""
 
     precision: float
     recall: float
@@ -57,7 +57,7 @@ class Overlap(NamedTuple):
 
 
 def overlap(answer: TokenVectors, reference: TokenVectors) -> Overlap:
-    """BERTScore of an answer beside a reference; 0 where one of them has no token."""
+    """Return the BERTScore of an answer against a reference; 0 if one of them has no tokens."""
     if not (answer.counted.any() and reference.counted.any()):
         return Overlap(0.0, 0.0, 0.0)
     likeness = answer.vectors @ reference.vectors.T
@@ -68,19 +68,19 @@ def overlap(answer: TokenVectors, reference: TokenVectors) -> Overlap:
 
 
 def best_overlap(answer: TokenVectors, references: Sequence[TokenVectors]) -> Overlap:
-    """The highest of each figure over the references, as bert-score takes it."""
-    each = [overlap(answer, reference) for reference in references]
-    return Overlap(*(max(figures) for figures in zip(*each, strict=True)))
+    """Return the maximum of each score over the references, as bert-score does."""
+    overlaps = [overlap(answer, reference) for reference in references]
+    return Overlap(*(max(scores) for scores in zip(*overlaps, strict=True)))
 
 
 def load_token_encoder(name: str, device: str | None = None) -> EmbedsTokens:
-    """The encoder of a name: ``bundled``, or ``hf:CHECKPOINT`` with a layer behind a ``#`` where another is wanted.
+    """Load a token encoder by name: ``bundled``, ``hf:CHECKPOINT`` or ``hf:CHECKPOINT#LAYER``.
 
     Raises:
-        UnknownNameError: It is neither.
-        InputError: The layer is no number, or there is no such layer.
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder, or not one that is safe to load.
+        UnknownNameError: The name is none of these.
+        InputError: The layer is not a number, or does not exist.
+        ModelMissingError: The checkpoint does not exist.
+        ModelCardError: The checkpoint is not an encoder, or is not safe to load.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
     checkpoint = _checkpoint(name)
@@ -88,20 +88,20 @@ def load_token_encoder(name: str, device: str | None = None) -> EmbedsTokens:
         return BundledTokens()
     checkpoint, mark, layer = checkpoint.partition("#")
     if mark and not layer.isdecimal():
-        raise InputError(f"expected the number of a layer behind #, as in hf:roberta-large#17; found {layer!r}")
+        raise InputError(f"expected a layer number after #, as in hf:roberta-large#17; found {layer!r}")
     return CheckpointTokens(checkpoint, int(layer) if mark else None, device)
 
 
 def load_text_encoder(name: str, device: str | None = None) -> Embeds:
-    """The encoder of a name: ``bundled``, or ``hf:CHECKPOINT``.
+    """Load a text encoder by name: ``bundled`` or ``hf:CHECKPOINT``.
 
-    Of a decoder, such as GPT-2, a text's vector is that of its last token, as in the package mauve-text; of others it
-    is the mean of all.
+    A decoder such as GPT-2 encodes a text as the vector of its last token, as in the package mauve-text. Other models
+    use the mean over all tokens.
 
     Raises:
-        UnknownNameError: It is neither.
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is not one that is safe to load.
+        UnknownNameError: The name is none of these.
+        ModelMissingError: The checkpoint does not exist.
+        ModelCardError: The checkpoint is not safe to load.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
     checkpoint = _checkpoint(name)
@@ -110,15 +110,15 @@ def load_text_encoder(name: str, device: str | None = None) -> Embeds:
     from vericite.retrieve.hf import HFEmbedder, is_decoder
 
     pooling = "last" if is_decoder(checkpoint) else "mean"
-    return HFEmbedder(checkpoint, pooling=pooling, device=device, max_tokens=_MOST_TOKENS, unit=False)
+    return HFEmbedder(checkpoint, pooling=pooling, device=device, max_tokens=_MAX_TOKENS, unit=False)
 
 
-_MOST_TOKENS = 1024
-"""Of a text for MAUVE, where a model reads as many; as in mauve-text."""
+_MAX_TOKENS = 1024
+"""Maximum tokens per text for MAUVE, as in mauve-text."""
 
 
 def _checkpoint(name: str) -> str | None:
-    """The checkpoint that is named; None for the bundled model."""
+    """Return the name of the checkpoint; None for the bundled model."""
     if name == "bundled":
         return None
     if not name.startswith("hf:"):
@@ -127,23 +127,24 @@ def _checkpoint(name: str) -> str | None:
 
 
 _STATES = "states"
-"""What our graphs call the states of tokens."""
+"""Name of the token states in the bundled graphs."""
 
 
 class _StatesEngine(Engine):
-    """The engine, with the states of tokens beside a model's own output."""
+    """An engine that also returns token states, as a second output."""
 
     def _graph(self, path: Path) -> str | bytes:
-        # Protobuf joins messages that follow each other: a model whose graph (7) has an output (12) of this name (1).
+        # Protobuf merges concatenated messages. This appends a model whose graph (field 7) has an output (12) with
+        # this name (1).
         output = _field(12, _field(1, _STATES.encode()))
         return path.read_bytes() + _field(7, output)
 
     def tokens(self, texts: Sequence[str]) -> Iterator[TokenVectors]:
-        """Those of each text, a text a core."""
+        """Yield the token vectors of each text, with one text per thread."""
         with ThreadPoolExecutor(self.threads) as pool:
-            yield from pool.map(self._of_one, self.encoder.encode(texts))
+            yield from pool.map(self._token_vectors, self.encoder.encode(texts))
 
-    def _of_one(self, encoding: EncodedInput) -> TokenVectors:
+    def _token_vectors(self, encoding: EncodedInput) -> TokenVectors:
         states: Array = self._score([encoding], output=1)[0]
         counted = np.ones(len(states), dtype=np.bool_)
         counted[[0, -1]] = False
@@ -151,7 +152,7 @@ class _StatesEngine(Engine):
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """A short field of a protobuf message that holds a text or a message."""
+    """Encode a protobuf field with a string or message of at most 127 bytes."""
     return bytes([number << 3 | 2, len(content)]) + content
 
 
@@ -160,25 +161,25 @@ def _unit(states: Array) -> Array:
 
 
 _AT_ONCE = 64
-"""Texts whose vectors are in memory together."""
+"""Number of texts whose vectors are in memory at a time."""
 
 
 class BundledTokens:
-    """The last layer of the embedder that the package brings."""
+    """The last layer of the bundled embedder."""
 
     def __init__(self, folder: ModelFolder | None = None) -> None:
         self._engine = _StatesEngine(folder or ModelFolder.bundled(EMBEDDER))
 
     @property
     def signature(self) -> str:
-        """That of the embedder."""
+        """The signature of the embedder, with the layer."""
         return f"{self._engine.folder.signature}(last layer)"
 
     def tokens(self, texts: Iterable[str]) -> Iterator[TokenVectors]:
-        """Those of each text, in order."""
+        """Yield the token vectors of each text, in order."""
         source = iter(texts)
-        while some := list(islice(source, _AT_ONCE)):
-            yield from self._engine.tokens(some)
+        while batch := list(islice(source, _AT_ONCE)):
+            yield from self._engine.tokens(batch)
 
 
 LAYERS: Mapping[str, int] = {
@@ -189,24 +190,24 @@ LAYERS: Mapping[str, int] = {
     "distilbert-base-uncased": 5,
     "deberta-xlarge-mnli": 40,
 }
-"""The layers that bert-score takes, by the last part of a checkpoint's name; of others the last layer is taken."""
+"""The layers that bert-score uses, by the last part of the checkpoint's name. Other checkpoints use the last layer."""
 
 _SPACED = frozenset({"roberta", "gpt2"})
-"""Kinds of models that bert-score gives a space before the first word, so that it is spelt as any other."""
+"""Model types for which bert-score adds a space before the first word, so that it is tokenized like any other."""
 
 
 class CheckpointTokens:
-    """A layer of a checkpoint. Runs in 32-bit floats on a processor and in bfloat16 on CUDA.
+    """A layer of a checkpoint. Runs in float32 on a CPU and in bfloat16 on CUDA.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
-        layer: Which layer's states are taken, counted from 1; None for the one that bert-score takes.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
+        layer: The layer whose states to use, counted from 1. Default: the layer that bert-score uses.
+        device: ``cpu``, ``cuda``, ``cuda:1`` or ``mps``. Default: the fastest available.
 
     Raises:
-        ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder, or not one that is safe to load.
-        InputError: There is no such device or layer.
+        ModelMissingError: The checkpoint does not exist.
+        ModelCardError: The checkpoint is not an encoder, or is not safe to load.
+        InputError: The device or layer does not exist.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
@@ -222,17 +223,17 @@ class CheckpointTokens:
         layers: int = config.num_hidden_layers
         self.layer = LAYERS.get(found.name.rpartition("/")[2].casefold(), layers) if layer is None else layer
         if not 1 <= self.layer <= layers:
-            raise InputError(f"expected a layer from 1 to {layers} of {found.name}; found {self.layer}")
+            raise InputError(f"expected a layer of {found.name} from 1 to {layers}; found {self.layer}")
         self._space = " " if config.model_type in _SPACED else ""
         self._reader = hf.Reader(self._loaded)
         self._name = found.name
         self.signature = f"hf:{found.signature}(layer {self.layer})"
 
     def tokens(self, texts: Iterable[str]) -> Iterator[TokenVectors]:
-        """Those of each text, in order.
+        """Yield the token vectors of each text, in order.
 
         Raises:
-            ModelError: The model breaks, gives no numbers, or has not enough memory.
+            ModelError: The model fails, returns NaN, or runs out of memory.
         """
         yield from self._hf.in_batches(texts, self._loaded, self._encode, self._score, self._hf.refuse_too_large)
 
@@ -245,7 +246,9 @@ class CheckpointTokens:
             states = self._loaded.model(**inputs, output_hidden_states=True).hidden_states[self.layer]
             found: Array = states.float().cpu().numpy()
         if not all(np.isfinite(row[: len(item.ids)]).all() for row, item in zip(found, batch, strict=True)):
-            raise ModelError(f"expected numbers from {self._name}; found none. Try another device or checkpoint")
+            raise ModelError(
+                f"expected finite numbers from {self._name}; found NaN or infinity. Try another device or checkpoint"
+            )
         return [
             TokenVectors(
                 _unit(row[: len(item.ids)]),

@@ -1,4 +1,4 @@
-"""Gates: shares of a check that must be reached, or must not be exceeded."""
+"""Gates: minimum or maximum shares that a check must meet."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Outcome = Literal["passed", "failed", "undecided"]
 
 @dataclass(frozen=True)
 class GateShare:
-    """What a gate counts.
+    """The definition of a gate's share.
 
     Attributes:
-        count: The cases, citations or sentences of the kind.
-        of: Those that the share is of, without the ones that could not be judged.
-        unknown: Cases that could not be judged: each may be of the kind or not.
-        denominator: What the share is of, in words.
+        count: The numerator.
+        of: The denominator, without cases that could not be judged.
+        unknown: Number of cases that could not be judged. Each could count in the numerator or not.
+        denominator: The denominator in words.
     """
 
     count: Callable[[Summary], int]
@@ -55,7 +55,7 @@ GATE_SHARES: dict[str, GateShare] = {
     "dangling": GateShare(lambda counts: counts.dangling, lambda counts: counts.citations, _none, "citations"),
     "uncited": GateShare(lambda counts: counts.uncited, lambda counts: counts.claims, _none, "sentences"),
 }
-"""The shares by name. All but ``supported`` are those that ``check`` prints."""
+"""The shares by name. All except ``supported`` are the shares that ``check`` prints."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,23 @@ class Gate:
 
     @property
     def option(self) -> str:
-        """The option that asks for it."""
+        """The command-line option that sets this gate."""
         return f"--fail-{'under' if self.is_minimum else 'over'} {self.name}={self.limit:g}"
 
     def result(self, counts: Summary) -> GateResult:
-        """Whether these counts pass."""
+        """Evaluate the gate on these counts."""
         share = GATE_SHARES[self.name]
         return GateResult(self, share.count(counts), share.of(counts), share.unknown(counts))
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """What a gate was decided by.
+    """The counts of a gate, and its outcome.
 
     Attributes:
-        count: What was counted, out of ``of``.
-        unknown: Cases that could not be judged, which would add to ``of`` and perhaps to ``count``.
+        count: The numerator.
+        of: The denominator.
+        unknown: Cases that could not be judged. They would add to ``of`` and perhaps to ``count``.
     """
 
     gate: Gate
@@ -93,14 +94,14 @@ class GateResult:
 
     @property
     def share(self) -> float | None:
-        """The share of what was judged; None where there was nothing."""
+        """The share of what was judged; None if nothing was."""
         return self.count / self.of if self.of else None
 
     @property
     def outcome(self) -> Outcome:
-        """``undecided`` where the cases that could not be judged may make the difference.
+        """The outcome; ``undecided`` if it depends on the cases that could not be judged.
 
-        A share of nothing is below any minimum, and above no maximum.
+        With nothing to count, a minimum fails and a maximum passes.
         """
         total = self.of + self.unknown
         if not total:
@@ -121,7 +122,7 @@ class GateResult:
 
     @property
     def record(self) -> dict[str, object]:
-        """The result as JSON."""
+        """JSON-ready dict."""
         return {
             "share": self.gate.name,
             "at_least" if self.gate.is_minimum else "at_most": self.gate.limit,
@@ -134,26 +135,26 @@ class GateResult:
 
 
 def parse_gates(under: Iterable[str], over: Iterable[str]) -> list[Gate]:
-    """The gates of ``--fail-under`` and ``--fail-over``.
+    """Parse the values of ``--fail-under`` and ``--fail-over``.
 
-    Each text is ``NAME=SHARE``, several with commas between them. A number alone is ``supported`` for
-    ``--fail-under``.
+    Each value is ``NAME=SHARE``, or several separated by commas. For ``--fail-under`` a number alone means
+    ``supported``.
 
     Raises:
-        InputError: One cannot be read, or the same gate is given twice.
+        InputError: A value cannot be parsed, or a gate is given twice.
     """
     texts = [(text, True) for text in under] + [(text, False) for text in over]
-    gates = [_parsed(part, minimum) for text, minimum in texts for part in text.split(",")]
+    gates = [_parse_gate(part, minimum) for text, minimum in texts for part in text.split(",")]
     seen: set[tuple[str, bool]] = set()
     for gate in gates:
         key = gate.name, gate.is_minimum
         if key in seen:
-            raise InputError(f"expected each gate once; found {gate.option} as a second one. Leave one out.")
+            raise InputError(f"expected each gate once; found {gate.option} as a second value. Give one of them.")
         seen.add(key)
     return gates
 
 
-def _parsed(text: str, is_minimum: bool) -> Gate:
+def _parse_gate(text: str, is_minimum: bool) -> Gate:
     option = "--fail-under" if is_minimum else "--fail-over"
     name, equals, number = (part.strip() for part in text.partition("="))
     if not equals:
@@ -178,6 +179,6 @@ def _parsed(text: str, is_minimum: bool) -> Gate:
 
 
 def overall(results: Sequence[GateResult]) -> Outcome:
-    """``failed`` if any gate failed, else ``undecided`` if any is, else ``passed``."""
+    """Return ``failed`` if any gate failed, else ``undecided`` if any is undecided, else ``passed``."""
     outcomes = {result.outcome for result in results}
     return "failed" if "failed" in outcomes else "undecided" if "undecided" in outcomes else "passed"

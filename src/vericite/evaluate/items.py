@@ -1,7 +1,7 @@
-"""Questions with all that is known of each: answers, gold, labels by people or models, scores of models.
+"""Items: questions with everything that measures read, such as answers, gold, labels and model scores.
 
-Gold, labels and scores are each a line of a JSON Lines file and belong to a question by its ``id``. None needs all its
-fields: a measure that misses one leaves the question out and counts it.
+Gold, labels and scores are JSON Lines records that refer to a question by its ``id``. All other fields are optional. A
+measure leaves out questions that lack a field it needs, and counts them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from vericite.records.base import FrozenDict
 
 
 class ModelScores(Record):
-    """Figures that a model computed of an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
+    """Scores that a model computed for an answer beforehand, by name, such as ``{"bertscore_f1": 0.87}``.
 
-    ``failed`` names those that could not be computed, ``made_by`` the model (with its version and settings) that made
-    the others: scores of theirs are signed with it. ``of`` is a hash of the texts that they were computed of, where
-    ``vericite compute`` made them.
+    ``failed`` names the scores that could not be computed. ``made_by`` is the model that computed the others, with its
+    version and settings; it becomes part of their signature. ``of`` is a hash of the input texts, as written by
+    ``vericite compute``.
     """
 
     id: str = Field(min_length=1)
@@ -45,20 +45,20 @@ class GoldLine(
         ]
     ]
 ):
-    """A line of a gold file: gold, or a question that knows its own."""
+    """A line of a gold file: a gold record, or a question with its gold fields."""
 
     @property
     def gold(self) -> Gold:
-        """It as gold."""
+        """The line as a gold record."""
         return Gold.of(self.root) if isinstance(self.root, Question) else self.root
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Vectors that a model made of an answer and of a reference to it, of one length; ``by`` says which model.
+    """Vectors of an answer and of its reference, with the same length; ``by`` names the model.
 
     Raises:
-        InputError: They are no two rows of finite numbers of one length.
+        InputError: The vectors are not two rows of finite numbers with the same length.
     """
 
     answer: Floats
@@ -70,28 +70,28 @@ class Features:
 
         shapes = [self.answer.shape, self.reference.shape]
         if shapes[0] != shapes[1] or len(shapes[0]) != 1 or not shapes[0][0]:
-            raise InputError(f"expected the vectors of an answer and a reference to be of one length; found {shapes}")
+            raise InputError(f"expected vectors of an answer and a reference with the same length; found {shapes}")
         if not (np.isfinite(self.answer).all() and np.isfinite(self.reference).all()):
             raise InputError("expected vectors of finite numbers; found NaN or infinity. Compute the features again.")
 
 
 @dataclass(frozen=True)
 class Item:
-    """A question and what one system made of it. What is None is not known, and never counted as 0.
+    """A question with the output of one system. None means unknown and never counts as 0.
 
     Attributes:
-        answer: None where the system gave none.
+        answer: The answer; None if the system gave none.
         checked: The verdicts on the answer's citations.
-        ranked: The documents found, by id, the best first.
-        retrieval_scores: Their scores by id, where they are known.
-        exact: The exact answer, the best first, each with its synonyms as in ``Gold.exact``: ``(("yes",),)``. Empty
-            where the system states that it has none, None where it states nothing.
-        scores: Figures that models computed beforehand, by name.
-        scored_by: What computed each of them, by the same names, where that is known.
-        features: What a model made of the answer and of a reference beforehand.
-        failed: Why there is no answer, where that is known.
-        reasoned: The verdicts on the rationale behind the answer, where it has one of its own.
-        changes: What repair changed of the answer.
+        ranked: Ids of the retrieved documents, best first.
+        retrieval_scores: Retrieval scores by document id, if known.
+        exact: The exact answer, best entry first, each entry with its synonyms as in ``Gold.exact``: ``(("yes",),)``.
+            Empty if the system says that it has none; None if it says nothing.
+        scores: Precomputed model scores, by name.
+        scored_by: The model that computed each score, by score name, if known.
+        features: Precomputed vectors of the answer and of a reference.
+        failed: Why there is no answer, if known.
+        reasoned: The verdicts on the answer's rationale, if it has a separate one.
+        changes: The changes that repair made to the answer.
     """
 
     id: str
@@ -111,7 +111,7 @@ class Item:
 
     @property
     def shown(self) -> tuple[str, ...] | None:
-        """The documents found of which the generator saw anything, where it is known what it did not see."""
+        """The retrieved documents that the generator saw; all of them if the answer does not say."""
         if self.ranked is None or self.answer is None:
             return self.ranked
         left_out = {document.document for document in self.answer.trimmed if not document.shown}
@@ -119,9 +119,9 @@ class Item:
 
     @property
     def given(self) -> Answer | None:
-        """The answer, where it says something: it has a sentence, and is no refusal for want of evidence.
+        """The answer, unless it is empty or a refusal for lack of evidence.
 
-        All measures go by this: where an answer is none the question is missing, and only ``AnsweredRate`` counts it.
+        All measures use this. A question without such an answer counts as missing; only ``AnsweredRate`` counts it.
         """
         if self.answer is None or self.answer.insufficient:
             return None
@@ -129,19 +129,19 @@ class Item:
 
     @property
     def refused(self) -> bool:
-        """Whether the answer is there, and is none."""
+        """Whether the answer is empty or a refusal."""
         return self.answer is not None and self.given is None
 
     @property
     def judged(self) -> CheckedAnswer | None:
-        """The verdicts on the answer, where it says something."""
+        """The verdicts on the answer, unless it is empty or a refusal."""
         if self.checked is None or self.refused:
             return None
         return self.checked if self.given is not None or self.checked.summary.claims else None
 
     @property
     def answered(self) -> bool | None:
-        """Whether the question has an answer, in words or an exact one; None where nothing is known of that."""
+        """Whether the question has an answer, in prose or exact; None if that is unknown."""
         if self.given is not None or self.judged is not None:
             return True
         if self.answer is None or not self.answer.insufficient:
@@ -152,7 +152,7 @@ class Item:
         return False
 
     def group(self, by: str) -> str:
-        """The group that scores are shown by: a field of the gold's ``groups``, or its ``type``."""
+        """Return the group of the question: a field of the gold's ``groups``, or its ``type``."""
         if self.gold is None:
             return "(none)"
         known = {"type": self.gold.type, **self.gold.groups}

@@ -1,6 +1,6 @@
-"""A judge calibrated to a user's own labels: these are read, it is asked about them, fitted, and kept.
+"""Calibrate a judge to a user's own labels: read the labels, judge the pairs, fit, and store the result.
 
-It is kept under a name or in a file.
+The result is stored under a name or in a file.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from vericite.verify.judges.wrapped import (
 from vericite.verify.judging import ask
 
 LEAST = 30
-"""Pairs below which nothing is fitted."""
+"""Minimum number of pairs for a fit."""
 ENOUGH = 200
-"""Pairs below which figures are too uncertain to rely on."""
+"""Minimum number of pairs for reliable figures."""
 AT_ONCE = 1024
 
 COMMON = ("supported", "contradicted", "irrelevant")
-"""What a verdict calls a judge's columns."""
+"""The labels of verdicts, in the order of a judge's columns."""
 
 
 class OwnLabel(Record):
-    """A line of a file of labels; fields of other names are passed over.
+    """A line of a file of labels; unknown fields are ignored.
 
     Attributes:
-        label: As a verdict has it, or as a judge's columns are called.
-        group: What the pair shares with others that are not independent of it, such as its document or question;
-            pairs without one that have the same premise count as a group.
+        label: The label of a verdict, or the name of a judge's column.
+        group: The group of the pair, such as its document or question. Pairs of a group are not independent. Default:
+            pairs with the same premise are a group.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -66,17 +66,17 @@ class OwnLabel(Record):
 
     @property
     def column(self) -> int:
-        """The label's column in a judge's probabilities."""
+        """The index of the label in a judge's probabilities."""
         return (COMMON if self.label in COMMON else COLUMNS).index(self.label)
 
     @property
     def group_name(self) -> str:
-        """The name of its group."""
+        """The name of the pair's group."""
         return f"premise {self.premise}" if self.group is None else f"group {self.group}"
 
 
 def read_labels(path: Path) -> tuple[list[OwnLabel], list[RecordError]]:
-    """The labels of a file or of a data set (``scifact:FILE``), and the lines that are none.
+    """Read the labels of a file or a data set (``scifact:FILE``); return them with the lines that cannot be used.
 
     Raises:
         InputError: The file cannot be read, or is empty.
@@ -84,48 +84,51 @@ def read_labels(path: Path) -> tuple[list[OwnLabel], list[RecordError]]:
     labels: list[OwnLabel] = []
     problems: list[RecordError] = []
     if is_named(str(path)):
-        for one in source_named(str(path)).citations(problems):
-            if one.claim.strip() and one.premise.strip():
-                labels.append(OwnLabel(premise=one.premise, claim=one.claim, label=one.label, group=one.group))
+        for citation in source_named(str(path)).citations(problems):
+            if citation.claim.strip() and citation.premise.strip():
+                labels.append(
+                    OwnLabel(premise=citation.premise, claim=citation.claim, label=citation.label, group=citation.group)
+                )
         return labels, problems
-    for _, item in number_jsonl(OwnLabel, path):
-        if isinstance(item, RecordError):
-            problems.append(item)
+    for _, line in number_jsonl(OwnLabel, path):
+        if isinstance(line, RecordError):
+            problems.append(line)
         else:
-            labels.append(item)
+            labels.append(line)
     if not labels and not problems:
-        raise InputError(f'expected labels in {path}, one a line: {{"premise", "claim", "label"}}; found none')
+        raise InputError(f'expected labels in {path}, one per line: {{"premise", "claim", "label"}}; found none')
     return labels, problems
 
 
 def refuse_unusable(labels: Sequence[OwnLabel]) -> None:
-    """Before anything is judged.
+    """Check that a fit to these labels is possible.
 
     Raises:
-        InputError: There are too few, or all have the same label.
+        InputError: There are too few labels, or all are the same.
     """
     if len(labels) < LEAST:
         raise InputError(
-            f"expected {LEAST} labelled pairs or more ({ENOUGH} for figures to rely on); found {len(labels)} that can "
-            "be used. Label more, of the kind that you will check."
+            f"expected at least {LEAST} labelled pairs ({ENOUGH} for reliable figures); found {len(labels)} that can "
+            "be used. Label more pairs like those that you will check."
         )
     found = {COMMON[label.column] for label in labels}
     if len(found) == 1:
         raise InputError(
-            f"expected pairs of at least two labels out of {', '.join(COMMON)}; found only {next(iter(found))}. "
-            "Label pairs of other outcomes too."
+            f"expected pairs with at least two labels out of {', '.join(COMMON)}; found only {next(iter(found))}. "
+            "Label pairs with other outcomes too."
         )
 
 
 @dataclass(frozen=True)
 class JudgedLabels:
-    """What a judge said of labelled pairs; those it failed on are only counted.
+    """A judge's probabilities for labelled pairs; failed pairs are only counted.
 
     Attributes:
-        labels: Those it judged, in their order.
-        judged: The same as numbers. Of a judge that knows no contradiction, contradicted pairs count as irrelevant.
-        failures: Why it could not judge the others, and how many of them.
-        notes: What it noted about those it judged, such as that a premise was cut.
+        labels: The pairs that were judged, in input order.
+        judged: Labels and probabilities as arrays. If the judge never predicts a contradiction, contradicted pairs
+            count as irrelevant.
+        failures: Number of failed pairs by reason.
+        notes: Number of judged pairs by note, such as that a premise was truncated.
     """
 
     labels: tuple[OwnLabel, ...]
@@ -141,50 +144,53 @@ class JudgedLabels:
 
 
 def judge_labels(judge: Judge, labels: Sequence[OwnLabel]) -> JudgedLabels:
-    """Ask a judge about each pair.
+    """Judge each pair.
 
     Raises:
-        InputError: It gives no probabilities, could judge too few, or could not tell those there are apart.
-        PluginError: It broke.
+        InputError: The judge gives no probabilities or fails on too many pairs, or the judged pairs have one label.
+        PluginError: The judge raised an error.
     """
     refuse_ungraded(judge)
     step = judge.pairs_at_once if isinstance(judge, Slow) else AT_ONCE
     pairs = [Pair(label.premise, label.claim) for label in labels]
-    judgements = [one for start in range(0, len(pairs), step) for one in ask(judge, pairs[start : start + step])]
-    if not all(judgement.graded for judgement in judgements if judgement.failure is None):
+    judgements = [
+        judgement for start in range(0, len(pairs), step) for judgement in ask(judge, pairs[start : start + step])
+    ]
+    succeeded = [judgement for judgement in judgements if judgement.failure is None]
+    if not all(judgement.graded for judgement in succeeded):
         raise _ungraded(judge)
-    usable = [label for label, one in zip(labels, judgements, strict=True) if one.failure is None]
-    failures = Counter(one.failure for one in judgements if one.failure is not None)
+    usable = [label for label, judgement in zip(labels, judgements, strict=True) if judgement.failure is None]
+    failures = Counter(judgement.failure for judgement in judgements if judgement.failure is not None)
     if failures and len(usable) < LEAST:
         reason, count = failures.most_common(1)[0]
         raise InputError(
-            f"expected {LEAST} pairs or more that {judge.signature} can judge; found {len(usable)}: {reason} "
-            f"({count} pairs). Mend these, or use another judge."
+            f"expected at least {LEAST} pairs that {judge.signature} can judge; found {len(usable)}: {reason} "
+            f"({count} pairs). Fix these pairs, or use another judge."
         )
     refuse_unusable(usable)
-    probabilities = np.array([one.probabilities for one in judgements if one.failure is None], dtype=np.float64)
+    probabilities = np.array([judgement.probabilities for judgement in succeeded], dtype=np.float64)
     gold = np.array([label.column for label in usable], dtype=np.int64)
-    knows_none = not probabilities[:, CONTRADICTS].any()
-    if knows_none:
+    without_contradiction = not probabilities[:, CONTRADICTS].any()
+    if without_contradiction:
         gold[gold == CONTRADICTS] = NEUTRAL
         if (gold == NEUTRAL).all():
             raise InputError(
-                f"expected pairs of at least two labels; {judge.signature} knows no contradiction, contradicted pairs "
-                f"count as {COMMON[NEUTRAL]}, and only {COMMON[NEUTRAL]} is left. Label {COMMON[ENTAILS]} pairs too, "
-                "or use another judge."
+                f"expected pairs with at least two labels; {judge.signature} never predicts a contradiction, so "
+                f"contradicted pairs count as {COMMON[NEUTRAL]}, and only {COMMON[NEUTRAL]} is left. Label "
+                f"{COMMON[ENTAILS]} pairs too, or use another judge."
             )
-    notes = Counter(one.note for one in judgements if one.failure is None and one.note)
+    notes = Counter(judgement.note for judgement in succeeded if judgement.note)
     judged = JudgedPairs(
         gold, probabilities / probabilities.sum(axis=1, keepdims=True), np.zeros(len(gold), dtype=np.bool_)
     )
-    return JudgedLabels(tuple(usable), judged, failures, notes, knows_none)
+    return JudgedLabels(tuple(usable), judged, failures, notes, without_contradiction)
 
 
 def refuse_ungraded(judge: Judge) -> None:
-    """Before it is asked anything, which may cost money.
+    """Check that a judge gives probabilities, before it is asked anything, which may cost money.
 
     Raises:
-        InputError: It only says labels.
+        InputError: The judge only gives labels.
     """
     if not getattr(judge, "graded", True):
         raise _ungraded(judge)
@@ -192,20 +198,20 @@ def refuse_ungraded(judge: Judge) -> None:
 
 def _ungraded(judge: Judge) -> InputError:
     return InputError(
-        f"expected a judge with probabilities to calibrate; {judge.signature} only says a label. Use another, such as "
-        "bundled or hf:CHECKPOINT."
+        f"expected a judge with probabilities to calibrate; {judge.signature} only gives labels. Use another judge, "
+        "such as bundled or hf:CHECKPOINT."
     )
 
 
 @dataclass(frozen=True)
 class JudgeCalibration:
-    """What was fitted to a judge's answers about a user's labels.
+    """A calibration fitted to a judge's probabilities for a user's labels.
 
     Attributes:
-        base: The name by which the judge is found again, from whatever folder.
+        base: The name of the judge, valid from any folder.
         judge: The judge.
-        judged: What it says of the labels.
-        result: What is fitted to that.
+        judged: The judge's probabilities for the labelled pairs.
+        result: The fit.
     """
 
     base: str
@@ -215,7 +221,7 @@ class JudgeCalibration:
 
     @property
     def stored(self) -> StoredCalibration:
-        """The form in which it is kept."""
+        """The record to store."""
         found = self.result
         shifts = {name: getattr(found, name) for name in ("log_loss", "ece", "brier")}
         first, second, third = found.fitted.scaling.bias
@@ -234,13 +240,16 @@ class JudgeCalibration:
                 risk=found.risk.value,
                 risk_low=found.risk.low,
                 risk_high=found.risk.high,
-                **{name: Shift(before=round(one.before, 6), after=round(one.after, 6)) for name, one in shifts.items()},
+                **{
+                    name: Shift(before=round(shift.before, 6), after=round(shift.after, 6))
+                    for name, shift in shifts.items()
+                },
             ),
         )
 
     @property
     def record(self) -> dict[str, object]:
-        """The figures and what was fitted, as JSON has them."""
+        """JSON-ready dict of the fit and its figures."""
         found = self.result
         return {
             **self.stored.model_dump(mode="json", by_alias=True),
@@ -251,42 +260,42 @@ class JudgeCalibration:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of the figures should know."""
+        """Warnings about how far the figures can be trusted."""
         judged, found = self.judged, self.result
         lines: list[str] = []
         if len(judged.labels) < ENOUGH:
             lines.append(
-                f"expected {ENOUGH} pairs or more for figures to rely on; found {len(judged.labels)}. Label more"
+                f"expected at least {ENOUGH} pairs for reliable figures; found {len(judged.labels)}. Label more pairs"
             )
-        if again := len(judged.labels) - len({(label.premise, label.claim) for label in judged.labels}):
+        if repeated := len(judged.labels) - len({(label.premise, label.claim) for label in judged.labels}):
             lines.append(
-                f"expected each pair of premise and claim once; found {again} that came before, which make the figures "
-                "look surer than they are. Leave them out"
+                f"expected each pair of premise and claim once; found {repeated} duplicates, which make the intervals "
+                "too narrow. Remove them"
             )
         if found.log_loss.after >= found.log_loss.before:
             lines.append(
-                "calibrating does not help on pairs held out: the judge is better as it is, or the labels too few"
+                "calibration does not help on held-out pairs: the judge is better as it is, or there are too few labels"
             )
         if found.fitted.scaling.at_limit:
             lines.append(
-                f"the temperature is at the limit of what is looked at, {found.fitted.scaling.temperature:g}: the "
-                "judge is right or wrong however sure it is; label more, or use another judge"
+                f"the temperature is at the limit of the search range, {found.fitted.scaling.temperature:g}: the "
+                "judge's confidence does not predict whether it is right; label more pairs, or use another judge"
             )
         if judged.without_contradiction:
-            lines.append("the judge knows no contradiction: contradicted pairs count as irrelevant")
+            lines.append("the judge never predicts a contradiction: contradicted pairs count as irrelevant")
         lines += [f"{count} pairs left out: {reason}" for reason, count in judged.failures.most_common(3)]
         lines += [f"{count} pairs: {note}" for note, count in judged.notes.most_common(3)]
         return lines
 
 
 def base_of(judge: str) -> str:
-    """The name by which a judge is found again, from whatever folder.
+    """Return a name of the judge that is valid from any folder.
 
     Raises:
-        InputError: It is calibrated already.
+        InputError: The judge is already calibrated.
     """
     if calibrated_file(judge) is not None:
-        raise InputError(f"expected a judge that is not calibrated yet; found {judge!r}. Name the one under it.")
+        raise InputError(f"expected a judge that is not calibrated yet; found {judge!r}. Name its underlying judge.")
     kind, colon, rest = judge.partition(":")
     folder, mark, labels = rest.partition("#")
     if kind in JUDGES and JUDGES[kind].takes == "CHECKPOINT" and folder and Path(folder).is_dir():
@@ -295,12 +304,12 @@ def base_of(judge: str) -> str:
 
 
 def calibrate_judge(base: str, labels: Sequence[OwnLabel], target: Target) -> JudgeCalibration:
-    """Ask a judge about labelled pairs, and fit its temperature, biases and threshold to what it says.
+    """Judge labelled pairs, and fit a temperature, biases and a threshold to the result.
 
     Raises:
-        InputError: The labels cannot be used, or the judge has no probabilities.
+        InputError: The labels cannot be used, or the judge gives no probabilities.
     """
-    # What can be refused is, before weights are loaded and anything is asked.
+    # Check the labels first: loading weights and asking the judge are expensive.
     refuse_unusable(labels)
     judge = load_judge(base)
     refuse_ungraded(judge)
@@ -309,19 +318,19 @@ def calibrate_judge(base: str, labels: Sequence[OwnLabel], target: Target) -> Ju
 
 
 def place_of(name: str) -> Path:
-    """The file of a user's own judge, in a folder that is there.
+    """Return the file for a user's own judge, and create its folder.
 
     Raises:
-        InputError: Another judge has the name.
+        InputError: Another judge has this name.
     """
     path = stored_path(name)
     if name in judge_names() and name not in own_names():
-        raise InputError(f"expected a name that no judge has yet; found {name!r}. Choose another.")
+        raise InputError(f"expected a name that no judge has yet; found {name!r}. Choose another name.")
     make_folder(path.parent)
     return path
 
 
 def keep(found: JudgeCalibration, path: Path, name: str | None) -> str:
-    """Write it; gives what ``--judge`` takes."""
+    """Store the calibration; return the value for ``--judge``."""
     write_fitted(found.stored, path)
     return name or f"calibrated:{path}"

@@ -1,4 +1,4 @@
-"""What shares of citations are: what each counts, and out of what."""
+"""Definitions of citation shares: the numerator and denominator of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vericite.records import Summary
 
 @dataclass(frozen=True)
 class Share:
-    """What a rate counts, out of what, and whether an evaluation has it at all."""
+    """The numerator and denominator of a rate, and whether it is defined for an evaluation."""
 
     count: Callable[[Summary], int]
     of: Callable[[Summary], int]
@@ -18,7 +18,7 @@ class Share:
     given: Callable[[Summary], bool] = lambda _: True
 
     def counts(self, summary: Summary) -> tuple[int, int]:
-        """What is counted, and out of what."""
+        """Return the numerator and the denominator."""
         return self.count(summary), self.of(summary)
 
 
@@ -43,4 +43,4 @@ SHARES: dict[str, Share] = {
         lambda counts: counts.statements > 0,
     ),
 }
-"""Every rate by name."""
+"""The shares by name."""

@@ -1,4 +1,4 @@
-"""How far raters agree on the same items, and how far measures agree on the order of systems."""
+"""Agreement of raters on the same items, and of measures on the ranking of systems."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from vericite.records import CheckedAnswer, CitationLabel, Labels, Record, Run, 
 from vericite.verify.aggregators import CATEGORIES
 
 Of = Literal["citations", "rationale"]
-"""What is rated in files of labels and of verdicts: citations, or the statements of a rationale."""
+"""The items of labels and verdicts: citations, or the statements of a rationale."""
 
 CATEGORIES_AT_MOST = 100
-"""More labels than this are free text, whose agreement no table of categories tells."""
+"""Maximum number of different labels. More means free text, for which these coefficients make no sense."""
 
 COMMON: dict[CitationLabel, str] = {
     "supports": "supported",
@@ -31,17 +31,18 @@ COMMON: dict[CitationLabel, str] = {
     "neutral": "irrelevant",
     "irrelevant": "irrelevant",
 }
-"""What a verdict calls an assessor's label."""
+"""Maps an assessor's label to the label of a verdict."""
 
 
 class Rating(Record):
-    """One rater's label of one item; a line of a file.
+    """A rater's label of an item; a line of a file.
 
     Attributes:
-        label: None where the rater could not say, or failed to.
-        group: What items that are not independent share, such as their question; by default each is its own.
-        by: What agreement may be shown by, such as how much of the evidence was seen (``CONTEXT-3``). A rating without
-            it, such as a person's who saw all, stands beside those of every value.
+        label: None if the rater gave no label or failed.
+        group: The group of the item, such as its question. Items of a group are not independent. Default: each item is
+            its own group.
+        by: A condition to report agreement by, such as how much evidence the rater saw (``CONTEXT-3``). A rating
+            without one, such as that of a person who saw everything, is compared with the ratings of every condition.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -55,12 +56,12 @@ class Rating(Record):
 
 @dataclass(frozen=True)
 class Agreed:
-    """How far two raters, or all of them, agree by one measure.
+    """The agreement of two raters, or of all raters, by one measure.
 
     Attributes:
-        raters: Whose labels; the reference first.
-        signature: What made it.
-        by: The part of the ratings that this is of; None for all.
+        raters: The raters, the reference first.
+        signature: The version and settings of the figure.
+        by: The condition that the ratings are restricted to; None for all ratings.
     """
 
     measure: str
@@ -71,7 +72,7 @@ class Agreed:
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it; an undefined coefficient is null."""
+        """JSON-ready dict; an undefined coefficient is null."""
         return {
             "measure": self.measure,
             "name": self.found.name,
@@ -84,16 +85,18 @@ class Agreed:
 
 
 def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "citations") -> list[Rating]:
-    """Ratings from files of ratings, of assessors' labels, of verdicts or of runs; files of the last three name theirs.
+    """Read ratings from files of ratings, assessors' labels, verdicts or runs.
+
+    The rater of labels, verdicts and runs is named after the file.
 
     Args:
-        paths: One file or more; a folder of runs stands for its file.
-        problems: Lines that cannot be used are added here, also where an error follows; so is one that labels what
-            the same rater labelled before, in whichever file.
-        of: What is rated in labels and verdicts.
+        paths: One or more files; a folder of runs stands for the file in it.
+        problems: Lines that cannot be used are added here, even if an error is raised later. So are second labels of
+            a rater for the same item, in any file.
+        of: The items of labels and verdicts.
 
     Raises:
-        InputError: A file cannot be read, or holds none of these.
+        InputError: A file cannot be read, or has no ratings.
     """
     from vericite.pipeline.runs import RUNS
 
@@ -106,31 +109,31 @@ def read_ratings(paths: Sequence[Path], problems: list[RecordError], of: Of = "c
             if isinstance(line, RecordError):
                 problems.append(line)
                 continue
-            # Of one line the last word counts: an answer may cite a document twice in a sentence.
-            ratings = {(one.item, one.rater, one.by): one for one in line}
-            if again := [key for key in ratings if key in seen]:
-                item, who, _ = again[0]
-                problem = f"expected one label of a rater for an item; {who!r} labelled {item!r} before"
+            # Within a line the last label counts: a sentence may cite a document twice.
+            ratings = {(rating.item, rating.rater, rating.by): rating for rating in line}
+            if repeated := [key for key in ratings if key in seen]:
+                item, who, _ = repeated[0]
+                problem = f"expected one label per rater and item; {who!r} has already labelled {item!r}"
                 problems.append(RecordError(path, number, "item", problem))
-            found += [one for key, one in ratings.items() if key not in seen]
+            found += [rating for key, rating in ratings.items() if key not in seen]
             seen |= ratings.keys()
         if len(found) == rated:
-            raise InputError(_without(path, of, problems))
+            raise InputError(_no_ratings(path, of, problems))
     return found
 
 
-def _without(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
-    own = next((one for one in problems if one.path == str(path)), None)
+def _no_ratings(path: Path, of: Of, problems: Sequence[RecordError]) -> str:
+    own = next((problem for problem in problems if problem.path == str(path)), None)
     first = f" The first problem: {own}" if own else ""
     other = "rationale" if of == "citations" else "citations"
     return (
-        f'expected ratings in {path}, a line each: {{"item", "rater", "label", "group"?, "by"?}}; or labels, runs or '
-        f"verdicts of {of} (--of {other} reads those of {other}); found none.{first}"
+        f'expected ratings in {path}, one per line: {{"item", "rater", "label", "group"?, "by"?}}; or labels, runs or '
+        f"verdicts on {of} (for those on {other} use --of {other}); found none.{first}"
     )
 
 
 def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating] | RecordError]]:
-    """The ratings of each line."""
+    """Yield the ratings of each line, with its number."""
     fields = first_fields(path)
     if {"verdicts", "summary"} <= fields:
         for number, line in number_jsonl(CheckedAnswer, path):
@@ -147,7 +150,7 @@ def _lines(path: Path, rater: str, of: Of) -> Iterator[tuple[int, list[Rating] |
 
 
 def ratings_of_labels(lines: Iterable[Labels], rater: str, of: Of = "citations") -> list[Rating]:
-    """Assessors' words as ratings: on citations by the labels that verdicts have, on statements by their categories."""
+    """Convert assessors' labels to ratings: of citations with the labels of verdicts, or of statements by category."""
     if of == "rationale":
         return [
             Rating(item=_statement(line.id, index), rater=rater, label=category, group=line.id)
@@ -167,31 +170,31 @@ def ratings_of_labels(lines: Iterable[Labels], rater: str, of: Of = "citations")
 
 
 def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "citations") -> list[Rating]:
-    """Verdicts as ratings; one that was abstained from, or failed, is no label.
+    """Convert verdicts to ratings; abstentions and failures have no label.
 
-    Of citations sentences are counted as the answer has them. Of documents that were judged together each gets its own
-    label where the protocol tells it (``apart``), else the common one. Of a rationale its statements are counted in
-    the order of the text, each with the judge's category; it takes verdicts under protocol reason-verify.
+    Citations are identified by the number of their sentence in the answer. Documents that were judged together get
+    their own labels if the protocol gives them (``apart``), otherwise the common one. Statements of a rationale are
+    numbered in text order and have the judge's category; this needs verdicts under protocol reason-verify.
     """
-    rated = _of_citations if of == "citations" else _of_rationale
-    return [one for answer in checked for one in rated(answer, rater)]
+    rate = _of_citations if of == "citations" else _of_rationale
+    return [rating for answer in checked for rating in rate(answer, rater)]
 
 
 def ratings_of_run(run: Run, rater: str, of: Of = "citations") -> list[Rating]:
-    """The verdicts of a run as ratings; on a rationale those of each number of documents, by ``CONTEXT-3`` ..."""
+    """Convert a run's verdicts to ratings; a rationale has ratings per context size (``CONTEXT-3``, ...)."""
     if of == "citations":
         return ratings_of_verdicts([run.checked], rater)
     judged = run.contexts or ([] if run.rationale is None else [run.rationale])
     return [
-        one.model_copy(update={"by": f"CONTEXT-{found.context}"})
-        for found in judged
-        for one in ratings_of_verdicts([found.checked], rater, of)
+        rating.model_copy(update={"by": f"CONTEXT-{rationale.context}"})
+        for rationale in judged
+        for rating in ratings_of_verdicts([rationale.checked], rater, of)
     ]
 
 
 def _of_citations(answer: CheckedAnswer, rater: str) -> list[Rating]:
     judgements = [*answer.verdicts, *answer.failures, *answer.uncited]
-    index = {start: number for number, start in enumerate(sorted({one.start for one in judgements}))}
+    index = {start: number for number, start in enumerate(sorted({judgement.start for judgement in judgements}))}
     found: list[Rating] = []
     for verdict in answer.verdicts:
         for document in verdict.documents:
@@ -209,19 +212,23 @@ def _of_rationale(answer: CheckedAnswer, rater: str) -> list[Rating]:
     if not judges_rationales(answer):
         return []
     known: list[tuple[int, bool, StatementVerdict]] = [
-        (verdict.start, verdict.abstained, one) for verdict in answer.verdicts for one in verdict.statements
+        (verdict.start, verdict.abstained, statement) for verdict in answer.verdicts for statement in verdict.statements
     ]
-    known += [(failure.start, False, one) for failure in answer.failures for one in failure.statements]
-    ordered = sorted(known, key=lambda it: it[0])
+    known += [(failure.start, False, statement) for failure in answer.failures for statement in failure.statements]
+    ordered = sorted(known, key=lambda entry: entry[0])
     return [
         Rating(
             item=_statement(answer.id, index),
             rater=rater,
-            # A judge without the paper's categories says nothing of them.
-            label=one.native if one.native in CATEGORIES and one.label is not None and not unsure else None,
+            # Labels of judges that do not use the paper's categories are left out.
+            label=(
+                statement.native
+                if statement.native in CATEGORIES and statement.label is not None and not abstained
+                else None
+            ),
             group=answer.id,
         )
-        for index, (_, unsure, one) in enumerate(ordered)
+        for index, (_, abstained, statement) in enumerate(ordered)
     ]
 
 
@@ -233,20 +240,19 @@ def agree(
     bootstrap: Bootstrap | None = None,
     by: bool = False,
 ) -> list[Agreed]:
-    """How far raters agree.
+    """Compute the agreement of raters.
 
     Args:
-        ratings: One label of one rater a row.
-        measures: By which coefficients.
-        reference: The rater, such as a person, that each other is held against; without one each pair is.
-        categories: All labels there are, in their order, which weights and an ordinal alpha need; by default those
-            that were given.
-        bootstrap: How intervals are drawn.
-        by: Whether each value of ``Rating.by`` is also shown apart.
+        ratings: Ratings of any number of raters and items.
+        measures: The coefficients to compute.
+        reference: The rater, such as a person, that the others are compared with. Default: compare each pair.
+        categories: All possible labels in order, needed for weights and an ordinal alpha. Default: the labels found.
+        bootstrap: Settings of the intervals.
+        by: Report each value of ``Rating.by`` separately.
 
     Raises:
-        InputError: The reference rated nothing, there are fewer than two raters, more categories than a table
-            takes, or none in their order where a measure needs it.
+        InputError: The reference has no ratings, there are fewer than two raters or too many categories, or a measure
+            needs ordered categories and none are given.
     """
     raters = _raters(ratings, reference)
     known = _categories(ratings, measures, categories)
@@ -263,32 +269,32 @@ def agree(
 
 
 def _raters(ratings: Sequence[Rating], reference: str | None) -> list[str]:
-    """The raters, the reference first."""
+    """Return the raters, the reference first."""
     raters = sorted({rating.rater for rating in ratings}, key=lambda rater: (rater != reference, rater))
     if reference is not None and (not raters or raters[0] != reference):
         raise InputError(f"expected the reference to be one of the raters ({', '.join(raters)}); found {reference!r}")
     if len(raters) < 2:
-        raise InputError(f"expected labels of two raters or more; found those of {', '.join(raters) or 'none'}")
+        raise InputError(f"expected labels of at least two raters; found those of {', '.join(raters) or 'none'}")
     return raters
 
 
 def _categories(
     ratings: Sequence[Rating], measures: Sequence[AgreementMeasure], categories: Sequence[str] | None
 ) -> list[str]:
-    """All labels there are; their order is not for us to guess where it counts."""
-    known = list(categories) if categories else sorted({it.label for it in ratings if it.label is not None})
+    """Return all possible labels; where their order matters, it must be given."""
+    known = list(categories) if categories else sorted({one.label for one in ratings if one.label is not None})
     ordered = next((measure for measure in measures if measure.ordered), None)
     if ordered is not None and not categories:
         raise InputError(
-            f"expected all labels in their order, which {ordered} needs; found none. Give --categories "
-            f"{','.join(known[:CATEGORIES_AT_MOST])} in the order that they have."
+            f"expected all labels in order, which {ordered} needs; found none. Give --categories "
+            f"{','.join(known[:CATEGORIES_AT_MOST])} in the right order."
         )
     if len(set(known)) < len(known):
         raise InputError(f"expected each category once; found {', '.join(known)}")
     if len(known) > CATEGORIES_AT_MOST:
         raise InputError(
             f"expected at most {CATEGORIES_AT_MOST} different labels; found {len(known)}, such as {known[0]!r}. "
-            "Agreement is on labels of a closed set: map free text to categories first."
+            "Agreement needs a closed set of labels: map free text to categories first."
         )
     return known
 
@@ -297,7 +303,7 @@ _Parts = dict[str | None, list[Rating]]
 
 
 def _parts(ratings: Sequence[Rating]) -> _Parts:
-    """Ratings by what they may be shown by; those of none stand beside the items of every value."""
+    """Group ratings by condition; those without one are added to every condition that has their item."""
     values = sorted({rating.by for rating in ratings if rating.by is not None})
     everywhere = [rating for rating in ratings if rating.by is None]
     if not values:
@@ -329,11 +335,11 @@ def _compared(measure: AgreementMeasure, raters: Sequence[str], reference: str |
         return [tuple(raters)]
     if reference is not None:
         return [(reference, other) for other in raters[1:]]
-    return [(one, other) for index, one in enumerate(raters) for other in raters[index + 1 :]]
+    return list(combinations(raters, 2))
 
 
 def _rated(parts: _Parts, raters: Sequence[str], categories: Sequence[str]) -> RatedItems:
-    """Items that none of these raters saw are not theirs to agree on; those that one did not see are missing."""
+    """Return the items that at least one of these raters saw; labels of the other raters are missing."""
     column = {rater: index for index, rater in enumerate(raters)}
     table: dict[tuple[str | None, str], list[str | None]] = {}
     groups: dict[tuple[str | None, str], str | None] = {}
@@ -342,17 +348,17 @@ def _rated(parts: _Parts, raters: Sequence[str], categories: Sequence[str]) -> R
             if rating.rater in column:
                 row = table.setdefault((value, rating.item), [None] * len(raters))
                 row[column[rating.rater]] = rating.label
-                # The item itself holds what several values show of it together.
+                # Several conditions can have the same item: without a group, they form one.
                 groups[value, rating.item] = rating.group or f"item {rating.item}"
     return RatedItems(list(table.values()), categories, list(groups.values()))
 
 
 Scores = Mapping[str, Mapping[str, float | None]]
-"""By measure, each system's figure."""
+"""The score of each system, by measure."""
 
 
 class ScoreLine(Record):
-    """A figure of a system, as ``vericite score --out`` writes them; fields of other names are passed over."""
+    """A score of a system, as written by ``vericite score --out``; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -364,7 +370,7 @@ class ScoreLine(Record):
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """How far two measures rank the same systems alike, and what made the figure."""
+    """The correlation of two measures' rankings of the same systems, with its signature."""
 
     first: str
     second: str
@@ -373,7 +379,7 @@ class RankCorrelation:
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it; an undefined coefficient is null."""
+        """JSON-ready dict; an undefined coefficient is null."""
         return {
             "name": self.found.name,
             "first": self.first,
@@ -384,7 +390,7 @@ class RankCorrelation:
 
 
 def read_scores(paths: Sequence[Path]) -> tuple[dict[str, dict[str, float | None]], list[RecordError]]:
-    """Figures over all questions (not those of groups), by measure and system; a bad line costs itself alone.
+    """Read scores over all questions (not of groups), by measure and system; return them with the bad lines.
 
     Raises:
         InputError: A file cannot be read.
@@ -398,13 +404,13 @@ def read_scores(paths: Sequence[Path]) -> tuple[dict[str, dict[str, float | None
             elif line.group is not None:
                 continue
             elif line.system in found.setdefault(line.measure, {}):
-                problem = f"expected one figure a system and measure; {line.system!r} had {line.measure} before"
+                problem = f"expected one score per system and measure; {line.system!r} already has {line.measure}"
                 problems.append(RecordError(path, number, "system", problem))
             else:
                 found[line.measure][line.system] = line.value
     if not found and not problems:
         files = ", ".join(map(str, paths))
-        raise InputError(f'expected figures in {files}, one a line: {{"system", "measure", "value"}}; found none')
+        raise InputError(f'expected scores in {files}, one per line: {{"system", "measure", "value"}}; found none')
     return found, problems
 
 
@@ -414,14 +420,14 @@ def correlate_rankings(
     reference: str | None = None,
     bootstrap: Bootstrap | None = None,
 ) -> list[RankCorrelation]:
-    """How far measures rank systems alike: each against the reference, or each pair.
+    """Correlate the rankings of systems by several measures: each with the reference, or each pair.
 
     Raises:
-        InputError: There are fewer than two measures with figures, or the reference is none of them.
+        InputError: Fewer than two measures have scores, or the reference is not one of them.
     """
     names = sorted(scores)
     if len(names) < 2:
-        raise InputError(f"expected figures of two measures or more; found those of {', '.join(names) or 'none'}")
+        raise InputError(f"expected scores of at least two measures; found those of {', '.join(names) or 'none'}")
     if reference is not None and reference not in scores:
         raise InputError(f"expected the reference to be one of {', '.join(names)}; found {reference!r}")
     pairs = [(reference, name) for name in names if name != reference] if reference else list(combinations(names, 2))

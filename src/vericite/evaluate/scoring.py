@@ -1,4 +1,4 @@
-"""Measures of a system's answers, each with its interval and the signature of what made it, or why it has no figure."""
+"""Scores of systems: measures with intervals and signatures, comparisons, and reasons for undefined scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vericite.errors import UnknownNameError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import StoredScore
 from vericite.evaluate.measures.measure import Measure, Need, Parts
-from vericite.evaluate.measures.registry import reads, what_is_known
+from vericite.evaluate.measures.registry import available_inputs, reads
 from vericite.evaluate.resampling import Bootstrap, Estimate
 from vericite.evaluate.significance import PERMUTATIONS, Comparison, Scored, compare, corrected
 from vericite.records import Answer, Claim, Labels, Span
@@ -25,27 +25,27 @@ from vericite.version import __version__
 
 @dataclass(frozen=True)
 class System:
-    """A system's name and what it made of each question."""
+    """A system's name and its output for each question."""
 
     name: str
     items: tuple[Item, ...]
 
 
 def system_names(locations: Sequence[Path]) -> list[str]:
-    """A name for each system: that of its file or folder, with as many of the folders above as tell them apart.
+    """Name each system after its file or folder, with as many parent folders as needed to make the names unique.
 
-    ``x/answers.jsonl`` is named as its folder is.
+    ``x/answers.jsonl`` is named after its folder.
     """
-    parts = [_name_parts(location) for location in locations]
-    for depth in range(1, max(map(len, parts), default=1) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
+    paths = [_name_parts(location) for location in locations]
+    for depth in range(1, max(map(len, paths), default=1) + 1):
+        names = ["/".join(parts[-depth:]) for parts in paths]
         if len(set(names)) == len(names):
             return names
-    return [f"{one[-1]} ({number})" for number, one in enumerate(parts, start=1)]
+    return [f"{parts[-1]} ({number})" for number, parts in enumerate(paths, start=1)]
 
 
 def _name_parts(location: Path) -> tuple[str, ...]:
-    """A path's folders and its name, without an ending; a folder has none, whatever dots are in its name."""
+    """Return a path's parts without the file extension; the name of a folder is kept whole."""
     location = location.resolve()
     if location.is_dir():
         return location.parts
@@ -55,12 +55,12 @@ def _name_parts(location: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measure of one system, over all questions or those of a group.
+    """The score of a system by a measure, over all questions or those of a group.
 
     Attributes:
-        estimate: The figure; its ``n`` are the questions it is made of, ``missing`` those that it could not be made of
-            and ``empty`` those with nothing to count.
-        signature: What made it: version, interval, judge and protocol where verdicts were read, packages.
+        estimate: The score; ``n`` is the number of questions used, ``missing`` of those that could not be used and
+            ``empty`` of those with nothing to count.
+        signature: The version, interval method and packages, and the judge and protocol if verdicts were used.
     """
 
     system: str
@@ -71,7 +71,7 @@ class Figure:
 
     @property
     def record(self) -> dict[str, object]:
-        """It as JSON has it."""
+        """JSON-ready dict."""
         found = self.estimate
         return {
             "system": self.system,
@@ -87,31 +87,36 @@ class Figure:
 
 
 Missing = Literal["out", "zero"]
-"""What a question that a system has nothing for does to a measure against gold: it is left out and counted, as
-trec_eval does, or it counts 0, as trec_eval does with ``-c``."""
+"""How a measure against gold treats a question without output: left out and counted, as trec_eval does, or scored 0,
+as trec_eval does with ``-c``."""
 
 
 def counts_zero(measure: Measure) -> bool:
-    """Whether a missing answer can count 0 in a measure: it is one against gold, and 0 is the worst."""
+    """Whether a missing answer can be scored 0: the measure compares with gold, and 0 is its worst value."""
     return "gold" in measure.needs and measure.higher_is_better is True
 
 
 def _completed(measure: Measure, items: Sequence[Item], missing: Missing) -> Sequence[Item]:
-    """The questions with an empty ranking and an answer that says nothing right where the system has none."""
+    """With ``missing="zero"``, give questions without output an empty ranking and an answer with no content."""
     return [_empty(item) for item in items] if missing == "zero" and counts_zero(measure) else items
 
 
 def _empty(item: Item) -> Item:
     if item.given is not None or item.judged is not None or item.gold is None:
         return item if item.ranked is not None else replace(item, ranked=())
-    said = item.exact is not None and not item.refused
+    has_exact = item.exact is not None and not item.refused
     labels = item.labels or Labels(id=item.id, nuggets=0, matches=())
-    # As many sentences as the gold speaks of, none of which says or cites anything.
-    count = 1 + max((it.sentence for it in item.gold.citations or ()), default=0)
-    claims = tuple(Claim(text="-", span=Span(start=2 * place, end=2 * place + 1)) for place in range(count))
-    silence = Answer(id=item.id, text=" ".join("-" * count), claims=claims, documents=(), question=None)
+    # As many placeholder sentences as the gold refers to.
+    count = 1 + max((citation.sentence for citation in item.gold.citations or ()), default=0)
+    claims = tuple(Claim(text="-", span=Span(start=2 * index, end=2 * index + 1)) for index in range(count))
+    placeholder = Answer(id=item.id, text=" ".join("-" * count), claims=claims, documents=(), question=None)
     return replace(
-        item, answer=silence, exact=item.exact if said else (), ranked=item.ranked or (), labels=labels, failed=None
+        item,
+        answer=placeholder,
+        exact=item.exact if has_exact else (),
+        ranked=item.ranked or (),
+        labels=labels,
+        failed=None,
     )
 
 
@@ -122,26 +127,28 @@ def score_systems(
     by: str | None = None,
     missing: Missing = "out",
 ) -> list[Figure]:
-    """Every measure of each system, a system after the other.
+    """Score every system by every measure, one system after the other.
 
-    Where a measure of one system depends on the others, as MAUVE's cells do, all share it.
+    Some measures, such as MAUVE, depend on all systems; these are computed together.
 
     Args:
-        systems: What each made of each question.
-        measures: What to measure.
-        bootstrap: How intervals are drawn.
-        by: A group of the gold, such as ``type``: figures of each of its values follow that of the whole.
-        missing: What a question that a system has nothing for does to measures against gold.
+        systems: The systems with their items.
+        measures: The measures.
+        bootstrap: Settings of the intervals.
+        by: A group of the gold, such as ``type``. The overall score is followed by the score of each group.
+        missing: How measures against gold treat questions without output.
 
     Raises:
-        MissingExtraError: A measure is computed with a package that is not installed.
+        MissingExtraError: A measure needs a package that is not installed.
     """
     drawn = bootstrap or Bootstrap()
-    each = [measure.of_each([_completed(measure, it.items, missing) for it in systems]) for measure in measures]
+    by_measure = [
+        measure.of_each([_completed(measure, system.items, missing) for system in systems]) for measure in measures
+    ]
     return [
         figure
         for index, system in enumerate(systems)
-        for measure, parts in zip(measures, each, strict=True)
+        for measure, parts in zip(measures, by_measure, strict=True)
         for figure in _figures(system, measure, parts[index], drawn, by, missing)
     ]
 
@@ -149,13 +156,13 @@ def score_systems(
 def _figures(
     system: System, measure: Measure, parts: Sequence[Parts | None], drawn: Bootstrap, by: str | None, missing: Missing
 ) -> Iterator[Figure]:
-    """That of the whole, and those of each group."""
+    """Yield the overall score, then that of each group."""
     signature = _signature(measure, system.items, drawn)
     signature += "|missing=0" if missing == "zero" and counts_zero(measure) else ""
     yield Figure(system.name, measure, measure.estimate(parts, drawn), signature)
     groups = [item.group(by) for item in system.items] if by else []
     for group in sorted(set(groups)):
-        chosen = [part for part, its in zip(parts, groups, strict=True) if its == group]
+        chosen = [part for part, own_group in zip(parts, groups, strict=True) if own_group == group]
         yield Figure(system.name, measure, measure.estimate(chosen, drawn), signature, group)
 
 
@@ -166,23 +173,23 @@ def compare_systems(
     bootstrap: Bootstrap | None = None,
     missing: Missing = "out",
 ) -> list[Comparison]:
-    """Two systems in every measure; p is corrected by Holm's method where there are several."""
-    return corrected([_compared(first, second, measure, bootstrap, missing) for measure in measures])
+    """Compare two systems by every measure; with several measures, p is corrected by Holm's method."""
+    return corrected([_compare(first, second, measure, bootstrap, missing) for measure in measures])
 
 
-def each_compared(
+def compare_all_pairs(
     systems: Sequence[System],
     measures: Sequence[Measure],
     bootstrap: Bootstrap | None = None,
     missing: Missing = "out",
 ) -> list[tuple[System, System, Measure, Comparison]]:
-    """Each pair of systems in every measure; p is corrected for all of them together."""
-    known = [(*pair, measure) for pair in combinations(systems, 2) for measure in measures]
-    found = corrected([_compared(*each, bootstrap, missing) for each in known])
-    return [(*each, comparison) for each, comparison in zip(known, found, strict=True)]
+    """Compare each pair of systems by every measure; p is corrected for all comparisons together."""
+    cases = [(*pair, measure) for pair in combinations(systems, 2) for measure in measures]
+    found = corrected([_compare(*case, bootstrap, missing) for case in cases])
+    return [(*case, comparison) for case, comparison in zip(cases, found, strict=True)]
 
 
-def _compared(
+def _compare(
     first: System, second: System, measure: Measure, bootstrap: Bootstrap | None, missing: Missing
 ) -> Comparison:
     systems = (first, second)
@@ -202,24 +209,27 @@ def _signature(measure: Measure, items: Sequence[Item], bootstrap: Bootstrap) ->
 
 
 def packages_of(measure: Measure) -> list[str]:
-    """The packages that compute a measure, with their versions."""
+    """Return the packages that compute a measure, with their versions."""
     return [f"{package}={_version(package)}" for package in measure.packages]
 
 
 _OF_MODELS = frozenset({"verdicts", "scores", "features"})
-"""Needs that another model meets otherwise."""
+"""Needs whose values depend on a model."""
 _OF_TEXT = frozenset({"answer", "exact", "reply"})
-"""Needs that may be met by the text of an answer."""
+"""Needs that are read from the text of an answer."""
 
 
 def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
-    """What made that which is measured: splitter, judge, labellers, models; all of it, where there are several."""
+    """Return the origins of a measure's inputs for its signature: splitter, judge, labellers and models."""
     found: dict[str, set[str]] = {}
     if "verdicts" in measure.needs:
         checked = [(item.reasoned if measure.family == "rationale" else None) or item.checked for item in items]
-        made = [it.provenance for it in checked if it is not None]
-        found = {"checked-with": {it.version for it in made}, "protocol": {it.protocol or "" for it in made}}
-        for provenance in made:
+        origins = [answer.provenance for answer in checked if answer is not None]
+        found = {
+            "checked-with": {provenance.version for provenance in origins},
+            "protocol": {provenance.protocol or "" for provenance in origins},
+        }
+        for provenance in origins:
             for stage, signature in provenance.parts.items():
                 found.setdefault(stage, set()).add(signature)
     if not _OF_TEXT.isdisjoint(measure.needs):
@@ -236,7 +246,7 @@ def made_by(measure: Measure, items: Sequence[Item]) -> list[str]:
 
 
 def scored_by(measure: StoredScore, items: Iterable[Item]) -> set[str]:
-    """The models that computed the figures that a measure reads; an empty name where nobody says."""
+    """Return the models that computed the scores that a measure reads; an empty name if unknown."""
     return {item.scored_by.get(measure.key, "") for item in items if measure.key in item.scores}
 
 
@@ -249,12 +259,12 @@ def _version(package: str) -> str:
 
 
 def signed(bootstrap: Bootstrap, *parts: str) -> str:
-    """Version, how an interval was drawn, and what else there is to tell."""
+    """Return a signature: the version, the interval method and further parts."""
     return "|".join([f"vericite={__version__}", bootstrap.signature, *parts])
 
 
 def comparison_signature(measure: Measure, first: System, second: System, bootstrap: Bootstrap) -> str:
-    """What a comparison by a measure is made of; where two judges differ, what each system was judged by."""
+    """Return the signature of a comparison; if the systems' inputs have different origins, it names both."""
     parts = [f"permutations={PERMUTATIONS}", *packages_of(measure)]
     one, other = (made_by(measure, system.items) for system in (first, second))
     parts += one if one == other else [f"{first.name}: {', '.join(one)}", f"{second.name}: {', '.join(other)}"]
@@ -262,39 +272,39 @@ def comparison_signature(measure: Measure, first: System, second: System, bootst
 
 
 def different_judges_warning(measure: Measure, first: System, second: System) -> str | None:
-    """The warning that two systems' verdicts or scores were not made alike; None where they were, or are not read."""
+    """Return a warning if two systems' verdicts or scores come from different models or settings; otherwise None."""
     if _OF_MODELS.isdisjoint(measure.needs):
         return None
     one, other = (made_by(measure, system.items) for system in (first, second))
-    apart = sorted({part.partition("=")[0] for part in set(one) ^ set(other)})
-    if not one or not other or not apart:
+    different = sorted({part.partition("=")[0] for part in set(one) ^ set(other)})
+    if not one or not other or not different:
         return None
-    what, do = ("verdicts", "Check") if "verdicts" in measure.needs else ("figures", "Compute")
+    what, verb = ("verdicts", "Check") if "verdicts" in measure.needs else ("scores", "Compute")
     return (
-        f"The {what} of {first.name} and {second.name} were made with another {', '.join(apart)}: what differs in "
-        f"{measure} may be that, and not the systems. {do} both alike."
+        f"The {what} of {first.name} and {second.name} differ in {', '.join(different)}: a difference in {measure} may "
+        f"come from that, and not from the systems. {verb} both the same way."
     )
 
 
-_GIVE: dict[Need, str] = {
-    "answer": "answers: name a file of them, or a folder with answers.jsonl",
-    "exact": "answers: name a file of them, or a folder with answers.jsonl or outputs.jsonl",
-    "reply": "answers: name a file of them, or a folder with answers.jsonl",
-    "verdicts": "verdicts: run `vericite check ANSWERS --out verdicts.jsonl` first, then lay that file beside "
-    "answers.jsonl in the system's folder, or give it to `score` with --verdicts",
+_REMEDIES: dict[Need, str] = {
+    "answer": "answers: name a file of answers, or a folder with answers.jsonl",
+    "exact": "answers: name a file of answers, or a folder with answers.jsonl or outputs.jsonl",
+    "reply": "answers: name a file of answers, or a folder with answers.jsonl",
+    "verdicts": "verdicts: run `vericite check ANSWERS --out verdicts.jsonl` first, then put that file next to "
+    "answers.jsonl in the system's folder, or pass it to `score` with --verdicts",
     "gold": "gold: give --gold FILE",
-    "labels": "assessors' labels: lay labels.jsonl into the system's folder, or give `score` --labels FILE",
-    "scores": "figures of models: run `vericite compute` first, or lay scores.jsonl into the system's folder, or give "
+    "labels": "assessors' labels: put labels.jsonl into the system's folder, or give `score` --labels FILE",
+    "scores": "model scores: run `vericite compute` first, or put scores.jsonl into the system's folder, or give "
     "`score` --scores FILE",
-    "features": "vectors: run `vericite compute mauve-features` first, or lay features.npz into the system's folder, "
+    "features": "vectors: run `vericite compute mauve-features` first, or put features.npz into the system's folder, "
     "or give `score` --features FILE",
-    "evidence": "documents retrieved: name a TREC run, lay outputs.jsonl into the system's folder, or give `score` "
+    "evidence": "retrieved documents: name a TREC run, put outputs.jsonl into the system's folder, or give `score` "
     "--outputs FILE",
 }
 
 
 def undefined_reasons(undefined: Iterable[tuple[Measure, System]]) -> list[str]:
-    """A sentence for each reason that measures of a system have no figure, the measures of one reason together."""
+    """Return a sentence for each reason why measures of a system are undefined, grouping measures by reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for measure, system in undefined:
         for reason in _reasons(measure, system):
@@ -306,9 +316,9 @@ def undefined_reasons(undefined: Iterable[tuple[Measure, System]]) -> list[str]:
 
 
 def _reasons(measure: Measure, system: System) -> list[str]:
-    """Empty where all is there, and there is merely nothing to count."""
-    known = what_is_known(system.items)
-    if absent := [_GIVE[need] for need in measure.needs if not known[need]]:
+    """Return the reasons; empty if all inputs are present and there is merely nothing to count."""
+    known = available_inputs(system.items)
+    if absent := [_REMEDIES[need] for need in measure.needs if not known[need]]:
         return [f"it has no {what}" for what in absent]
     if isinstance(measure, StoredScore):
         names = {name for item in system.items for name in item.scores}
@@ -317,6 +327,6 @@ def _reasons(measure: Measure, system: System) -> list[str]:
     if any(part is not None for part in measure.of(system.items)):
         return []
     return [
-        f"it has {' and '.join(reads(type(measure)))}, but no question with all that the measure takes of these; "
-        "`vericite measures` and docs/measures.md say what that is"
+        f"it has {' and '.join(reads(type(measure)))}, but no question with all the fields that the measure needs; "
+        "see `vericite measures` and docs/measures.md"
     ]

@@ -1,4 +1,4 @@
-"""Comparison of two systems on the same questions: difference, interval, test, and one plain sentence."""
+"""Comparison of two systems on the same questions: difference, interval, test, and a sentence that sums them up."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from vericite.errors import InputError
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Statistic, ratio
 
 ALPHA = 0.05
-"""A difference is shown where p is below this."""
+"""A difference is significant if p is below this."""
 
 SAME = 1e-10
-"""Figures closer than this, relative to their size, differ by rounding alone."""
+"""Values with a smaller relative difference than this are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class DifferencePhrase:
-    """The words for a difference: "A {verb} 4.1 {unit} {more} than B".
+    """The wording of a difference: "A {verb} 4.1 {unit} {more} than B".
 
     Attributes:
         measure: What was measured, such as "supported citations".
-        more: Such as "more citations"; by default it is "more in" the measure.
-        scale: What figures are multiplied by to be shown.
+        more: A phrase such as "more citations". Default: "more in" and the measure.
+        scale: Factor by which values are multiplied for display.
     """
 
     measure: str
@@ -38,11 +38,12 @@ class DifferencePhrase:
 
 
 class Effect(NamedTuple):
-    """How large a difference is whatever the number of questions.
+    """An effect size, which does not depend on the number of questions.
 
-    Of scores, Cohen's d_z: the mean difference over the differences' standard deviation; None where all differ by
-    the same, and of one question. Of rates, Cohen's h: the difference of 2 asin(sqrt(rate)); None of sums that are no
-    rate, so many out of so many. 0.2 is small, 0.5 medium, 0.8 large. Where nothing differs it is 0.
+    For scores it is Cohen's d_z: the mean difference divided by the standard deviation of the differences. It is None
+    if all questions differ by the same amount, or there is only one. For rates it is Cohen's h: the difference of
+    2 asin(sqrt(rate)); it is None for statistics that are not rates. 0.2 is small, 0.5 medium, 0.8 large. It is 0 if
+    nothing differs.
     """
 
     name: Literal["d_z", "h"]
@@ -50,12 +51,12 @@ class Effect(NamedTuple):
 
 
 class Test(NamedTuple):
-    """A permutation test's p, and whether all permutations were looked at rather than some drawn."""
+    """The p of a permutation test, and whether all permutations were enumerated instead of sampled."""
 
     p: float | None
     exact: bool
 
-    __test__ = False  # Not one of pytest's.
+    __test__ = False  # pytest would collect a class with this name.
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,15 @@ class Comparison:
     """Two systems on the same questions.
 
     Attributes:
-        values: The figure of each, over the questions compared.
-        difference: The first's less the second's, with the interval of a paired bootstrap over questions. Its ``n``
-            are the questions with something to count in either.
-        test: Two-sided, by swapping the systems' results question by question.
-        compared: Questions that both were scored on.
-        unmatched: Questions that only one of the two has, left out.
-        failed: Questions on which either failed, left out.
-        identical: Every question got the same of both.
-        adjusted: p after Holm's correction for ``among`` comparisons; None where only this one was made.
+        values: The score of each system, over the questions compared.
+        difference: The first score minus the second, with the interval of a paired bootstrap over questions. Its
+            ``n`` is the number of questions with something to count for either system.
+        test: A two-sided test that swaps the systems' results question by question.
+        compared: Number of questions that both were scored on.
+        unmatched: Number of questions that only one system has; these are left out.
+        failed: Number of questions on which either system failed; these are left out.
+        identical: Whether both systems have the same result on every question.
+        adjusted: p after Holm's correction for ``among`` comparisons; None for a single comparison.
     """
 
     first: str
@@ -90,20 +91,20 @@ class Comparison:
 
     @property
     def p(self) -> float | None:
-        """What is decided by: the corrected p where there is one."""
+        """The p that decides: corrected, if there is a correction."""
         return self.test.p if self.adjusted is None else self.adjusted
 
     @property
     def differs(self) -> bool:
-        """Whether a difference is shown."""
+        """Whether the difference is significant."""
         return self.p is not None and self.p < ALPHA
 
     @property
     def sentence(self) -> str:
-        """The whole in one plain sentence, in points to the advantage of the higher one."""
+        """The comparison in one sentence, with the difference in favour of the higher system."""
         value, about = self.difference.value, self.phrase.measure
         if value is None:
-            return f"{self.first} and {self.second} cannot be compared in {about}: {self._hindrance} ({self._counted})."
+            return f"{self.first} and {self.second} cannot be compared in {about}: {self._obstacle} ({self._counted})."
         higher, lower, shown = self.first, self.second, self.difference
         if value < 0:
             higher, lower, shown = lower, higher, -shown
@@ -123,12 +124,12 @@ class Comparison:
         return f"No difference between {higher} and {lower} is shown in {about}: {which} {details}"
 
     @property
-    def _hindrance(self) -> str:
-        """Why there is no difference to tell."""
+    def _obstacle(self) -> str:
+        """The reason why there is no difference."""
         if not self.compared and not self.difference.empty:
             return "no question was scored for both"
         if self.compared and self.effect.name == "d_z":
-            return "their scores are too large to be added up"
+            return "their scores are too large to be summed"
         return "one of the two has nothing to count"
 
     def _interval(self, shown: Estimate) -> str:
@@ -137,7 +138,7 @@ class Comparison:
         return f"95 % interval {self._figure(shown.low, shown)} to {self._figure(shown.high, shown)}"
 
     def _figure(self, value: float | None, shown: Estimate) -> str:
-        """With as many decimals as show that the difference is not 0."""
+        """Format a value with enough decimals to show that the difference is not 0."""
         size, decimals = abs((shown.value or 0.0) * self.phrase.scale), self.phrase.decimals
         while decimals < 6 and SAME < size < 0.5 * 10**-decimals:
             decimals += 1
@@ -165,7 +166,7 @@ class Comparison:
 
 
 def shown_p(p: float) -> str:
-    """Chance as it is printed: "p = 0.006", "p = 0.64", "p < 0.001", and "p = 1" for what is 1 exactly."""
+    """Format p: "p = 0.006", "p = 0.64", "p < 0.001", and "p = 1" only for exactly 1."""
     if p == 1:
         return "p = 1"
     if p < 0.001:
@@ -175,33 +176,33 @@ def shown_p(p: float) -> str:
 
 PERMUTATIONS = 10_000
 EXACT = 12
-"""Questions that differ up to which every way of swapping them is looked at (4,096 of them)."""
+"""Maximum number of differing questions for which all permutations are enumerated (4,096)."""
 SEED = 0
 
 _AT_ONCE = 4_000_000
 
 
 class RatePart(NamedTuple):
-    """What a question adds to a rate: so many counted, out of so many."""
+    """What a question adds to the numerator and denominator of a rate."""
 
     counted: float
     of: float
 
 
 Score = float | tuple[float, ...] | None
-"""Of one question: a score of its own, or a ``RatePart``, or what it adds to the sums of any other statistic; ``EMPTY``
-where there is nothing to score, None where it failed or could not be scored."""
+"""The result of a question: a score, a ``RatePart``, or what it adds to the sums of another statistic. ``EMPTY`` means
+that there is nothing to score, None that it failed or could not be scored."""
 
 EMPTY: Score = ()
-"""A question that a score of its own would be out of nothing, such as that of an answer without a citation."""
+"""The result of a question with nothing to score, such as an answer without a citation."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A system's name, and what each question got, by its id.
+    """A system's name, and the result of each question by id.
 
-    These are scores, whose mean is compared, or parts, of whose sums ``statistic`` is: by default a rate. ``centred``:
-    a draw makes it lower for being a draw, and the interval of a difference is moved to its figure.
+    Results are scores, whose means are compared, or parts, whose sums go into ``statistic`` (default: a rate).
+    ``centred`` is for a statistic whose bootstrap draws are biased: the interval is shifted to the value.
     """
 
     name: str
@@ -212,15 +213,15 @@ class Scored:
 
 @dataclass(frozen=True)
 class Matched:
-    """The questions that both systems were scored on, by id.
+    """The results of two systems on the questions that both were scored on.
 
     Attributes:
-        first: What each question adds to the sums [questions, parts]; of a score, itself and 1.
-        second: Likewise.
-        rates: Whether these are parts, and not scores of questions.
-        unmatched: Questions that only one of the two has.
-        failed: Questions that both have and one could not be scored on.
-        empty: Questions that both have, and one has nothing to score in.
+        first: What each question adds to the first system's sums [questions, parts]; for a score, the score and 1.
+        second: The same for the second system.
+        rates: Whether the results are parts, not scores.
+        unmatched: Number of questions that only one system has.
+        failed: Number of questions that both have and that could not be scored for one of them.
+        empty: Number of questions that both have and that have nothing to score for one of them.
     """
 
     first: Floats
@@ -234,36 +235,36 @@ class Matched:
 
     @property
     def identical(self) -> bool:
-        """Whether every question got the same of both."""
+        """Whether both systems have the same result on every question."""
         return len(self.first) > 0 and bool((self.first == self.second).all())
 
     @property
     def n(self) -> int:
-        """Questions compared."""
+        """Number of questions compared."""
         return len(self.first)
 
     @property
     def width(self) -> int:
-        """Sums that the figure is one of."""
+        """Number of sums that the statistic uses."""
         return self.first.shape[1]
 
 
 def match(first: Scored, second: Scored) -> Matched:
-    """Put two systems' scores side by side.
+    """Match the results of two systems by question.
 
     Raises:
-        InputError: Scores stand beside parts of a rate, which have no common mean.
+        InputError: The results are of different kinds, such as scores and parts of a rate.
     """
     shared = sorted(first.by_question.keys() & second.by_question.keys())
     unmatched = len(first.by_question.keys() ^ second.by_question.keys())
-    pairs = [(first.by_question[one], second.by_question[one]) for one in shared]
+    pairs = [(first.by_question[id], second.by_question[id]) for id in shared]
     scored = [(a, b) for a, b in pairs if not _failed(a) and not _failed(b)]
     known = [(a, b) for a, b in scored if a != EMPTY and b != EMPTY]
     kinds = {len(score) if isinstance(score, tuple) else 0 for pair in known for score in pair}
     if len(kinds) > 1:
         raise InputError(
-            f"expected scores of one kind from {first.name} and {second.name}; found single scores beside parts of a "
-            "rate, or parts of two measures. Compare the same measure of both."
+            f"expected results of one kind from {first.name} and {second.name}; found scores and parts of a rate, or "
+            "parts of two measures. Compare both by the same measure."
         )
     kind = kinds.pop() if kinds else 0
     sides = [np.array([_parts(pair[side]) for pair in known], dtype=np.float64) for side in (0, 1)]
@@ -291,10 +292,10 @@ def compare(
     bootstrap: Bootstrap | None = None,
     permutations: int = PERMUTATIONS,
 ) -> Comparison:
-    """Two systems on the questions that both were scored on; those left out are counted.
+    """Compare two systems on the questions that both were scored on; those left out are counted.
 
     Raises:
-        InputError: Scores stand beside parts of a rate.
+        InputError: The results are of different kinds, such as scores and parts of a rate.
     """
     matched, drawn = match(first, second), bootstrap or Bootstrap()
     difference = _difference(matched, drawn)
@@ -314,7 +315,7 @@ def compare(
 
 
 def _difference(matched: Matched, bootstrap: Bootstrap) -> Estimate:
-    """The first's less the second's; without an interval where all draws are alike, which is no certainty."""
+    """Return the first minus the second; without an interval if all draws are equal, which does not mean certainty."""
     found = _drawn(matched, bootstrap)
     found = replace(found, empty=found.empty + matched.empty)
     return replace(found, low=None, high=None) if found.low == found.high else found
@@ -322,7 +323,7 @@ def _difference(matched: Matched, bootstrap: Bootstrap) -> Estimate:
 
 def _drawn(matched: Matched, bootstrap: Bootstrap) -> Estimate:
     if not matched.rates:
-        # Of the differences themselves, so that where all are 0 the sums are, too.
+        # Draw the differences themselves, so that the sums are exactly 0 if all differences are.
         with np.errstate(over="ignore"):
             gaps = matched.first[:, :1] - matched.second[:, :1]
         if np.isinf(gaps).any():
@@ -348,12 +349,11 @@ def _pooled(parts: Floats, statistic: Statistic) -> float | None:
 
 
 def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: int = SEED) -> Test:
-    """How often a difference at least as large, either way, comes about where the names of the systems mean nothing.
+    """Test a difference by swapping the two results of each question with probability 1/2; two-sided.
 
-    For that both results of a question are swapped or not, for each question alike likely. Where up to 12 questions
-    differ all ways are looked at; of those drawn the one found counts as one more, so p is never 0. A swap after
-    which a rate is out of nothing counts as large. p is 1 where no question differs, and None where there is no
-    difference to test.
+    With up to 12 differing questions all permutations are enumerated. Otherwise they are sampled and the observed one
+    is added, so p is never 0. A permutation for which a rate is undefined counts as extreme. p is 1 if no question
+    differs, and None if there is no difference to test.
     """
     figures = _pooled(matched.first, matched.statistic), _pooled(matched.second, matched.statistic)
     if figures[0] is None or figures[1] is None:
@@ -379,7 +379,7 @@ def permutation_test(matched: Matched, permutations: int = PERMUTATIONS, seed: i
 
 
 def _every(start: int, size: int, questions: int) -> Floats:
-    """Ways of swapping, counted in binary."""
+    """Return a range of all swap patterns, by the binary digits of their numbers."""
     ways = np.arange(start, start + size)[:, None] >> np.arange(questions)
     return (ways & 1).astype(np.float64)
 
@@ -403,7 +403,7 @@ def _effect(matched: Matched) -> Effect:
 
 
 def _is_rate(matched: Matched) -> bool:
-    """Whether the parts are so many out of so many, in whole numbers."""
+    """Whether the statistic is a ratio of counts, in whole numbers."""
     if matched.width != 2 or matched.statistic(np.array([1.0, 2.0])) != 0.5:
         return False
     parts = np.concatenate([matched.first, matched.second])
@@ -412,7 +412,7 @@ def _is_rate(matched: Matched) -> bool:
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Each p after Holm's correction for all of them; one that is undefined stays so and does not count."""
+    """Return each p after Holm's correction; an undefined p stays undefined and does not count."""
     ordered = sorted((p, index) for index, p in enumerate(ps) if p is not None)
     adjusted: list[float | None] = [None] * len(ps)
     reached = 0.0
@@ -423,7 +423,7 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons, decided by p after Holm's correction for all of them."""
+    """Return the comparisons with p after Holm's correction for all of them."""
     adjusted = holm([comparison.test.p for comparison in comparisons])
     among = sum(p is not None for p in adjusted)
     if among < 2:

@@ -1,4 +1,4 @@
-"""From files to systems: the answers of each, with all that lies beside them, and gold."""
+"""Read systems from files: their answers, the files next to them, and gold."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ from vericite.text.citations import CITATIONS
 from vericite.text.references import Library
 from vericite.text.sentences import SPLITTER
 
-BESIDE = ("verdicts", "labels", "scores", "outputs", "features")
-"""What may lie beside the answers of a system: files of these names in its folder, or options of the command."""
+SIDE_FILES = ("verdicts", "labels", "scores", "outputs", "features")
+"""Files that can accompany a system's answers, in its folder or as options of the command."""
 COMPUTED = ("scores-bertscore", "scores-claim-entailment")
-"""Scores that ``vericite compute`` wrote there, a file a measure."""
+"""Files of scores that ``vericite compute`` writes into the folder, one per measure."""
 _ENDINGS = {"features": "npz"}
 
 
 def named_file(kind: str) -> str:
-    """What a file of this kind is called in a system's folder."""
+    """Return the file name for this kind in a system's folder."""
     return f"{kind}.{_ENDINGS.get(kind, 'jsonl')}"
 
 
 def files_in(folder: Path) -> dict[str, Path]:
-    """What lies in a system's folder; without answers of its own, the runs that were kept there."""
-    files = {name: folder / named_file(name) for name in ("answers", *BESIDE, *COMPUTED)}
+    """Return the files in a system's folder by kind; without a file of answers, the saved runs take its place."""
+    files = {name: folder / named_file(name) for name in ("answers", *SIDE_FILES, *COMPUTED)}
     if not files["answers"].is_file():
-        # With it comes the whole pipeline, which few folders need.
+        # A late import: it loads the whole pipeline, which few folders need.
         from vericite.pipeline.runs import RUNS
 
         files["answers"] = folder / RUNS
@@ -64,17 +64,17 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 
 def expect_names(names: Sequence[str], locations: Sequence[Path]) -> None:
-    """Before anything is read.
+    """Check that either no names are given, or a distinct one for each system.
 
     Raises:
-        InputError: Names are given, and not each system has one of its own.
+        InputError: A name is missing, empty or repeated.
     """
     distinct = {name.strip() for name in names} - {""}
     if names and not len(distinct) == len(names) == len(locations):
         count = "1 system" if len(locations) == 1 else f"each of {len(locations)} systems"
         raise InputError(
-            f"expected a name of its own for {count}; found {', '.join(map(repr, names))}. Give --name once a system, "
-            "in their order, or not at all."
+            f"expected a distinct name for {count}; found {', '.join(map(repr, names))}. Give --name once per system, "
+            "in the same order, or not at all."
         )
 
 
@@ -82,11 +82,11 @@ _SIGN = re.compile(r"[\W_]+")
 _SHOWN = 60
 
 
-def other_answer(answer: Answer, checked: CheckedAnswer) -> str | None:
-    """What shows that the verdicts are of another text than this answer; None where nothing does.
+def verdict_mismatch(answer: Answer, checked: CheckedAnswer) -> str | None:
+    """Return evidence that the verdicts belong to a different answer; None if there is none.
 
-    Only what cannot differ of one text is held against the answer: each sentence's words at its place, the documents
-    that its numbers cite, and, where the rules that split sentences are still the same, the sentences themselves.
+    Only properties that are fixed by the text are compared: the words at the offsets of each sentence, the documents
+    cited by number, and, if the same sentence splitter was used, the sentences themselves.
     """
     for judgement in (*checked.verdicts, *checked.failures, *checked.uncited):
         there = answer.text[judgement.start : judgement.end]
@@ -96,20 +96,20 @@ def other_answer(answer: Answer, checked: CheckedAnswer) -> str | None:
 
 
 def _within(claim: str, there: str) -> bool:
-    """Whether the claim is what is left of that text without its markers, links, bullets and other dress."""
+    """Whether the claim's characters occur in the text in order, ignoring markers, links, bullets and punctuation."""
     if len(claim) > 2 * len(there) + 2:
         return False
     characters = iter(_SIGN.sub("", there))
-    return all(one in characters for one in _SIGN.sub("", claim))
+    return all(character in characters for character in _SIGN.sub("", claim))
 
 
 def _other_documents(answer: Answer, checked: CheckedAnswer) -> str | None:
-    """A sentence whose number cites a document of the answer where the verdict knows none of its documents."""
+    """Find a citation by number that refers to another document than the verdict does."""
     known = {document.id for document in answer.documents}
     claims = {(claim.span.start, claim.span.end): claim for claim in answer.claims}
     for judgement in (*checked.verdicts, *checked.failures):
         claim = claims.get((judgement.start, judgement.end))
-        # What is cited by name may be of a file of documents that was not given here, and shows nothing.
+        # Documents cited by name may come from a file that was not given here, so they prove nothing.
         if claim is None or not judgement.documents or not known.isdisjoint(judgement.documents):
             continue
         for citation in claim.citations:
@@ -122,20 +122,22 @@ def _other_documents(answer: Answer, checked: CheckedAnswer) -> str | None:
 
 
 def _other_sentences(answer: Answer, checked: CheckedAnswer) -> str | None:
-    """A sentence that this answer does not have, or more or fewer of them."""
+    """Find a judged sentence that is not in the answer, or a different number of sentences."""
     parts = checked.provenance.parts
     if (parts.get("splitter"), parts.get("citations")) != (SPLITTER, CITATIONS):
         return None
     known = {document.id for document in answer.documents}
     if any(not known.issuperset(judgement.documents) for judgement in (*checked.verdicts, *checked.failures)):
-        # Without a file of documents some links to them are words of their sentence.
+        # Without the file of documents, some links count as words of the sentence.
         return None
     claims = {(claim.span.start, claim.span.end): claim.text for claim in answer.claims}
     for judgement in (*checked.verdicts, *checked.failures, *checked.uncited):
         if claims.get((judgement.start, judgement.end)) != judgement.claim:
-            return f"verdicts on {_short(judgement.claim)}, which is no sentence of this answer"
-    found, here = checked.summary.claims, len(answer.claims)
-    return None if found == here else f"verdicts on an answer of {found} sentences, where this one has {here}"
+            return f"verdicts on {_short(judgement.claim)}, which is not a sentence of this answer"
+    judged, present = checked.summary.claims, len(answer.claims)
+    if judged == present:
+        return None
+    return f"verdicts on an answer with {judged} sentences, where this one has {present}"
 
 
 def _short(text: str) -> str:
@@ -146,24 +148,24 @@ _Line = TypeVar("_Line", bound=BaseModel)
 _Kept = TypeVar("_Kept")
 
 NO_ANSWER = "no answer to this question"
-"""Why a question failed of which a system that answers others has nothing."""
+"""The failure reason for a question without output from a system that answers others."""
 
 _FileLine = tuple[Path, int]
-"""A file, and the line in it."""
+"""A file and a line number."""
 
 
-OF_SYSTEM = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
-"""The id of an answer in MedAESQA's file, which holds those of many systems: its question's id and its system's."""
+SYSTEM_ID = re.compile(r"(?P<question>.+)-(?P<system>M\d{1,3})")
+"""The ids in MedAESQA's file, which has answers of many systems: a question's id and a system's name."""
 
 
 class SystemOutput(Record):
-    """What a system returns of a question beside an answer in words.
+    """A system's output for a question, other than a prose answer.
 
     Attributes:
-        retrieved: Documents by id, the best first.
-        retrieval_scores: Their scores, where they are known; only measures that break ties otherwise read them.
-        exact: Its exact answer: ranked entries, each with its synonyms, as in ``Question.gold_exact``.
-        failed: Why it gave no answer.
+        retrieved: Ids of the retrieved documents, best first.
+        retrieval_scores: Their scores, if known; only measures with their own order of ties use them.
+        exact: The exact answer: ranked entries, each with its synonyms, as in ``Question.gold_exact``.
+        failed: Why there is no answer.
     """
 
     id: str = Field(min_length=1)
@@ -174,19 +176,19 @@ class SystemOutput(Record):
 
 
 class _PlainAnswer(AnswerToCheck):
-    """An answer of which only the words are scored, and no citation is checked, needs no documents."""
+    """An answer whose documents are optional, because only its text is scored."""
 
     documents: tuple[SourceText, ...] = ()
 
 
 @dataclass
 class SystemFiles:
-    """All that was read of one system, by the ids of its questions.
+    """Everything read for a system, by question id.
 
     Attributes:
         paths: The files that were read.
-        columns: Which columns of a table of answers hold what.
-        where: Where the verdicts, labels, scores and features of a question stand, by what they are and its id.
+        columns: The roles of the columns in a table of answers.
+        where: The file and line of verdicts, labels, scores and features, by kind and question id.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
@@ -204,26 +206,26 @@ class SystemFiles:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The questions that the system was asked: those it answered, or else those that anything is known of."""
+        """The questions that the system was asked; without outputs, the questions with labels, scores or features."""
         asked = {id for kind in (self.answers, self.runs, self.verdicts, self.outputs) for id in kind}
         return frozenset(asked or {id for kind in (self.labels, self.scores, self.features) for id in kind})
 
     @property
     def answers_anything(self) -> bool:
-        """Whether the system answers at all, and does not only retrieve, or is known by labels and scores alone."""
+        """Whether the system gives answers, and not only retrieval results, labels or scores."""
         answered = any(output.exact is not None or output.failed is not None for output in self.outputs.values())
         return bool(self.answers or self.runs or self.verdicts) or answered
 
     def system(self, name: str, gold: Mapping[str, Gold] | None = None) -> System:
-        """The system, a question at a time; questions of the gold that it has nothing of are there, and missing."""
+        """Build the system; questions in the gold without output become items without an answer."""
         known = gold or {}
         ids = self.ids if self._asked_anything or not known else frozenset[str]()
-        # Of a system that was not asked for answers, that there is none is no failure.
+        # A missing answer is a failure only for a system that gives answers.
         absent = NO_ANSWER if self.answers_anything else None
         return System(name, tuple(self._item(id, known.get(id), absent) for id in sorted(ids | known.keys())))
 
     def strays(self, gold: Mapping[str, Gold] | None = None) -> list[RecordError]:
-        """Labels, scores and features of questions that were never asked: a misspelt id is no question of its own."""
+        """Report labels, scores and features for unknown questions, such as those with a misspelt id."""
         known = self.ids | (gold or {}).keys() if self._asked_anything or not gold else gold.keys()
         return [
             RecordError(path, line, "id", f"expected the id of a question that has an answer or gold; found {id!r}")
@@ -232,33 +234,35 @@ class SystemFiles:
             if id not in known
         ]
 
-    def leave_out_others(self) -> None:
-        """Verdicts of another answer under the same id say nothing of this one: they are a problem, and not counted."""
+    def drop_foreign_verdicts(self) -> None:
+        """Drop verdicts that belong to a different answer with the same id, and report them as problems."""
         for id, (path, line) in self.where.get("verdicts", {}).items():
             run, checked = self.runs.get(id), self.verdicts[id]
             answer = self.answers.get(id) or (run.answer if run else None)
-            found = other_answer(answer, checked) if answer else None
+            found = verdict_mismatch(answer, checked) if answer else None
             if found is not None:
                 problem = (
                     f"expected verdicts on the answer {id!r} as it is; found {found}. These verdicts are left out: run "
-                    "`vericite check` on the answers again, with --out, and give what it writes"
+                    "`vericite check` on the answers again, with --out, and use the new file"
                 )
                 self.problems.append(RecordError(path, line, "verdicts", problem))
                 del self.verdicts[id]
 
-    def apart(self) -> dict[str, SystemFiles]:
-        """The systems of a file of many by name, where every id names one, by their questions' ids; else none."""
-        parts = [OF_SYSTEM.fullmatch(id) for id in self.ids]
-        if not all(parts):
+    def split_by_system(self) -> dict[str, SystemFiles]:
+        """Split a file of many systems by name, if every id includes a system's name; otherwise return nothing."""
+        matches = [SYSTEM_ID.fullmatch(id) for id in self.ids]
+        if not all(matches):
             return {}
-        names = sorted({part["system"] for part in parts if part}, key=lambda name: int(name[1:]))
+        names = sorted({match["system"] for match in matches if match}, key=lambda name: int(name[1:]))
         return {name: self._of_system(name) for name in names}
 
     def _of_system(self, name: str) -> SystemFiles:
         end = f"-{name}"
         kinds = ("answers", "runs", "verdicts", "labels", "scores", "scored_by", "outputs", "features")
-        held = {kind: getattr(self, kind).items() for kind in kinds}
-        own = {kind: {id.removesuffix(end): it for id, it in of if id.endswith(end)} for kind, of in held.items()}
+        own = {
+            kind: {id.removesuffix(end): value for id, value in getattr(self, kind).items() if id.endswith(end)}
+            for kind in kinds
+        }
         return replace(self, **own)
 
     @property
@@ -287,12 +291,12 @@ class SystemFiles:
 
 
 def _with_run(item: Item, run: Run) -> Item:
-    """The item, and of its run what nothing else says."""
-    made = None if run.answer.failed else run
+    """Fill the item's missing fields from its run."""
+    succeeded = None if run.answer.failed else run
     return replace(
         item,
-        answer=item.answer or (made and made.answer),
-        checked=item.checked or (made and made.checked),
+        answer=item.answer or (succeeded and succeeded.answer),
+        checked=item.checked or (succeeded and succeeded.checked),
         reasoned=run.rationale.checked if run.rationale else None,
         scores={**_numbers_of(run), **item.scores},
         exact=run.answer.exact if item.exact is None else item.exact,
@@ -304,7 +308,7 @@ def _with_run(item: Item, run: Run) -> Item:
 
 
 def _numbers_of(run: Run) -> dict[str, float]:
-    """What the judge of a rationale says in numbers, for ``ModelScore``."""
+    """Return the numeric scores of the rationale's judge, for ``ModelScore``."""
     judged = run.rationale
     if judged is None:
         return {}
@@ -314,17 +318,17 @@ def _numbers_of(run: Run) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class LoadedSystems:
-    """Systems as they were read, and every file that they were read from."""
+    """Systems, and the files that they were read from."""
 
     systems: tuple[System, ...]
     paths: tuple[Path, ...]
 
     @property
     def groups(self) -> list[str]:
-        """What scores of them may be shown by."""
-        gold = [item.gold for system in self.systems for item in system.items if item.gold]
-        named = {name for one in gold for name in one.groups}
-        return sorted(named | ({"type"} if any(one.type for one in gold) else set()))
+        """The names of groups in the gold, by which scores can be shown."""
+        golds = [item.gold for system in self.systems for item in system.items if item.gold]
+        named = {name for gold in golds for name in gold.groups}
+        return sorted(named | ({"type"} if any(gold.type for gold in golds) else set()))
 
 
 def read_systems(
@@ -337,22 +341,23 @@ def read_systems(
     columns: str | None = None,
     whole: bool = False,
 ) -> LoadedSystems:
-    """Systems, with their gold. Those of a file of many, as MedAESQA's, are each one of its own.
+    """Read systems with their gold.
 
-    They are not where the gold has the ids of the file, each of which names a question and a system.
+    A file with answers of many systems, such as MedAESQA's, is split into its systems, unless the gold has the file's
+    own ids.
 
     Args:
-        locations: Each as ``read_system`` takes it.
-        problems: Lines that cannot be used are added here, also where an error follows.
-        gold: What is right.
-        beside: Files beside the one system.
+        locations: Locations of systems, as for ``read_system``.
+        problems: Lines that cannot be used are added here, even if an error is raised later.
+        gold: The gold file.
+        beside: Files that accompany the answers, if there is a single system.
         documents: Documents that answers cite by PMID, DOI or address.
-        names: What to call the systems; by default ``system_names`` does.
-        columns: Which columns of tables of answers hold what, as for ``answers_in``.
-        whole: Leave a file of many systems together, with the ids that it has.
+        names: Names of the systems. Default: see ``system_names``.
+        columns: The roles of the columns in tables of answers, as for ``answers_in``.
+        whole: Do not split a file of many systems; keep its ids.
 
     Raises:
-        InputError: A file cannot be read, or the gold is of other questions.
+        InputError: A file cannot be read, or the gold has none of the questions.
     """
     expect_names(names, locations)
     known, paths = None, [gold] if gold else []
@@ -365,13 +370,13 @@ def read_systems(
         given = read_system(location, dict(beside or {}), library, problems, columns)
         problems += given.strays(known)
         before = f"{name}/" if names or len(locations) > 1 else ""
-        # Gold with the ids that the file has is of the file as it is.
+        # Gold with the file's own ids belongs to the unsplit file.
         whole_here = whole or not given.ids.isdisjoint(known or ())
-        apart = {} if whole_here else {f"{before}{part}": files for part, files in given.apart().items()}
-        found = apart or {name: given}
+        parts = {} if whole_here else {f"{before}{part}": files for part, files in given.split_by_system().items()}
+        found = parts or {name: given}
         if known is not None and gold is not None:
             _expect_shared({id for files in found.values() for id in files.ids}, known, location, gold)
-        systems += [files.system(each, known) for each, files in found.items()]
+        systems += [files.system(system, known) for system, files in found.items()]
         paths += given.paths
     return LoadedSystems(tuple(systems), tuple(paths))
 
@@ -379,12 +384,12 @@ def read_systems(
 def _expect_shared(ids: Collection[str], gold: Collection[str], location: Path, path: Path) -> None:
     if not set(ids) & set(gold):
         raise InputError(
-            f"expected {location} and {path} to be of the same questions; found no id in both: {_some(ids)} here, "
-            f"{_some(gold)} in the gold. Give a question one id."
+            f"expected {location} and {path} to have the same questions; found no common id: {_first_ids(ids)} here, "
+            f"{_first_ids(gold)} in the gold. Use the same ids in both files."
         )
 
 
-def _some(ids: Collection[str]) -> str:
+def _first_ids(ids: Collection[str]) -> str:
     return ", ".join(map(repr, sorted(ids)[:3])) + (" ..." if len(ids) > 3 else "")
 
 
@@ -395,22 +400,22 @@ def read_system(
     problems: list[RecordError] | None = None,
     columns: str | None = None,
 ) -> SystemFiles:
-    """What a system made of its questions.
+    """Read the output of a system.
 
     Args:
-        location: A file of answers in any format, of runs or verdicts; a TREC run; or a folder with ``answers.jsonl``
-            and what lies beside it: ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl``,
-            ``features.npz``; or one of runs, as ``ask --save`` keeps them.
-        beside: Files that lie elsewhere, by these names.
+        location: A file of answers in any format, of runs or of verdicts; a TREC run; a folder with ``answers.jsonl``
+            and optionally ``verdicts.jsonl``, ``labels.jsonl``, ``scores.jsonl``, ``outputs.jsonl`` and
+            ``features.npz``; or a folder of runs, as written by ``ask --save``.
+        beside: Files in other places, by kind.
         documents: Documents that answers cite by PMID, DOI or address.
-        problems: Where lines that cannot be used are added, so that they are known also where an error follows.
-        columns: Which columns of a table of answers hold what.
+        problems: Lines that cannot be used are added here, even if an error is raised later.
+        columns: The roles of the columns in a table of answers.
 
     Raises:
-        InputError: A file cannot be read, the folder has none of these, or there is nothing in them.
+        InputError: A file cannot be read, the folder has none of these files, or they are empty.
     """
     if location == STDIN:
-        # It is looked into before it is read.
+        # Its first line is inspected before it is read.
         STANDARD_INPUT.keep()
     given = SystemFiles(problems=[] if problems is None else problems, columns=columns)
     before = len(given.problems)
@@ -421,29 +426,29 @@ def read_system(
         files = {**files_in(location), **files}
         if not files:
             raise InputError(
-                f"expected answers.jsonl or {', '.join(map(named_file, BESIDE))}, or the runs of `ask --save`, in "
-                f"{location}; found none. Name a file of answers, or put them there under these names."
+                f"expected answers.jsonl or {', '.join(map(named_file, SIDE_FILES))}, or the runs of `ask --save`, in "
+                f"{location}; found none. Name a file of answers, or put files with these names there."
             )
     else:
         files["answers"] = location
     for name, path in files.items():
         given.paths.append(path)
         _READERS[name](path, given, documents)
-    given.leave_out_others()
+    given.drop_foreign_verdicts()
     if not given.ids:
         first = f" The first problem: {given.problems[before]}" if len(given.problems) > before else ""
-        raise InputError(f"expected answers, or what is known of them, in {location}; found none.{first}")
+        raise InputError(f"expected answers, verdicts, labels or scores in {location}; found none.{first}")
     return given
 
 
 def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
-    """Gold by the id of its question.
+    """Read gold by question id.
 
-    A file has lines of gold, questions that know their own, TREC's relevance judgements, or AutoJudge's nugget banks;
-    or a data set is named, as in ``bioasq:FILE``.
+    The path is a file of gold records, questions with gold fields, TREC relevance judgements or AutoJudge nugget banks,
+    or a named data set, as in ``bioasq:FILE``.
 
     Raises:
-        InputError: The file cannot be read, or holds nothing of the kind.
+        InputError: The file cannot be read, or has no gold.
     """
     problems: list[RecordError] = []
     if path == STDIN:
@@ -459,12 +464,12 @@ def read_gold(path: Path) -> tuple[dict[str, Gold], list[RecordError]]:
         found = {id: line.gold for id, line in lines.items()}
     if not found:
         first = f" The first problem: {problems[0]}" if problems else ""
-        raise InputError(f'expected gold in {path}, a line a question: {{"id", "ideal"?, ...}}; found none.{first}')
+        raise InputError(f'expected gold in {path}, one question per line: {{"id", "ideal"?, ...}}; found none.{first}')
     return found, problems
 
 
 def _read_data_set(source: DatasetSource, given: SystemFiles, documents: Iterable[Document]) -> None:
-    """The answers of a data set, and what assessors said of them."""
+    """Read the answers of a data set, and their labels."""
     given.paths += source.paths
     library = Library(tuple(documents))
     for entry in source.entries(given.problems):
@@ -508,10 +513,10 @@ def _read_labels(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
 def _read_scores(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
     where = given.where.setdefault("scores", {})
     for id, line in _keep(number_jsonl(ModelScores, path), path, lambda line: line.id, given.problems, where).items():
-        there, by = given.scores.setdefault(id, {}), given.scored_by.setdefault(id, {})
-        # What the user laid there comes first, and stays.
-        new = {name: value for name, value in line.scores.items() if name not in there}
-        there.update(new)
+        known, by = given.scores.setdefault(id, {}), given.scored_by.setdefault(id, {})
+        # The user's own file is read first and takes precedence.
+        new = {name: value for name, value in line.scores.items() if name not in known}
+        known.update(new)
         by.update(dict.fromkeys(new, line.made_by) if line.made_by else {})
 
 
@@ -520,9 +525,9 @@ def _read_outputs(path: Path, given: SystemFiles, _: Iterable[Document]) -> None
 
 
 def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> None:
-    """Vectors by the ids of their questions: arrays ``ids``, ``answer`` and ``reference`` of as many rows.
+    """Read vectors by question id: the arrays ``ids``, ``answer`` and ``reference``, with a row per question.
 
-    A further one, ``made_by``, has the name of the model.
+    The optional array ``made_by`` has the name of the model.
     """
     import numpy as np
 
@@ -535,8 +540,8 @@ def _read_features(path: Path, given: SystemFiles, _: Iterable[Document]) -> Non
         rows = list(zip(map(str, ids.tolist()), answer.astype(np.float64), reference.astype(np.float64), strict=True))
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise InputError(
-            f"expected an .npz with the arrays ids, answer and reference, a row a question, none of objects; found "
-            f"{path}: {error}"
+            f"expected an .npz file with the arrays ids, answer and reference, one row per question, without Python "
+            f"objects; found {path}: {error}"
         ) from None
     lines = enumerate((_features(path, number, by, *row) for number, row in enumerate(rows, start=1)), start=1)
     where = given.where.setdefault("features", {})
@@ -571,16 +576,16 @@ def _keep(
     problems: list[RecordError],
     where: dict[str, _FileLine] | None = None,
 ) -> dict[str, _Kept]:
-    """Lines by id; a bad one, or one whose id came before, is a problem and costs itself alone.
+    """Return lines by id; a bad line or a repeated id is added to the problems and skipped.
 
-    ``where`` gets the line of each.
+    The file and line number of each kept line are added to ``where``.
     """
     found: dict[str, _Kept] = {}
     for number, line in lines:
         if isinstance(line, RecordError):
             problems.append(line)
         elif (id := id_of(line)) in found:
-            problems.append(RecordError(path, number, "id", f"expected an id of its own; {id!r} came before"))
+            problems.append(RecordError(path, number, "id", f"expected a unique id; {id!r} is repeated"))
         else:
             found[id] = line
             if where is not None:

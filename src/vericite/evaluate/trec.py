@@ -1,4 +1,4 @@
-"""TREC's files: runs (``topic Q0 document rank score tag``) and judgements (``topic 0 document grade``)."""
+"""TREC files: runs (``topic Q0 document rank score tag``) and relevance judgements (``topic 0 document grade``)."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ _JUDGED = 4
 
 
 def is_run(path: Path) -> bool:
-    """Whether a file's first line is that of a run, and no JSON; its tag may have spaces."""
+    """Whether a file's first line is that of a run and is not JSON; the tag may have spaces."""
     row = _first(path)
     return len(row) == _RUN or (len(row) > _RUN and row[1] == "Q0")
 
 
 def is_qrels(path: Path) -> bool:
-    """Whether a file's first line is that of judgements, and no JSON."""
+    """Whether a file's first line is a relevance judgement and is not JSON."""
     return len(_first(path)) == _JUDGED
 
 
 def _first(path: Path) -> list[str]:
-    """The columns of the first line that can be read."""
+    """Return the columns of the first readable line."""
     line = next((line for _, line in number_lines(path) if isinstance(line, str)), "")
     return [] if line[:1] in "{[" else line.split()
 
 
 def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, float]]:
-    """Documents by topic with their scores, the best first as trec_eval orders them.
+    """Read a run: document scores by topic, in trec_eval's order, best first.
 
-    It keeps scores as numbers of 32 bits, so that those which differ by less are ties, and orders ties by document, the
-    last name first.
+    trec_eval compares scores as 32-bit floats and orders ties by document id, in descending order.
     """
     found: dict[str, dict[str, float]] = {}
     for number, (topic, _, document, _, score, _) in _rows(path, _RUN, problems):
@@ -43,7 +42,7 @@ def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, flo
         if value is None:
             problems.append(RecordError(path, number, None, f"expected a number as the score; found {score!r}"))
         elif document in found.setdefault(topic, {}):
-            problem = f"expected each document once a topic; {document!r} came before"
+            problem = f"expected each document once per topic; {document!r} is repeated"
             problems.append(RecordError(path, number, None, problem))
         else:
             found[topic][document] = value
@@ -51,7 +50,7 @@ def read_run(path: Path, problems: list[RecordError]) -> dict[str, dict[str, flo
 
 
 def read_qrels(path: Path, problems: list[RecordError]) -> dict[str, Gold]:
-    """Gold by topic, with the grades of its documents; a grade that gold cannot have costs its line alone."""
+    """Read gold by topic, with document grades; a line with an invalid grade becomes a problem."""
     found: dict[str, dict[str, float]] = {}
     for number, (topic, _, document, grade) in _rows(path, _JUDGED, problems):
         value = _number(grade)
@@ -60,7 +59,7 @@ def read_qrels(path: Path, problems: list[RecordError]) -> dict[str, Gold]:
             problem = refused or f"expected a number as the grade; found {grade!r}"
             problems.append(RecordError(path, number, None, problem))
         elif document in found.setdefault(topic, {}):
-            problem = f"expected each document once a topic; {document!r} came before"
+            problem = f"expected each document once per topic; {document!r} is repeated"
             problems.append(RecordError(path, number, None, problem))
         else:
             found[topic][document] = value
@@ -68,7 +67,7 @@ def read_qrels(path: Path, problems: list[RecordError]) -> dict[str, Gold]:
 
 
 def _refused(topic: str, document: str, grade: float) -> str:
-    """What gold itself says against a grade."""
+    """Return the validation error of a grade; empty if it is valid."""
     try:
         Gold(id=topic, documents={document: grade})
     except ValuesError as error:
@@ -78,7 +77,8 @@ def _refused(topic: str, document: str, grade: float) -> str:
 
 def _ordered(scores: dict[str, float]) -> dict[str, float]:
     by_document = sorted(scores, reverse=True)
-    return {it: scores[it] for it in sorted(by_document, key=lambda document: -array("f", [scores[document]])[0])}
+    ranked = sorted(by_document, key=lambda document: -array("f", [scores[document]])[0])
+    return {document: scores[document] for document in ranked}
 
 
 def _rows(path: Path, columns: int, problems: list[RecordError]) -> Iterator[tuple[int, list[str]]]:
@@ -100,12 +100,12 @@ def _number(text: str) -> float | None:
 
 
 def run_lines(topic: str, documents: Sequence[str], tag: str) -> list[str]:
-    """A topic's documents, the best first, as lines of a run. The scores are those of the ranks.
+    """Return the lines of a run for a topic's documents, best first. The scores are reciprocal ranks.
 
     Raises:
-        InputError: A name has a space in it, which the form cannot hold.
+        InputError: An id contains a space.
     """
-    for name in (topic, *documents):
-        if name.split() != [name]:
-            raise InputError(f"expected ids without spaces, for TREC's form has columns; found {name!r}")
+    for id in (topic, *documents):
+        if id.split() != [id]:
+            raise InputError(f"expected ids without spaces, which separate the columns of a TREC file; found {id!r}")
     return [f"{topic} Q0 {document} {rank} {1 / rank:.8f} {tag}\n" for rank, document in enumerate(documents, start=1)]

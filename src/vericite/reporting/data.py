@@ -15,7 +15,7 @@ from vericite.evaluate.correction import SystemByPeople
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.verdicts import SupportRate
 from vericite.evaluate.resampling import Bootstrap
-from vericite.evaluate.scoring import System, each_compared
+from vericite.evaluate.scoring import System, compare_all_pairs
 from vericite.formats.convert import SOURCE_COLUMNS, VERDICT_COLUMNS, source_rows, to_table
 from vericite.models.contracts import Judge
 from vericite.pipeline.check import check_many, verifier_for
@@ -356,5 +356,5 @@ def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
 def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
     """A sentence for each pair of systems that answered the same questions."""
     asked = {system.name: {item.id for item in system.items} for system in systems}
-    compared = each_compared(systems, [SupportRate()], bootstrap or Bootstrap())
+    compared = compare_all_pairs(systems, [SupportRate()], bootstrap or Bootstrap())
     return [found.sentence for one, other, _, found in compared if asked[one.name] & asked[other.name]]

@@ -287,12 +287,12 @@ def test_cells_are_as_many_as_asked_for_and_no_more_than_different_vectors():
 
 
 def test_vectors_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="of one length"):
+    with pytest.raises(InputError, match="the same length"):
         Features(np.ones(3), np.ones(4))
     with pytest.raises(InputError, match="finite"):
         Features(np.ones(3), np.array([1.0, np.nan, 0.0]))
     mixed = [Item("a", features=Features(np.ones(3), np.ones(3))), Item("b", features=Features(np.ones(2), np.ones(2)))]
-    with pytest.raises(InputError, match="Make all by one model"):
+    with pytest.raises(InputError, match="Compute all with one model"):
         MAUVE().of(mixed)
 
 

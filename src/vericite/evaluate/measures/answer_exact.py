@@ -1,10 +1,9 @@
-"""Whether the exact answer of a system is right: a name, a list of names, yes, no or maybe, a category.
+"""Measures of exact answers: a name, a list of names, yes, no or maybe, or a category.
 
-A system's exact answer is its file's field ``exact``. A question of another type than a measure asks for has nothing to
-count in it. Where the system gave no answer at all the question is missing. Where it answered and stated no exact
-answer, or said that it has none (``[]``), that is wrong, as in BioASQ's program, which leaves out only questions that
-the system's file does not have: an answer that hedges is not spared. Where a system states none apart, yes, no and
-maybe are also read from the first word of its text.
+A system's exact answer is the field ``exact`` of its file. Without this field, yes, no and maybe are also read from the
+first word of the answer's text. A question of another type has nothing to count. A question without any answer is
+missing. An answer without an exact answer, or with an empty one (``[]``), is wrong, as in BioASQ's program, which
+leaves out only questions that the system's file does not have.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures.answer_text import prose
-from vericite.evaluate.measures.measure import NOTHING, Family, Measure, Need, Parts, one
+from vericite.evaluate.measures.measure import NOTHING, Family, Measure, Need, Parts, own_score
 from vericite.evaluate.resampling import Floats
 from vericite.records import Gold, QuestionType
 
@@ -29,56 +28,56 @@ Entries = tuple[tuple[str, ...], ...]
 """Exact answers, each with its synonyms."""
 
 CLOSED = ("yes", "no", "maybe")
-"""What a question with a closed answer may be answered with."""
+"""The possible answers to a closed question."""
 
-# A mark must follow: "No evidence was found" and "Yes-associated protein" do not answer a question.
+# Punctuation must follow: "No evidence was found" and "Yes-associated protein" do not answer a question.
 _STATED = re.compile(r"[\W_]*(yes|no|maybe)(?=[\W_]*$|\s*[.,;:!?()\[*_–—]|[ \t]*\n|\s+-\s)", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def same_case(text: str) -> str:
-    """As BioASQ compares: whatever its case and its spaces."""
+    """Normalize case and spaces, as BioASQ does."""
     return " ".join(text.casefold().split())
 
 
 def normalised(text: str) -> str:
-    """As SQuAD compares: without case, ASCII punctuation, the words a, an and the, and surplus spaces.
+    """Normalize as SQuAD does: remove case, ASCII punctuation, articles and extra spaces.
 
-    Where that leaves nothing ("A" is a blood group) only case and spaces go.
+    If nothing is left ("A" is a blood group), only case and spaces are normalized.
     """
     bare = _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION))
     return " ".join(bare.split()) or same_case(text)
 
 
 def label(text: str) -> str:
-    """A category as it is compared: whatever its case, spaces and closing full stop."""
+    """Normalize a category: case, spaces and a final full stop."""
     return same_case(text).rstrip(" .")
 
 
 def synonyms(entries: Iterable[Iterable[str]]) -> set[str]:
-    """All names of all entries, as BioASQ compares them."""
+    """Return all names of all entries, normalized as in BioASQ."""
     return {same_case(name) for entry in entries for name in entry}
 
 
 def exact_answer(item: Item) -> Entries | None:
-    """The system's exact answer; empty where it states that it has none, None where it states nothing or refused."""
+    """Return the exact answer; empty if the system says that it has none, None if it says nothing or refused."""
     refused = item.answer is not None and item.answer.insufficient
     return None if refused else item.exact
 
 
 def exact_or_wrong(item: Item) -> Entries | None:
-    """Likewise, but empty also where it answered in words alone: None only where there is no answer at all."""
+    """Return the exact answer; also empty for an answer in prose alone, and None only without any answer."""
     exact = exact_answer(item)
     return () if exact is None and item.given is not None else exact
 
 
 def closed_answer(item: Item) -> str | None:
-    """Yes, no or maybe, as the system says; the empty text where its answer says none, None where there is no answer.
+    """Return the system's yes, no or maybe; empty if its answer has none, None if there is no answer.
 
-    Its exact answer, which may be another word. Where it has no exact answer, the first word of the answer's text, if
-    that is yes, no or maybe and a mark or the end of the line follows: "**No.** Losartan ..." does, "No evidence was
-    found" does not.
+    This is the exact answer, which may be another word. Without an exact answer it is the first word of the text, if
+    that is yes, no or maybe and punctuation or the end of the line follows: "**No.** Losartan ..." counts, "No evidence
+    was found" does not.
     """
     exact = exact_answer(item)
     if exact is not None:
@@ -90,10 +89,10 @@ def closed_answer(item: Item) -> str | None:
 
 
 def is_asked(gold: Gold, kind: QuestionType) -> bool | None:
-    """Whether a question is of this type; None where that is not known.
+    """Whether a question has this type; None if that is unknown.
 
-    One without a type is a yes/no question where its exact answer is yes, no or maybe. Where that is another,
-    it is none, but there is no telling whether it is a factoid or a list.
+    A question without a type is a yes/no question if its exact answer is yes, no or maybe. With another exact answer it
+    is not, but could be a factoid or a list question.
     """
     if gold.type is not None:
         return gold.type == kind
@@ -103,7 +102,7 @@ def is_asked(gold: Gold, kind: QuestionType) -> bool | None:
 
 
 def closed_gold(gold: Gold) -> str | None:
-    """Yes, no or maybe where that is the exact answer."""
+    """Return the exact answer if it is yes, no or maybe."""
     known = label(gold.exact[0][0]) if len(gold.exact) == 1 and gold.exact[0] else None
     return known if known in CLOSED else None
 
@@ -119,12 +118,12 @@ class Exact(Measure):
 
 @dataclass(frozen=True, repr=False)
 class OfType(Exact):
-    """A measure of the questions of one type; others have nothing to count in it."""
+    """A measure of questions of one type; other questions have nothing to count."""
 
     type: ClassVar[QuestionType]
 
     def parts(self, item: Item) -> Parts | None:
-        """What the question adds; missing without an answer, or where its type or right answer is not known."""
+        """Return what the question adds; missing without an answer, or if its type or correct answer is unknown."""
         asked = None if item.gold is None else is_asked(item.gold, self.type)
         if asked is False:
             return (0.0,) * self.width
@@ -132,23 +131,23 @@ class OfType(Exact):
 
     @abstractmethod
     def _judged(self, item: Item, gold: Gold) -> Parts | None:
-        """What a question of this type adds, whose right answer is known."""
+        """Return what a question of this type with a known correct answer adds."""
 
 
 class ExactMatch(Exact):
-    """Answers that are, word for word, one of the right ones.
+    """Share of answers that equal a correct answer, word for word.
 
-    After SQuAD's normalisation (Rajpurkar et al. 2016): without case, punctuation, articles. The first exact answer
-    of the system counts with any of its synonyms; without one, the yes, no or maybe that its text begins with, where
-    that is asked; else its whole text. It is compared with all names of the gold's exact answer or, where there is
-    none, with its reference answers. Questions for a list have nothing to count (see ``ListF1``).
+    Texts are normalized as in SQuAD (Rajpurkar et al. 2016): without case, punctuation and articles. The system's
+    answer is its first exact answer, with any synonym. Without one it is the yes, no or maybe at the start of the text,
+    for yes/no questions, or the whole text. It is compared with all names of the gold's exact answer or, without one,
+    with the reference answers. List questions have nothing to count (see ``ListF1``).
     """
 
     name = "ExactMatch"
     whole = True
 
     def parts(self, item: Item) -> Parts | None:
-        """1 where they are the same, else 0."""
+        """Return 1 for a match, else 0."""
         if item.gold is None:
             return None
         if item.gold.type == "list":
@@ -157,7 +156,7 @@ class ExactMatch(Exact):
         given = self._given(item, item.gold)
         if given is None or not right:
             return None
-        return one(float(not {normalised(name) for name in given}.isdisjoint(map(normalised, right))))
+        return own_score(float(not {normalised(name) for name in given}.isdisjoint(map(normalised, right))))
 
     @staticmethod
     def _given(item: Item, gold: Gold) -> Sequence[str] | None:
@@ -170,24 +169,24 @@ class ExactMatch(Exact):
 
 @dataclass(frozen=True, repr=False)
 class Factoid(OfType):
-    """What BioASQ's measures of factoid questions have in common."""
+    """Base class of BioASQ's measures of factoid questions."""
 
     type: ClassVar[QuestionType] = "factoid"
 
     def _judged(self, item: Item, gold: Gold) -> Parts | None:
         given = exact_or_wrong(item)
-        return None if given is None else one(self._score(_rank(given, gold.exact)))
+        return None if given is None else own_score(self._score(_rank(given, gold.exact)))
 
     @abstractmethod
     def _score(self, rank: int | None) -> float:
-        """What the first right answer is worth, at a rank from 1; None where there is none."""
+        """Return the score for the rank of the first correct answer, counted from 1; None: no correct answer."""
 
 
 class FactoidStrict(Factoid):
-    """Factoid questions whose first answer is right.
+    """Share of factoid questions whose first answer is correct.
 
-    Strict accuracy of BioASQ's Task B: any synonym of the answer is any of the gold's, whatever the case. An answer
-    without an exact one is wrong; without any answer the question is missing.
+    Strict accuracy of BioASQ's Task B: a synonym of the answer equals a synonym of the gold, ignoring case. An answer
+    without an exact answer is wrong; a question without any answer is missing.
     """
 
     name = "FactoidStrict"
@@ -199,13 +198,13 @@ class FactoidStrict(Factoid):
 
 @dataclass(frozen=True, repr=False)
 class FactoidCut(Factoid):
-    """A measure of the first few answers to a factoid question; BioASQ takes five."""
+    """A measure of the first few answers to a factoid question; BioASQ uses five."""
 
     cutoff: int = 5
 
 
 class FactoidLenient(FactoidCut):
-    """Factoid questions of whose first five answers one is right.
+    """Share of factoid questions with a correct answer among the first five.
 
     Lenient accuracy of BioASQ's Task B; compared as in ``FactoidStrict``.
     """
@@ -218,9 +217,9 @@ class FactoidLenient(FactoidCut):
 
 
 class FactoidMRR(FactoidCut):
-    """One over the rank of the first right answer to a factoid question, among five.
+    """Mean reciprocal rank of the first correct answer to a factoid question, among five.
 
-    Mean reciprocal rank of BioASQ's Task B, 0 where none is right; compared as in ``FactoidStrict``.
+    As in BioASQ's Task B; 0 if none is correct. Compared as in ``FactoidStrict``.
     """
 
     name = "FactoidMRR"
@@ -231,28 +230,28 @@ class FactoidMRR(FactoidCut):
 
 @dataclass(frozen=True, repr=False)
 class ListMeasure(OfType):
-    """What BioASQ's measures of list questions have in common.
+    """Base class of BioASQ's measures of list questions.
 
-    Answers are taken in order; each is right where one of its synonyms is one of a gold entry not yet found, so an
-    entry given twice is right once. A gold entry that is left over is missed. One that the gold has twice is not missed
-    where the answer has it once: BioASQ's program looks for it in the answer again.
+    Entries are matched in order. An entry is correct if it shares a synonym with a gold entry that was not matched
+    before, so a repeated entry is correct only once. Unmatched gold entries are missed. A gold entry that appears twice
+    is not missed if the answer has it once: BioASQ's program searches the answer again.
     """
 
     type: ClassVar[QuestionType] = "list"
 
     def _judged(self, item: Item, gold: Gold) -> Parts | None:
         given = exact_or_wrong(item)
-        return None if given is None else one(self._score(len(given), *_list_counts(given, gold.exact)))
+        return None if given is None else own_score(self._score(len(given), *_list_counts(given, gold.exact)))
 
     @abstractmethod
     def _score(self, given: int, found: int, missed: int) -> float:
-        """From the numbers of entries given, those of them that are right, and gold entries missed."""
+        """Return the score from the numbers of given entries, correct entries and missed gold entries."""
 
 
 class ListPrecision(ListMeasure):
-    """Right entries of an answer's list, over its entries.
+    """Share of the entries of an answer's list that are correct.
 
-    Mean precision of BioASQ's Task B, the mean over list questions; 0 for an empty list, and for an answer without one.
+    Mean precision of BioASQ's Task B, the mean over list questions; 0 for an empty or missing list.
     """
 
     name = "ListPrecision"
@@ -262,7 +261,7 @@ class ListPrecision(ListMeasure):
 
 
 class ListRecall(ListMeasure):
-    """Entries of the right list that an answer has, over these and those that it misses.
+    """Share of the entries of the correct list that an answer has.
 
     Mean recall of BioASQ's Task B, the mean over list questions; compared as in ``ListPrecision``.
     """
@@ -291,7 +290,7 @@ def _rank(given: Entries, right: Entries) -> int | None:
 
 
 def _list_counts(given: Entries, right: Entries) -> tuple[int, int]:
-    """How many given entries are right, and how many of the right ones are missed."""
+    """Return the number of correct entries, and of missed gold entries."""
     answer = [synonyms([entry]) for entry in given]
     left = [synonyms([entry]) for entry in right]
     found = sum(_take(left, names) for names in answer)
@@ -300,7 +299,7 @@ def _list_counts(given: Entries, right: Entries) -> tuple[int, int]:
 
 
 def _take(entries: list[set[str]], names: set[str]) -> bool:
-    """Whether one of the entries has one of these names; it is taken out."""
+    """Remove the first entry that has one of these names; return whether there was one."""
     hit = next((index for index, known in enumerate(entries) if not known.isdisjoint(names)), None)
     if hit is not None:
         del entries[hit]
@@ -308,22 +307,23 @@ def _take(entries: list[set[str]], names: set[str]) -> bool:
 
 
 Refused = Literal["missing", "wrong"]
-"""What a refusal, such as ANSWER UNAVAILABLE, is to a measure of right answers."""
+"""How a refusal, such as ANSWER UNAVAILABLE, counts in a measure of correct answers."""
 
 
 def _refusal(item: Item, refused: Refused) -> Parts | None:
-    """What a question without an answer adds: wrong where it was refused and that is to count, else it is missing."""
+    """Return the parts of a question without an answer: 0 for a refusal that counts as wrong, otherwise missing."""
     wrong = refused == "wrong" and item.answer is not None and item.answer.insufficient
-    return one(0.0) if wrong else None
+    return own_score(0.0) if wrong else None
 
 
 @dataclass(frozen=True, repr=False)
 class YesNoAccuracy(OfType):
-    """Yes/no questions that are answered right.
+    """Share of yes/no questions that are answered correctly.
 
-    As in BioASQ's Task B. The answer is the exact one, or the first word of the text where that is yes, no or maybe and
-    a mark or the end of the line follows ("No evidence was found" does not say no). An answer that says none of them is
-    wrong; without any answer the question is missing. With ``refused='wrong'`` a refusal (ANSWER UNAVAILABLE) is wrong.
+    As in BioASQ's Task B. The answer is the exact answer, or the first word of the text if it is yes, no or maybe and
+    punctuation or the end of the line follows ("No evidence was found" does not say no). An answer without any of these
+    is wrong; a question without any answer is missing. With ``refused='wrong'`` a refusal (ANSWER UNAVAILABLE) is
+    wrong.
     """
 
     name = "YesNoAccuracy"
@@ -336,12 +336,12 @@ class YesNoAccuracy(OfType):
         given, right = closed_answer(item), closed_gold(gold)
         if right is None:
             return None
-        return _refusal(item, self.refused) if given is None else one(float(given == right))
+        return _refusal(item, self.refused) if given is None else own_score(float(given == right))
 
 
 @dataclass(frozen=True, repr=False)
 class MacroF1(Measure):
-    """F1 of each class, pooled over all questions, and the mean of these. A class never asked nor said has none."""
+    """The mean over classes of the F1 pooled over all questions; a class that never occurs is left out."""
 
     family: ClassVar[Family] = "answer"
     needs: ClassVar[tuple[Need, ...]] = ("exact", "gold")
@@ -353,26 +353,28 @@ class MacroF1(Measure):
 
     @property
     def width(self) -> int:
-        """Three sums a class."""
+        """Three sums per class."""
         return 3 * len(self.labels)
 
-    def _counted(self, given: str, right: str) -> Parts:
-        return tuple(float(count) for it in self.labels for count in (given == right == it, given == it, right == it))
+    def _counts(self, given: str, right: str) -> Parts:
+        return tuple(
+            float(count) for label in self.labels for count in (given == right == label, given == label, right == label)
+        )
 
     def statistic(self, sums: Floats) -> Floats:
-        """The mean over classes of twice what was given rightly, over what was given and what is right."""
+        """Return the mean F1 over classes."""
         out_of = sums[..., 1::3] + sums[..., 2::3]
         known = out_of > 0
-        each = np.divide(2 * sums[..., 0::3], out_of, out=np.zeros_like(out_of), where=known)
-        return each.sum(axis=-1) / known.sum(axis=-1)
+        scores = np.divide(2 * sums[..., 0::3], out_of, out=np.zeros_like(out_of), where=known)
+        return scores.sum(axis=-1) / known.sum(axis=-1)
 
 
 class YesNoMacroF1(MacroF1, OfType):
-    """F1 of yes and F1 of no over yes/no questions, and the mean of the two.
+    """Mean of the F1 of yes and the F1 of no over yes/no questions.
 
-    As in BioASQ's Task B, where it is the official measure, and the answer is read as in ``YesNoAccuracy``. An answer
-    that says neither counts as if it said the wrong one, against both F1s, as in BioASQ's program. Where one of the two
-    is neither right nor said in any question, it has no F1 and is left out (BioASQ's program counts 0).
+    The official measure of BioASQ's Task B; the answer is read as in ``YesNoAccuracy``. An answer that says neither
+    counts as the wrong one, against both F1s, as in BioASQ's program. A class that is never correct and never answered
+    has no F1 and is left out (BioASQ's program counts 0).
     """
 
     name = "YesNoMacroF1"
@@ -390,19 +392,19 @@ class YesNoMacroF1(MacroF1, OfType):
             return None
         if given not in self.labels and right in self.labels:
             given = next(label for label in self.labels if label != right)
-        return self._counted(given, right)
+        return self._counts(given, right)
 
 
 @dataclass(frozen=True, repr=False)
 class CategoryAccuracy(Exact):
-    """Questions whose answer is of the right category, such as yes, no or maybe.
+    """Share of questions answered with the correct category, such as yes, no or maybe.
 
-    As in PubMedQA (Jin et al. 2019). The right one is the gold's ``category``, or its exact answer where that is yes,
-    no or maybe; a question with another exact answer has nothing to count. The system's is its exact answer or, for
-    yes, no and maybe, the first word of its text (see ``YesNoAccuracy``); one that says none of them is wrong. Other
-    categories are not looked for in a text: there a question is missing without an exact answer. With
-    ``refused='wrong'``, which reproduces table 2 of Reason and Verify, a refusal (ANSWER UNAVAILABLE) is wrong; their
-    share is ``RefusedRate``.
+    As in PubMedQA (Jin et al. 2019). The correct category is the gold's ``category``, or its exact answer if that is
+    yes, no or maybe; a question with another exact answer has nothing to count. The system's category is its exact
+    answer or, for yes, no and maybe, the first word of its text (see ``YesNoAccuracy``); a text without one is wrong.
+    Other categories are not read from a text, so a question without an exact answer is missing. With
+    ``refused='wrong'``, which reproduces table 2 of Reason and Verify, a refusal (ANSWER UNAVAILABLE) is wrong. For the
+    share of refusals see ``RefusedRate``.
     """
 
     name = "CategoryAccuracy"
@@ -411,24 +413,23 @@ class CategoryAccuracy(Exact):
     refused: Refused = "missing"
 
     def parts(self, item: Item) -> Parts | None:
-        """1 where they are the same."""
+        """Return 1 for the correct category, else 0."""
         right = _category(item.gold)
         if not right:
             return None if right is None else NOTHING
         given = _given_category(item, right)
-        return _refusal(item, self.refused) if given is None else one(float(given == right))
+        return _refusal(item, self.refused) if given is None else own_score(float(given == right))
 
 
 @dataclass(frozen=True, repr=False)
 class CategoryMacroF1(MacroF1):
-    """F1 of each category over all questions, and the mean of these.
+    """Mean F1 over categories.
 
-    PubMedQA's second measure; right answers and the system's are read as in ``CategoryAccuracy``. An answer that says
-    none counts against the F1 of the right one. A category that is neither right nor said in any question has no F1 and
-    is left out.
+    PubMedQA's second measure; answers are read as in ``CategoryAccuracy``. An answer without a category counts against
+    the F1 of the correct one. A category that is never correct and never answered has no F1 and is left out.
 
     Attributes:
-        classes: The categories, with commas between them.
+        classes: The categories, separated by commas.
     """
 
     name = "CategoryMacroF1"
@@ -446,16 +447,16 @@ class CategoryMacroF1(MacroF1):
         return tuple(map(label, self.classes.split(",")))
 
     def parts(self, item: Item) -> Parts | None:
-        """What it adds to the counts."""
+        """Return what the question adds to the counts."""
         right = _category(item.gold)
         if not right:
             return None if right is None else (0.0,) * self.width
         given = _given_category(item, right)
-        return None if given is None else self._counted(given, right)
+        return None if given is None else self._counts(given, right)
 
 
 def _category(gold: Gold | None) -> str | None:
-    """The right category; empty for a question that has none, None where it is not known."""
+    """Return the correct category; empty for a question without categories, None if it is unknown."""
     if gold is None:
         return None
     if gold.category is not None:
@@ -467,6 +468,6 @@ def _category(gold: Gold | None) -> str | None:
 
 
 def _given_category(item: Item, right: str) -> str | None:
-    """The system's category; its text is read only where the right one is a word that texts begin with."""
+    """Return the system's category; its text is read only if the correct category is yes, no or maybe."""
     exact = exact_answer(item)
     return closed_answer(item) if exact is not None or right in CLOSED else None

@@ -1,8 +1,7 @@
-"""What an answer says as a text: overlap with references, length, and figures of what models computed beforehand.
+"""Measures of an answer's text: overlap with references, length, precomputed model scores, and cost.
 
-What language models took for it, in tokens and seconds, is at the end. No model is loaded here. MAUVE is written here
-and not taken from mauve-text, which brings faiss and the GNU General Public License. The tests hold figures that
-mauve-text computed of the same histograms.
+No model is loaded here. MAUVE is implemented here because mauve-text depends on faiss and has the GNU General Public
+License. The tests compare it with values that mauve-text computed from the same histograms.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ from vericite.evaluate.measures.measure import (
     Need,
     Parts,
     eval_package,
-    one,
+    own_score,
 )
 from vericite.evaluate.resampling import Bootstrap, Estimate, Floats, Integers
 from vericite.records import Answer, Spent
 
 Side = Literal["f1", "precision", "recall"]
-"""Which figure of an overlap is meant."""
+"""The reported figure of an overlap."""
 
 _FIELDS: dict[Side, str] = {"f1": "fmeasure", "precision": "precision", "recall": "recall"}
 _TEXTS = 20_000
-"""Texts kept in words, so that a reference is split once for all systems and all ROUGEs."""
+"""Number of tokenized texts to cache, so that a reference is split once for all systems and measures."""
 _STEMS = 200_000
 
 
 def prose(item: Item) -> str | None:
-    """The sentences of the answer without citation markers; None where there is no answer or it says nothing.
+    """Return the sentences of the answer without citation markers; None if there is no answer or it is empty.
 
-    Headings, labels and a list of references at the end are no sentences.
+    Headings, labels and a list of references at the end do not count as sentences.
     """
     answer = item.given
     return None if answer is None else " ".join(claim.text for claim in answer.claims if claim.text.strip())
@@ -50,13 +49,13 @@ def prose(item: Item) -> str | None:
 
 @dataclass(frozen=True, repr=False)
 class Rouge(Measure):
-    """What the ROUGEs have in common.
+    """Base class of the ROUGE measures.
 
     Attributes:
-        figure: ``f1``, ``precision`` (out of the answer's) or ``recall`` (out of the reference's).
-        stem: Whether words are compared by their stems (Porter).
-        many: Of several references, ``max`` takes the one with the best F1, as rouge-score does, whatever
-            ``figure`` is; ``mean`` takes all alike.
+        figure: ``f1``, ``precision`` (relative to the answer) or ``recall`` (relative to the reference).
+        stem: Compare words by their Porter stems.
+        many: How to combine several references. ``max`` uses the reference with the best F1, for every ``figure``, as
+            rouge-score does; ``mean`` averages over references.
     """
 
     family: ClassVar[Family] = "answer"
@@ -65,27 +64,27 @@ class Rouge(Measure):
     packages: ClassVar[tuple[str, ...]] = ("rouge-score",)
     pooled: ClassVar[bool] = False
     kind: ClassVar[str]
-    """What rouge-score calls it."""
+    """The name in rouge-score."""
 
     figure: Side = "f1"
     stem: bool = True
     many: Literal["max", "mean"] = "max"
 
     def parts(self, item: Item) -> Parts | None:
-        """The answer's score; missing without an answer, or without a reference that has words rouge-score knows."""
+        """Return the answer's score; missing without an answer, or without a reference with words for rouge-score."""
         text = prose(item)
         if text is None or item.gold is None:
             return None
         references = [reference for reference in item.gold.ideal if self._words(reference)]
         if not references:
             return None
-        each = [self.score(reference, text) for reference in references]
+        scores = [self.score(reference, text) for reference in references]
         if self.many == "max":
-            each = [max(each, key=lambda score: score.fmeasure)]
-        return one(sum(float(getattr(score, _FIELDS[self.figure])) for score in each) / len(each))
+            scores = [max(scores, key=lambda score: score.fmeasure)]
+        return own_score(sum(float(getattr(score, _FIELDS[self.figure])) for score in scores) / len(scores))
 
     def score(self, reference: str, text: str) -> Any:
-        """rouge-score's three figures of a text beside one reference."""
+        """Return rouge-score's three figures of a text against a reference."""
         return _scorer(self.kind, self.stem).score(reference, text)[self.kind]
 
     def _words(self, text: str) -> Sequence[str]:
@@ -95,8 +94,8 @@ class Rouge(Measure):
 class Rouge1(Rouge):
     """Overlap of the answer's words with those of the reference answers.
 
-    ROUGE-1 (Lin, 2004) by the package rouge-score: single words, with their number of occurrences. Only a to z and
-    digits make words there, so references in another script leave a question out.
+    ROUGE-1 (Lin, 2004) by the package rouge-score, over single words with their counts. Words consist of the letters a
+    to z and digits, so a question whose references are in another script is missing.
     """
 
     name = "Rouge1"
@@ -106,8 +105,8 @@ class Rouge1(Rouge):
 class Rouge2(Rouge):
     """Overlap of the answer's pairs of words with those of the reference answers.
 
-    ROUGE-2 (Lin, 2004) by the package rouge-score. BioASQ reports its recall and F1 for ideal answers, computed with
-    the Perl program, from which it differs a little.
+    ROUGE-2 (Lin, 2004) by the package rouge-score. BioASQ reports recall and F1 for ideal answers, computed by the Perl
+    program, which gives slightly different values.
     """
 
     name = "Rouge2"
@@ -115,28 +114,29 @@ class Rouge2(Rouge):
 
 
 class RougeL(Rouge):
-    """The longest run of words, gaps allowed, that answer and reference answer have in common.
+    """Longest common subsequence of words in the answer and the reference answer.
 
-    ROUGE-L (Lin, 2004) by the package rouge-score: the longest common subsequence of the whole texts.
+    ROUGE-L (Lin, 2004) by the package rouge-score, over the whole texts.
     """
 
     name = "RougeL"
     kind = "rougeL"
 
     def score(self, reference: str, text: str) -> Any:
-        """rouge-score's three figures; its own table takes a hundred times as long."""
+        """Return rouge-score's three figures, computed a hundred times faster than by its own table."""
         right, given = self._words(reference), self._words(text)
         if not given:
             return super().score(reference, text)
-        precision, recall = (_common(right, given) / len(words) for words in (given, right))
+        precision, recall = (_longest_common(right, given) / len(words) for words in (given, right))
         scoring = _package("rouge_score.scoring")
         return scoring.Score(precision, recall, scoring.fmeasure(precision, recall))
 
 
 class Length(CountInAnswer):
-    """Words of an answer.
+    """Number of words of an answer.
 
-    Pieces between spaces that hold a letter or a digit, of sentences without citation markers; the mean over answers.
+    A word is a sequence without spaces that has a letter or a digit. Citation markers do not count. The mean over
+    answers.
     """
 
     name = "Length"
@@ -144,14 +144,14 @@ class Length(CountInAnswer):
     unit = "words"
 
     def count(self, answer: Answer) -> int:
-        """The number of words."""
+        """Return the number of words."""
         return sum(any(map(str.isalnum, piece)) for claim in answer.claims for piece in claim.text.split())
 
 
 class Sentences(CountInAnswer):
-    """Sentences of an answer.
+    """Number of sentences of an answer.
 
-    As ``vericite split`` finds them; the mean over answers.
+    Sentences are split as in ``vericite split``. The mean over answers.
     """
 
     name = "Sentences"
@@ -159,18 +159,18 @@ class Sentences(CountInAnswer):
     unit = "sentences"
 
     def count(self, answer: Answer) -> int:
-        """The number of sentences."""
+        """Return the number of sentences."""
         return sum(bool(claim.text.strip()) for claim in answer.claims)
 
 
 @dataclass(frozen=True, repr=False)
 class AnsweredRate(Measure):
-    """Share of the questions asked that have an answer.
+    """Share of questions that have an answer.
 
-    The one measure in which a question without an answer is counted, as not answered: one that failed, one refused for
-    want of evidence, and one whose answer has no sentence. An exact answer is an answer, and so is one of which
-    only the verdicts are there. Questions asked are those of the gold and of the system's file together; they are
-    missing where nothing at all is known of the system's answers, such as of a ranking alone.
+    Unlike other measures it counts questions without an answer: those that failed, were refused for lack of evidence,
+    or have an answer without sentences. An exact answer counts, and so does an answer of which only the verdicts are
+    known. The questions are those of the gold and of the system's file. They are missing if nothing is known about the
+    system's answers, such as for a ranking alone.
     """
 
     name = "AnsweredRate"
@@ -180,20 +180,20 @@ class AnsweredRate(Measure):
     whole = True
 
     def parts(self, item: Item) -> Parts | None:
-        """1 with an answer, 0 without; missing where nothing is known, see ``of``."""
+        """Return 1 with an answer, 0 without; missing if nothing is known, see ``of``."""
         return self.of([item])[0]
 
     def of(self, items: Sequence[Item]) -> list[Parts | None]:
-        """Of a system that answered some question, one that nothing is known of is not answered."""
+        """Return the parts of each question; a system with any answer has not answered its unknown questions."""
         answered = [item.answered for item in items]
-        known = any(it is not None for it in answered)
-        return [one(float(bool(it))) if known else None for it in answered]
+        known = any(state is not None for state in answered)
+        return [own_score(float(bool(state))) if known else None for state in answered]
 
 
 class RefusedRate(Measure):
-    """Share of the questions asked whose answer says that there is none: ANSWER UNAVAILABLE, or no evidence.
+    """Share of questions that the system refused to answer: ANSWER UNAVAILABLE, or no evidence.
 
-    Questions that failed are no refusals. Missing where nothing is known of the system's answers.
+    Questions that failed do not count as refused. Missing if nothing is known about the system's answers.
     """
 
     name = "RefusedRate"
@@ -204,14 +204,14 @@ class RefusedRate(Measure):
     higher_is_better = None
 
     def parts(self, item: Item) -> Parts | None:
-        """1 where it is refused, else 0."""
+        """Return 1 for a refusal, else 0."""
         if item.answered is None:
             return None
-        return one(float(item.answer is not None and item.answer.insufficient))
+        return own_score(float(item.answer is not None and item.answer.insufficient))
 
 
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence, a bit a word of the first (Hyyrö 2004)."""
+def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence, with a bit per word of the first text (Hyyrö 2004)."""
     positions: dict[str, int] = {}
     for position, word in enumerate(first):
         positions[word] = positions.get(word, 0) | 1 << position
@@ -238,7 +238,7 @@ def _package(module: str) -> Any:
 
 
 class _Splitter:
-    """rouge-score's own way to split a text, with a memory."""
+    """The tokenizer of rouge-score with a cache."""
 
     def __init__(self, split: Callable[[str, _Stemmer | None], Sequence[str]], stemmer: _Stemmer | None) -> None:
         self._split = split
@@ -250,7 +250,7 @@ class _Splitter:
 
 
 class _Stemmer:
-    """The stemmer of rouge-score, with a memory: it takes most of the time, and texts repeat their words."""
+    """The stemmer of rouge-score with a cache: stemming takes most of the time, and words repeat."""
 
     def __init__(self) -> None:
         stemmer = _package("nltk.stem.porter").PorterStemmer()
@@ -259,7 +259,7 @@ class _Stemmer:
 
 @dataclass(frozen=True, repr=False)
 class StoredScore(Measure):
-    """The mean over questions of a figure that a model computed of each answer; missing where it is not stored."""
+    """The mean of a precomputed model score over questions; missing if it is not stored."""
 
     family: ClassVar[Family] = "answer"
     needs: ClassVar[tuple[Need, ...]] = ("scores",)
@@ -268,21 +268,21 @@ class StoredScore(Measure):
     @property
     @abstractmethod
     def key(self) -> str:
-        """Its name among the stored scores."""
+        """The name of the stored score."""
 
     def parts(self, item: Item) -> Parts | None:
-        """The stored figure; missing where there is none, and for an answer that is none."""
+        """Return the stored score; missing without one, and for an empty answer or a refusal."""
         value = item.scores.get(self.key)
-        return None if value is None or item.refused or not isfinite(value) else one(float(value))
+        return None if value is None or item.refused or not isfinite(value) else own_score(float(value))
 
 
 @dataclass(frozen=True, repr=False)
 class BERTScore(StoredScore):
-    """Likeness of answer and reference answer, word by word, by a language model's vectors.
+    """Similarity of answer and reference answer, word by word, by a language model's vectors.
 
-    BERTScore (Zhang et al. 2020), computed beforehand by ``vericite compute bertscore`` or elsewhere and stored as
-    ``bertscore_f1``, ``bertscore_precision`` or ``bertscore_recall``; ``made_by`` says which model made it
-    (roberta-large is usual) and whether it was rescaled, since figures of two models are not comparable.
+    BERTScore (Zhang et al. 2020), computed beforehand by ``vericite compute bertscore`` or another program and stored
+    as ``bertscore_f1``, ``bertscore_precision`` or ``bertscore_recall``. ``made_by`` names the model (usually
+    roberta-large) and any rescaling; scores of different models are not comparable.
     """
 
     name = "BERTScore"
@@ -291,37 +291,35 @@ class BERTScore(StoredScore):
 
     @property
     def key(self) -> str:
-        """Its name among the stored scores."""
+        """The name of the stored score."""
         return f"bertscore_{self.figure}"
 
 
 @dataclass(frozen=True, repr=False)
 class ClaimEntailment(StoredScore):
-    """How far an answer entails the claims that a good answer makes, by an entailment model.
+    """Probability that the answer entails the gold's claims, by an entailment model.
 
-    Computed beforehand by ``vericite compute claim-entailment`` or elsewhere and stored as ``claim_entailment``: of
-    each answer, the mean over the gold's claims of the model's probability (or its yes or no) that the answer entails
-    it.
+    Computed beforehand by ``vericite compute claim-entailment`` or another program and stored as ``claim_entailment``:
+    for each answer, the mean over the gold's claims of the model's probability (or its yes or no) of entailment.
     """
 
     name = "ClaimEntailment"
 
     @property
     def key(self) -> str:
-        """Its name among the stored scores."""
+        """The name of the stored score."""
         return "claim_entailment"
 
 
 @dataclass(frozen=True, repr=False)
 class ModelScore(StoredScore):
-    """Any figure that was computed of each answer beforehand, by the name it is stored under.
+    """Any precomputed score of answers, by its stored name.
 
-    ``ModelScore(score='faithfulness')`` is the mean over questions of ``scores["faithfulness"]``, on the scale that it
-    has. Whether more is better is ``better``: ``more``, ``less``, or not told.
+    ``ModelScore(score='faithfulness')`` is the mean of ``scores["faithfulness"]`` over questions, on its own scale.
 
     Attributes:
-        score: The name it is stored under.
-        better: Which way a difference is good.
+        score: The name of the stored score.
+        better: Whether higher (``more``) or lower (``less``) values are better; empty if unknown.
     """
 
     name = "ModelScore"
@@ -344,16 +342,16 @@ class ModelScore(StoredScore):
 
     @property
     def key(self) -> str:
-        """Its name among the stored scores."""
+        """The name of the stored score."""
         return self.score
 
 
 _SCALE = 5.0
-"""What divergences are multiplied by, so that the figure uses its range."""
+"""Factor for divergences, so that the score uses its whole range."""
 _MIXTURES = np.linspace(1e-6, 1 - 1e-6, 25)
-"""Shares of the references in the mixtures that the curve goes through."""
+"""Shares of the references in the mixtures along the curve."""
 _EXPLAINED = 0.9
-"""Share of the variance that the dimensions kept explain."""
+"""Share of the variance explained by the dimensions kept."""
 _RESTARTS = 5
 _ROUNDS = 500
 _SEED = 0
@@ -361,22 +359,22 @@ _SEED = 0
 
 @dataclass(frozen=True, repr=False)
 class MAUVE(Measure):
-    """How alike answers and reference answers are as two crowds of texts, by a language model's vectors.
+    """Similarity of the distributions of answers and reference answers, by a language model's vectors.
 
-    MAUVE (Pillutla et al. 2021) of vectors made beforehand (``vericite compute mauve-features``), one of the answer and
-    one of a reference for each question: scaled to length 1, reduced to the dimensions with 90 % of the variance, put
-    into cells by k-means (5 starts), and from both shares of the cells the area under the curve of exp(-5 KL) over
-    their mixtures. 1 where both fill the cells alike. A question without both vectors is missing on both sides.
+    MAUVE (Pillutla et al. 2021) from precomputed vectors (``vericite compute mauve-features``), one of the answer and
+    one of a reference for each question. They are scaled to length 1, reduced to the dimensions with 90 % of the
+    variance, and clustered by k-means (5 starts). The score is the area under the curve of exp(-5 KL) over mixtures of
+    the two cluster histograms; it is 1 for equal histograms. A question without both vectors is missing.
 
-    It is a figure of a run, of use from some hundred questions on; below it mostly says how few there are, and it
-    is comparable only between runs of as many. Runs that are scored or compared together have their cells in
-    common, so a run scored by itself has another figure. For the interval cells are kept and questions drawn again, so
-    it has nothing of the chance in k-means.
+    The score describes a whole run. It is useful from a few hundred questions on; with fewer it mostly reflects their
+    number. It is comparable only between runs with the same number of questions. Runs that are scored together share
+    their clusters, so a run that is scored alone has a different value. For the interval the clusters are kept and the
+    questions are drawn, so it does not include the randomness of k-means.
 
     Attributes:
-        buckets: Cells; by default a tenth of the questions, but two or more.
-        smoothed: Whether half a text is added to each cell on both sides (MAUVE*, Pillutla et al. 2023), which helps
-            with few questions.
+        buckets: Number of clusters. Default: a tenth of the questions, at least two.
+        smoothed: Add half a text to each cluster on both sides (MAUVE*, Pillutla et al. 2023), which helps with few
+            questions.
     """
 
     name = "MAUVE"
@@ -391,25 +389,25 @@ class MAUVE(Measure):
     smoothed: bool = False
 
     def parts(self, item: Item) -> Parts | None:
-        """The cells of one question by itself, which tell nothing; see ``of``."""
+        """Return the clusters of a single question, which are of no use alone; see ``of``."""
         return self.of([item])[0]
 
     def of(self, items: Sequence[Item]) -> list[Parts | None]:
-        """The cell of each question's reference and of its answer; missing without both vectors."""
+        """Return the clusters of each question's reference and answer; missing without both vectors."""
         return self.of_each([items])[0]
 
     def of_each(self, runs: Sequence[Sequence[Item]]) -> list[list[Parts | None]]:
-        """The cells of several runs that are to be compared, which are the same for all of them."""
+        """Return the clusters for several runs, which share them."""
         known = [item.features for run in runs for item in run if item.features]
         if not known:
             return [[None] * len(run) for run in runs]
         pairs = max(sum(item.features is not None for item in run) for run in runs)
-        cells, count = _cells(known, self.buckets or max(2, round(pairs / 10)))
-        rows = iter(np.eye(count)[cells].reshape(len(known), 2 * count).tolist())
+        clusters, count = _clusters(known, self.buckets or max(2, round(pairs / 10)))
+        rows = iter(np.eye(count)[clusters].reshape(len(known), 2 * count).tolist())
         return [[tuple(next(rows)) if item.features else None for item in run] for run in runs]
 
     def statistic(self, sums: Floats) -> Floats:
-        """The area under the curve; NaN over no questions."""
+        """Return the area under the curve; NaN without questions."""
         counts = sums.reshape(*sums.shape[:-1], 2, -1)
         totals = counts.sum(axis=-1, keepdims=True)
         smoothed = counts + 0.5 if self.smoothed else counts
@@ -417,64 +415,63 @@ class MAUVE(Measure):
         return _area(shares[..., 0, :], shares[..., 1, :])
 
     def estimate(self, parts: Sequence[Parts | None], bootstrap: Bootstrap) -> Estimate:
-        """The figure over questions, with its interval: percentiles of the draws, moved so that their mean is it.
+        """Return the score with its interval: percentiles of the draws, shifted so that their mean is the score.
 
-        A draw has fewer different texts than the run and so a lower figure. In simulations with 100 and 300 questions
-        the ends of percentiles and BCa held the figure expected of so many in 13 to 92 of 100 cases, these in 92 to
-        100.
+        A draw has fewer distinct texts than the run, and so a lower score. In simulations with 100 and 300 questions
+        the coverage of percentile and BCa intervals was 13 to 92 %, that of these intervals 92 to 100 %.
         """
         return bootstrap.centred(self.table(parts), self.statistic, 0.0, 1.0)
 
     def drawn_by(self, bootstrap: Bootstrap) -> str:
-        """Percentiles, moved."""
+        """Return the interval method: shifted percentiles."""
         return replace(bootstrap, method="percentile").signature.replace("=", "=centred ", 1)
 
 
 def _area(references: Floats, answers: Floats) -> Floats:
-    """Under the curve between two spreads [..., cells], from all answers to all references."""
+    """Return the area under the curve between two histograms [..., clusters]."""
     x, y = np.ones(references.shape[:-1]), np.zeros(references.shape[:-1])
     area = np.zeros_like(x)
     for share in _MIXTURES:
         mixed = share * references + (1 - share) * answers
-        right, up = (np.exp(-_SCALE * _divergence(spread, mixed)) for spread in (answers, references))
+        right, up = (np.exp(-_SCALE * _divergence(histogram, mixed)) for histogram in (answers, references))
         area += (x - right) * (y + up) / 2
         x, y = right, up
     return area + x * (y + 1) / 2
 
 
-def _divergence(spread: Floats, mixed: Floats) -> Floats:
-    """Kullback and Leibler's, of a spread from a mixture that has it in itself."""
-    over = np.divide(spread, mixed, out=np.ones_like(mixed), where=~(spread == 0))
-    return (spread * np.log(over)).sum(axis=-1)
+def _divergence(histogram: Floats, mixed: Floats) -> Floats:
+    """Return the Kullback-Leibler divergence of a histogram from a mixture that contains it."""
+    over = np.divide(histogram, mixed, out=np.ones_like(mixed), where=~(histogram == 0))
+    return (histogram * np.log(over)).sum(axis=-1)
 
 
-def _cells(known: Sequence[Features], buckets: int) -> tuple[Integers, int]:
-    """The cells of references and answers [questions, 2], and how many cells there are."""
+def _clusters(known: Sequence[Features], buckets: int) -> tuple[Integers, int]:
+    """Return the clusters of references and answers [questions, 2], and the number of clusters."""
     if len({len(features.answer) for features in known}) > 1:
         raise InputError(
-            "expected the vectors of all answers to be of one length; found several. Make all by one model."
+            "expected vectors of the same length for all answers; found several lengths. Compute all with one model."
         )
-    vectors = np.array([side for it in known for side in (it.reference, it.answer)], dtype=np.float64)
+    vectors = np.array([side for features in known for side in (features.reference, features.answer)], dtype=np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    different = len(np.unique(vectors, axis=0))
-    count = min(buckets, different)
+    distinct = len(np.unique(vectors, axis=0))
+    count = min(buckets, distinct)
     if count == 1:
         return np.zeros((len(known), 2), dtype=np.int64), 1
     reduction = eval_package("sklearn.decomposition", MAUVE.name).PCA(svd_solver="full")
     placed = reduction.fit_transform(vectors)
     kept = int(np.argmax(np.cumsum(reduction.explained_variance_ratio_) >= _EXPLAINED)) + 1
-    clusters = eval_package("sklearn.cluster", MAUVE.name).KMeans(
+    kmeans = eval_package("sklearn.cluster", MAUVE.name).KMeans(
         count, n_init=_RESTARTS, max_iter=_ROUNDS, random_state=_SEED
     )
-    found: Integers = clusters.fit_predict(placed[:, :kept])
+    found: Integers = kmeans.fit_predict(placed[:, :kept])
     return found.astype(np.int64).reshape(-1, 2), count
 
 
 @dataclass(frozen=True, repr=False)
 class Effort(Measure):
-    """The mean over questions of what their calls took.
+    """The mean cost of the model calls for a question.
 
-    Missing where nothing is recorded, and where the answer was remembered, whose calls another run made.
+    Missing if no cost is recorded, and for cached answers, whose calls another run made.
     """
 
     family: ClassVar[Family] = "answer"
@@ -484,52 +481,52 @@ class Effort(Measure):
     higher_is_better: ClassVar[bool | None] = None
 
     def parts(self, item: Item) -> Parts | None:
-        """What it took; also for an answer that says that there is none."""
+        """Return the cost, also of a refusal."""
         spent = item.answer.spent if item.answer is not None else None
-        return None if spent is None or not spent.calls else one(float(self.of_answer(spent)))
+        return None if spent is None or not spent.calls else own_score(float(self.of_answer(spent)))
 
     @abstractmethod
     def of_answer(self, spent: Spent) -> float:
-        """What is counted."""
+        """Return the cost of an answer."""
 
 
 class PromptTokens(Effort):
     """Tokens that a language model read for an answer.
 
-    As the service counts them, over all calls for it: prompt, demonstrations and documents.
+    As counted by the service, over all calls for the answer: prompt, demonstrations and documents.
     """
 
     name = "PromptTokens"
     unit = "tokens"
 
     def of_answer(self, spent: Spent) -> float:
-        """Tokens of prompts."""
+        """Return the prompt tokens."""
         return spent.prompt_tokens
 
 
 class ReplyTokens(Effort):
     """Tokens that a language model wrote for an answer.
 
-    As the service counts them, over all calls for it.
+    As counted by the service, over all calls for the answer.
     """
 
     name = "ReplyTokens"
     unit = "tokens"
 
     def of_answer(self, spent: Spent) -> float:
-        """Tokens of replies."""
+        """Return the reply tokens."""
         return spent.completion_tokens
 
 
 class AnswerSeconds(Effort):
-    """Seconds that the calls for an answer took.
+    """Duration of the model calls for an answer, in seconds.
 
-    Waits for a service or for other questions included; comparable between runs on one machine alone.
+    Includes waiting for the service or for other questions. Comparable only between runs on one machine.
     """
 
     name = "AnswerSeconds"
     unit = "seconds"
 
     def of_answer(self, spent: Spent) -> float:
-        """Seconds of calls."""
+        """Return the duration of the calls."""
         return spent.seconds

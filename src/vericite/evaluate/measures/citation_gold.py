@@ -1,4 +1,4 @@
-"""Citations against gold, and as TREC BioGen 2024 evaluates them by assessors' labels or a judge's verdicts."""
+"""Measures of citations against gold, and those of TREC BioGen 2024 from assessors' labels or a judge's verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from vericite.evaluate.measures.measure import (
     Parts,
     Sourced,
     Uncited,
-    one,
+    own_score,
+    share_of,
 )
 from vericite.evaluate.rates import SHARES
 from vericite.models.contracts import ENTAILS, Judge, Pair
@@ -30,7 +31,7 @@ from vericite.verify.judging import ask
 
 
 class CitedAndGold(NamedTuple):
-    """What a sentence or an answer cites, how much of it is right, and what it ought to cite."""
+    """Counts of a sentence or answer: correctly cited, cited and gold documents."""
 
     right: int
     cited: int
@@ -38,25 +39,25 @@ class CitedAndGold(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is cited and nothing ought to be."""
+        """Whether nothing is cited and nothing should be."""
         return self.cited == self.gold == 0
 
 
 def cited_documents(claims: Iterable[Claim]) -> set[str | int]:
-    """Documents that sentences cite; a marker that points at none stands for itself, and is never right."""
+    """Return the documents that sentences cite; a marker without a document stands for itself and is never correct."""
     return {citation.document or citation.marker for claim in claims for citation in claim.citations}
 
 
 @dataclass(frozen=True, repr=False)
 class AgainstGold(Measure):
-    """Cited documents against ``Gold.citations``.
+    """Compares cited documents with ``Gold.citations``.
 
-    ``level='sentence'`` looks at each sentence that the gold names; others are left out. Where the gold names one that
-    the answer does not have it is of another answer, and the question is missing. ``level='article'`` looks at all that
-    the answer cites against all that the gold has, whichever sentences they are of.
+    ``level='sentence'`` compares the sentences that the gold lists; others are left out. If the gold lists a sentence
+    that the answer does not have, it belongs to another answer and the question is missing. ``level='article'``
+    compares all documents of the answer with all gold documents, in any sentence.
 
-    A sentence that rightly cites nothing is right, and with ``empty='ignored'`` left out. One that cites where the gold
-    has nothing, or nothing where it has something, is wrong in all.
+    A sentence that correctly cites nothing is correct, or left out with ``empty='ignored'``. A sentence with citations
+    but no gold documents, or the reverse, is wrong in every measure.
     """
 
     family: ClassVar[Family] = "citation"
@@ -66,7 +67,7 @@ class AgainstGold(Measure):
     empty: Literal["right", "ignored"] = "right"
 
     def units(self, item: Item) -> list[CitedAndGold] | None:
-        """What is looked at in a question; None where the gold does not say, or speaks of another answer."""
+        """Return the counts to evaluate; None if there is no gold, or it belongs to another answer."""
         if item.given is None or item.gold is None or item.gold.citations is None:
             return None
         claims, gold = item.given.claims, item.gold.citations
@@ -75,89 +76,91 @@ class AgainstGold(Measure):
         elif any(sentence.sentence >= len(claims) for sentence in gold):
             return None
         else:
-            pairs = [(cited_documents([claims[it.sentence]]), set(it.documents)) for it in gold]
+            pairs = [(cited_documents([claims[entry.sentence]]), set(entry.documents)) for entry in gold]
         units = [CitedAndGold(len(cited & wanted), len(cited), len(wanted)) for cited, wanted in pairs]
         return [unit for unit in units if self.empty == "right" or not unit.empty]
 
 
 @dataclass(frozen=True, repr=False)
 class AveragedAgainstGold(AgainstGold):
-    """A figure that is the mean over sentences (answers, at that level), or pooled over their documents."""
+    """A mean over sentences (or answers, at that level), or a figure pooled over their documents."""
 
     average: Literal["macro", "micro"] = "macro"
 
     def parts(self, item: Item) -> Parts | None:
-        """The sums that the mean or the pooled figure is made of."""
+        """Return the sums for the mean or the pooled figure."""
         units = self.units(item)
         if units is None:
             return None
         if self.average == "macro":
-            return sum(map(self._alone, units)), float(len(units))
+            return sum(map(self._score, units)), float(len(units))
         counts = [self.counts(unit) for unit in units]
         return float(sum(count for count, _ in counts)), float(sum(of for _, of in counts))
 
-    def _alone(self, unit: CitedAndGold) -> float:
+    def _score(self, unit: CitedAndGold) -> float:
         count, of = self.counts(unit)
         return count / of if of else float(unit.empty)
 
     @abstractmethod
     def counts(self, unit: CitedAndGold) -> Counts:
-        """What is counted, and out of what."""
+        """Return the numerator and the denominator."""
 
 
 class CitationF1(AveragedAgainstGold):
-    """Documents cited rightly, over the mean of those cited and those that ought to be.
+    """F1 of cited documents against gold citations.
 
     F1 of the set of documents that each sentence cites, as in MultiAttr (Patel et al. 2024, NAACL). A sentence that
-    rightly cites nothing has 1, or is left out with ``empty='ignored'``; pooled (``average='micro'``) it adds nothing.
+    correctly cites nothing scores 1, or is left out with ``empty='ignored'``; pooled (``average='micro'``) it adds
+    nothing.
     """
 
     name = "CitationF1"
 
     def counts(self, unit: CitedAndGold) -> Counts:
-        """Twice what is right, over all cited and all wanted."""
+        """Return twice the correct documents, and the sum of cited and gold documents."""
         return 2 * unit.right, unit.cited + unit.gold
 
 
 class CitationPrecision(AveragedAgainstGold):
-    """Documents cited rightly, over documents cited, against gold citations.
+    """Precision of cited documents against gold citations.
 
-    Of each sentence, as in MultiAttr (Patel et al. 2024, NAACL). A sentence that cites nothing has 1 where that is
-    right (or is left out with ``empty='ignored'``), else 0. Markers that point at no document count as cited.
+    For each sentence, as in MultiAttr (Patel et al. 2024, NAACL). A sentence that correctly cites nothing scores 1 (or
+    is left out with ``empty='ignored'``); one that should cite something scores 0. Markers without a document count as
+    cited.
     """
 
     name = "CitationPrecision"
 
     def counts(self, unit: CitedAndGold) -> Counts:
-        """What is right, over all cited."""
+        """Return the correct and the cited documents."""
         return unit.right, unit.cited
 
 
 class CitationRecall(AveragedAgainstGold):
-    """Documents cited rightly, over documents that ought to be cited.
+    """Recall of cited documents against gold citations.
 
-    Of each sentence, as in MultiAttr (Patel et al. 2024, NAACL). Where nothing ought to be cited a sentence has 1 if
-    it cites nothing (or is left out with ``empty='ignored'``), else 0.
+    For each sentence, as in MultiAttr (Patel et al. 2024, NAACL). A sentence without gold documents scores 1 if it
+    cites nothing (or is left out with ``empty='ignored'``), else 0.
     """
 
     name = "CitationRecall"
 
     def counts(self, unit: CitedAndGold) -> Counts:
-        """What is right, over all wanted."""
+        """Return the correct and the gold documents."""
         return unit.right, unit.gold
 
 
 class CitationExactMatch(AgainstGold):
-    """Sentences that cite all the documents they ought to and no others, over sentences.
+    """Share of sentences that cite exactly the gold documents.
 
-    As in MultiAttr (Patel et al. 2024, NAACL); with ``level='article'`` answers over answers.
+    As in MultiAttr (Patel et al. 2024, NAACL). With ``level='article'`` it is the share of answers.
     """
 
     name = "CitationExactMatch"
     whole = True
 
     def parts(self, item: Item) -> Parts | None:
-        """Those that are exactly right, over all looked at."""
+        """Return the number of exact matches and of units."""
         units = self.units(item)
         if units is None:
             return None
@@ -165,18 +168,17 @@ class CitationExactMatch(AgainstGold):
 
 
 AMONG = {"required": ("required",), "answering": ("required", "borderline")}
-"""The labels of sentences that coverage is of."""
+"""The labels of sentences that count for coverage."""
 
 
 @dataclass(frozen=True, repr=False)
 class CitationCoverage(Sourced):
-    """Sentences that at least one of their citations supports, over sentences.
+    """Share of sentences that are supported by at least one of their citations.
 
     Citation coverage of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069): the mean over answers, or pooled with
-    ``by='sentence'``. A sentence that cites nothing is not covered. One of which it is not known, because no
-    citation is known to support it and some were not judged, is left out. ``among='required'`` looks only at
-    sentences labelled so, ``among='answering'`` also at borderline ones. With ``source='verdicts'`` it is the judge's
-    word that counts.
+    ``by='sentence'``. A sentence that cites nothing is not covered. A sentence is left out if no citation is known to
+    support it and some were not judged. ``among='required'`` uses only sentences labelled required,
+    ``among='answering'`` also borderline ones. ``source='verdicts'`` uses a judge's verdicts.
     """
 
     name = "CitationCoverage"
@@ -211,13 +213,12 @@ class CitationCoverage(Sourced):
             if labels is None or len(labels) != len(supported):
                 return None
             wanted = AMONG[self.among]
-            supported = [one for one, label in zip(supported, labels, strict=True) if label in wanted]
-        known = [one for one in supported if one is not None]
-        return sum(known), len(known)
+            supported = [covered for covered, label in zip(supported, labels, strict=True) if label in wanted]
+        return share_of(tuple(supported))
 
 
 def _by_labels(answer: Answer, labels: Labels) -> list[bool | None] | None:
-    """Whether a citation supports each sentence; None where not known, and where labels are of another answer."""
+    """Return whether a citation supports each sentence (None: unknown); None if labels belong to another answer."""
     labels_of: dict[int, dict[str, CitationLabel]] = {sentence: {} for sentence in range(len(answer.claims))}
     for judgement in labels.citations or ():
         if judgement.sentence not in labels_of:
@@ -232,25 +233,30 @@ def _by_labels(answer: Answer, labels: Labels) -> list[bool | None] | None:
 
 
 def _by_verdicts(answer: Answer, checked: CheckedAnswer) -> list[bool | None] | None:
-    """Likewise by verdicts; a verdict on a sentence that cites nothing is no verdict on a citation."""
+    """Do the same from verdicts; verdicts on sentences without citations are ignored."""
     spans = [(claim.span.start, claim.span.end) for claim in answer.claims]
-    judged = {(it.start, it.end) for it in (*checked.verdicts, *checked.failures)}
+    judged = {(judgement.start, judgement.end) for judgement in (*checked.verdicts, *checked.failures)}
     if not judged <= set(spans):
         return None
-    supported = {(it.start, it.end) for it in checked.verdicts if it.label == "supported" and not it.abstained}
-    open_ = {(it.start, it.end) for it in (*checked.failures, *(it for it in checked.verdicts if it.abstained))}
+    supported = {
+        (verdict.start, verdict.end)
+        for verdict in checked.verdicts
+        if verdict.label == "supported" and not verdict.abstained
+    }
+    abstained = [verdict for verdict in checked.verdicts if verdict.abstained]
+    undecided = {(judgement.start, judgement.end) for judgement in (*checked.failures, *abstained)}
     found: list[bool | None] = []
     for claim, span in zip(answer.claims, spans, strict=True):
         if not claim.citations:
             found.append(False)
         else:
-            found.append(None if span in open_ - supported else span in supported)
+            found.append(None if span in undecided - supported else span in supported)
     return found
 
 
 @dataclass(frozen=True, repr=False)
 class CitationRate(Sourced):
-    """The share of an answer's citations that are of one kind."""
+    """The share of an answer's citations with a given label."""
 
     family: ClassVar[Family] = "citation"
     needs: ClassVar[tuple[Need, ...]] = ("labels",)
@@ -262,7 +268,7 @@ class CitationRate(Sourced):
     def _of_labels(self, item: Item) -> Counts | None:
         if item.refused or item.labels is None or item.labels.citations is None:
             return None
-        return sum(it.label == self.label for it in item.labels.citations), len(item.labels.citations)
+        return sum(judged.label == self.label for judged in item.labels.citations), len(item.labels.citations)
 
     def _of_verdicts(self, item: Item) -> Counts | None:
         if item.judged is None:
@@ -273,12 +279,12 @@ class CitationRate(Sourced):
 
 @dataclass(frozen=True, repr=False)
 class CitationSupportRate(CitationRate):
-    """Citations that support their sentence, over all citations judged.
+    """Share of judged citations that support their sentence, as in TREC BioGen.
 
     Citation support rate of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069): the mean over answers, or pooled with
-    ``by='pair'``. An answer that cites no document that exists has 0, as the track gives it (``uncited='empty'``:
-    nothing to count). With ``source='verdicts'`` the judge's word counts, and citations of documents that do not exist
-    are counted too.
+    ``by='pair'``. An answer without citations of existing documents scores 0, as in the track (``uncited='empty'``:
+    nothing to count). ``source='verdicts'`` uses a judge's verdicts, and also counts citations of documents that do not
+    exist.
     """
 
     name = "CitationSupportRate"
@@ -288,22 +294,22 @@ class CitationSupportRate(CitationRate):
     uncited: Uncited = "wrong"
 
     def uncounted(self, item: Item) -> Parts:
-        """0 where it is known that nothing is cited; else nothing to count."""
+        """Return 0 if the answer is known to cite nothing; otherwise there is nothing to count."""
         if self.uncited == "empty":
             return NOTHING
         if self.source == "verdicts":
-            return NOTHING if item.judged is None or item.judged.summary.citations else one(0.0)
+            return NOTHING if item.judged is None or item.judged.summary.citations else own_score(0.0)
         if item.given is None:
             return NOTHING
         cites = any(citation.document for claim in item.given.claims for citation in claim.citations)
-        return NOTHING if cites else one(0.0)
+        return NOTHING if cites else own_score(0.0)
 
 
 class CitationContradictRate(CitationRate):
-    """Citations that contradict their sentence, over all citations judged.
+    """Share of judged citations that contradict their sentence, as in TREC BioGen.
 
-    Citation contradict rate of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069), counted as ``CitationSupportRate``.
-    An answer without citations has nothing to count: 0 would speak for it.
+    Citation contradict rate of TREC BioGen 2024 (Gupta et al., arXiv 2411.18069), counted like ``CitationSupportRate``.
+    An answer without citations has nothing to count: a 0 would be in its favour.
     """
 
     name = "CitationContradictRate"
@@ -314,7 +320,7 @@ class CitationContradictRate(CitationRate):
 
 @dataclass(frozen=True, repr=False)
 class CitedDocuments(Counted):
-    """The documents an answer cites against those judged relevant to the question, in whichever sentence."""
+    """Compares the documents that an answer cites, in any sentence, with those judged relevant to the question."""
 
     family: ClassVar[Family] = "citation"
     needs: ClassVar[tuple[Need, ...]] = ("answer", "gold")
@@ -328,7 +334,7 @@ class CitedDocuments(Counted):
             raise InputError(f"expected rel of {self.name} to be a grade above 0, such as 1; found {self.rel!r}")
 
     def documents(self, item: Item) -> tuple[set[str | int], set[str]] | None:
-        """What is cited and what is relevant; None where nothing was judged."""
+        """Return the cited and the relevant documents; None if no documents were judged."""
         if item.given is None or item.gold is None or not item.gold.documents:
             return None
         relevant = {id for id, grade in item.gold.documents.items() if grade >= self.rel}
@@ -337,11 +343,11 @@ class CitedDocuments(Counted):
 
 @dataclass(frozen=True, repr=False)
 class CitedDocumentPrecision(CitedDocuments):
-    """Relevant documents cited, over documents cited.
+    """Share of cited documents that are relevant.
 
-    Precision of TREC BioGen 2024's citations (Gupta et al., arXiv 2411.18069): each document counts once in an answer,
-    and is relevant where its grade in the gold is ``rel`` or more. The mean over answers, or pooled with
-    ``by='document'``. An answer without citations has 0, as the track gives it (``uncited='empty'``: nothing to count).
+    Precision of TREC BioGen 2024's citations (Gupta et al., arXiv 2411.18069). A document counts once per answer, and
+    is relevant if its grade in the gold is at least ``rel``. The mean over answers, or pooled with ``by='document'``.
+    An answer without citations scores 0, as in the track (``uncited='empty'``: nothing to count).
     """
 
     name = "CitedDocumentPrecision"
@@ -349,36 +355,36 @@ class CitedDocumentPrecision(CitedDocuments):
     uncited: Uncited = "wrong"
 
     def uncounted(self, item: Item) -> Parts:
-        """0, or nothing to count, where it cites nothing."""
-        return one(0.0) if self.uncited == "wrong" else NOTHING
+        """Return 0, or nothing to count, for an answer without citations."""
+        return own_score(0.0) if self.uncited == "wrong" else NOTHING
 
     def counts(self, item: Item) -> Counts | None:
-        """Relevant ones, over all cited; markers that point at no document count as cited."""
+        """Return the relevant and all cited documents; markers without a document count as cited."""
         found = self.documents(item)
         return None if found is None else (len(found[0] & found[1]), len(found[0]))
 
 
 class CitedDocumentRecall(CitedDocuments):
-    """Relevant documents cited, over all relevant documents.
+    """Share of relevant documents that are cited.
 
-    Recall of TREC BioGen 2024's citations (Gupta et al., arXiv 2411.18069), against the pool of documents judged for
-    the question; counted as ``CitedDocumentPrecision``.
+    Recall of TREC BioGen 2024's citations (Gupta et al., arXiv 2411.18069), relative to the documents judged for the
+    question; counted like ``CitedDocumentPrecision``.
     """
 
     name = "CitedDocumentRecall"
 
     def counts(self, item: Item) -> Counts | None:
-        """Relevant ones cited, over all relevant."""
+        """Return the relevant documents cited and all relevant documents."""
         found = self.documents(item)
         return None if found is None else (len(found[0] & found[1]), len(found[1]))
 
 
 STATED = 0.5
-"""How likely a sentence must entail a claim that it is taken to state."""
+"""Minimum probability of entailment for a sentence to state a claim."""
 
 
 class GoldClaim(NamedTuple):
-    """A claim of the gold answer, the documents that it cites, and those of which it is not known if it might."""
+    """A claim of the gold answer, the documents that it cites, and documents whose relation to it is unknown."""
 
     text: str
     documents: tuple[str, ...]
@@ -386,13 +392,13 @@ class GoldClaim(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """What an answer's sentences ought to cite, and how many of the gold's claims it states.
+    """Gold citations for an answer's sentences, and the number of gold claims that it states.
 
-    A sentence that states no claim of the gold ought to cite nothing.
+    A sentence that states no gold claim should cite nothing.
 
     Attributes:
-        unknown: Of each sentence, the documents that it may cite or not: no claim that it states needs them, and of one
-            it is not known.
+        unknown: For each sentence, documents that it may or may not cite: no claim that it states needs them, and for
+            some claim it is unknown.
     """
 
     gold: Gold
@@ -400,23 +406,27 @@ class Aligned(NamedTuple):
     claims: int
     unknown: tuple[frozenset[str], ...]
 
-    def told(self, answer: Answer) -> Answer:
-        """The answer without those of its citations that are neither right nor wrong."""
+    def without_unknown(self, answer: Answer) -> Answer:
+        """Return the answer without citations that are neither correct nor wrong."""
         claims = (
-            claim.model_copy(update={"citations": tuple(it for it in claim.citations if it.document not in unknown)})
+            claim.model_copy(
+                update={
+                    "citations": tuple(citation for citation in claim.citations if citation.document not in unknown)
+                }
+            )
             for claim, unknown in zip(answer.claims, self.unknown, strict=True)
         )
         return answer.model_copy(update={"claims": tuple(claims)})
 
 
 def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, bar: float = STATED) -> list[Aligned]:
-    """Gold made of another answer to the question, for aligned citation F1 (MultiAttr, in-line answers).
+    """Align gold claims with an answer's sentences, for aligned citation F1 (MultiAttr, in-line answers).
 
-    Each claim of the gold answer is laid beside the sentence that is likeliest to entail it (Patel et al. 2024, figure
-    3); one that no sentence entails has none. ``CitationF1`` and its like read what comes out.
+    Each gold claim is assigned to the sentence that most probably entails it (Patel et al. 2024, figure 3), or to none
+    if no sentence entails it. The result is gold for ``CitationF1`` and similar measures.
 
-    A claim that could not be judged counts as not stated. Where the gold has ``unknown`` documents, score what
-    ``Aligned.told`` makes of the answer.
+    A claim that could not be judged counts as not stated. If the gold has ``unknown`` documents, score the result of
+    ``Aligned.without_unknown``.
     """
     cases = [(answer, list(claims)) for answer, claims in asked]
     pairs = dict.fromkeys(
@@ -426,10 +436,10 @@ def aligned(asked: Iterable[tuple[Answer, Sequence[GoldClaim]]], judge: Judge, b
         pair: 0.0 if judgement.failure is not None else float(judgement.probabilities[ENTAILS])
         for pair, judgement in zip(pairs, ask(judge, list(pairs)), strict=True)
     }
-    return [_aligned(answer, claims, entailed, bar) for answer, claims in cases]
+    return [_align(answer, claims, entailed, bar) for answer, claims in cases]
 
 
-def _aligned(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, float], bar: float) -> Aligned:
+def _align(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, float], bar: float) -> Aligned:
     wanted: list[dict[str, None]] = [{} for _ in answer.claims]
     unknown: list[set[str]] = [set() for _ in answer.claims]
     stated = 0
@@ -440,6 +450,6 @@ def _aligned(answer: Answer, claims: Sequence[GoldClaim], entailed: dict[Pair, f
             stated += 1
             wanted[best] |= dict.fromkeys(claim.documents)
             unknown[best] |= set(claim.unknown)
-    sentences = tuple(GoldSentence(sentence=place, documents=tuple(own)) for place, own in enumerate(wanted))
-    apart = tuple(frozenset(those - own.keys()) for own, those in zip(wanted, unknown, strict=True))
-    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims), apart)
+    sentences = tuple(GoldSentence(sentence=index, documents=tuple(own)) for index, own in enumerate(wanted))
+    optional = tuple(frozenset(documents - own.keys()) for own, documents in zip(wanted, unknown, strict=True))
+    return Aligned(Gold(id=answer.id, citations=sentences), stated, len(claims), optional)

@@ -1,4 +1,4 @@
-"""What a measure is: a value with a repr, the same string on the command line, in JSON and in the docs."""
+"""Base classes of measures. A measure is a value whose repr names it on the command line, in JSON and in the docs."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from vericite.records import Answer, RateTally, clustered_wilson
 
 
 def expect_parameters(measure: str, kind: type[Any], given: Mapping[str, object]) -> None:
-    """Refuse values that are not of the types the dataclass ``kind`` gives its fields.
+    """Check that values have the types of the fields of the dataclass ``kind``.
 
     Raises:
-        InputError: One is not.
+        InputError: A value has another type.
     """
     types = _types(kind)
     for parameter, value in given.items():
         allowed = types[parameter]
-        if not any(_fits(value, one) for one in allowed):
-            raise InputError(f"expected {parameter} of {measure} to be {_told(allowed)}; found {value!r}")
+        if not any(_fits(value, option) for option in allowed):
+            raise InputError(f"expected {parameter} of {measure} to be {_in_words(allowed)}; found {value!r}")
 
 
-_SAID = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+_TYPE_WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
 
 
-def _told(allowed: tuple[Any, ...]) -> str:
-    words = [repr(word) for one in allowed if get_origin(one) is Literal for word in get_args(one)]
-    kinds = [_SAID[one] for one in allowed if one in _SAID]
+def _in_words(allowed: tuple[Any, ...]) -> str:
+    words = [repr(word) for option in allowed if get_origin(option) is Literal for word in get_args(option)]
+    kinds = [_TYPE_WORDS[option] for option in allowed if option in _TYPE_WORDS]
     return f"one of {', '.join([*words, *kinds])}" if words else " or ".join(kinds)
 
 
 @cache
 def _types(kind: type[Any]) -> Mapping[str, tuple[Any, ...]]:
-    """What each field may be of."""
+    """Return the allowed types of each field."""
     hints = get_type_hints(kind)
     return {
         field.name: get_args(of) if get_origin(of := hints[field.name]) in (Union, UnionType) else (of,)
@@ -52,7 +52,7 @@ def _types(kind: type[Any]) -> Mapping[str, tuple[Any, ...]]:
 
 def _fits(value: object, known: Any) -> bool:
     if get_origin(known) is Literal:
-        # 1 is equal to True, and has another string.
+        # Compare the types too: 1 equals True but has a different repr.
         return any(type(value) is type(word) and value == word for word in get_args(known))
     if known is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
@@ -64,51 +64,52 @@ Family = Literal["citation", "answer", "nugget", "rationale", "retrieval", "agre
 
 @dataclass(frozen=True, repr=False)
 class Named:
-    """A value that its string names everywhere; two with the same parameters are equal.
+    """A value identified by its string; two values with the same parameters are equal.
 
-    A field called ``cutoff`` is written ``@5``, all others in brackets, left out where they have their default.
+    A field called ``cutoff`` is written as ``@5``. Other fields are written in parentheses, unless they have their
+    default value.
 
     Raises:
-        InputError: A parameter is not of its type, or no word of its closed set.
+        InputError: A parameter has the wrong type, or is not one of the allowed words.
     """
 
     name: ClassVar[str]
     family: ClassVar[Family]
     extra: ClassVar[str | None] = None
-    """The optional dependency it is computed with."""
+    """The optional dependency that it needs."""
     packages: ClassVar[tuple[str, ...]] = ()
-    """Packages that compute it, whose versions its scores are signed with."""
+    """Packages that compute it; their versions are part of the signature of its scores."""
     counts_from_one: ClassVar[tuple[str, ...]] = ("cutoff",)
-    """Parameters that are whole numbers from 1 on."""
+    """Parameters that must be at least 1."""
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         expect_parameters(self.name, type(self), given)
         for parameter in self.counts_from_one:
             if (value := given.get(parameter)) is not None and value < 1:
-                raise InputError(f"expected {parameter} of {self.name} to be a whole number from 1 on; found {value!r}")
+                raise InputError(f"expected {parameter} of {self.name} to be at least 1; found {value!r}")
 
     @classmethod
     def summary(cls) -> str:
-        """The first line of its docstring, for lists of measures."""
+        """Return the first line of the docstring, for lists of measures."""
         return (cls.__doc__ or "").strip().split("\n", 1)[0]
 
     @classmethod
     def usage(cls) -> str:
-        """Its string with all parameters and their defaults, for lists of measures; it can be read back.
+        """Return the string with all parameters and their defaults, for lists of measures; it can be parsed.
 
-        A parameter that has no usual value stands as ``'NAME'``.
+        A required name is shown as ``'NAME'``.
         """
-        shown = [it for it in fields(cls) if it.name != "cutoff" and it.default is not MISSING]
-        parameters = [f"{it.name}={_shown(it)}" for it in shown]
-        cutoff = next((it.default for it in fields(cls) if it.name == "cutoff"), None)
+        shown = [field for field in fields(cls) if field.name != "cutoff" and field.default is not MISSING]
+        parameters = [f"{field.name}={_default(field)}" for field in shown]
+        cutoff = next((field.default for field in fields(cls) if field.name == "cutoff"), None)
         at = f"@{cutoff}" if isinstance(cutoff, int) else ""
         return f"{cls.name}{'(' + ', '.join(parameters) + ')' if parameters else ''}{at}"
 
     @classmethod
     def takes_cutoff(cls) -> bool:
-        """Whether ``@`` and a number may follow its name."""
-        return any(it.name == "cutoff" for it in fields(cls))
+        """Whether ``@`` and a number may follow the name."""
+        return any(field.name == "cutoff" for field in fields(cls))
 
     def __repr__(self) -> str:
         parameters: list[str] = []
@@ -124,24 +125,24 @@ class Named:
     __str__ = __repr__
 
 
-def _shown(parameter: Field[object]) -> str:
-    # Annotations are texts here, and only free text has none that is usual.
+def _default(parameter: Field[object]) -> str:
+    # Only free text has no usual value. Annotations are strings in this module.
     return repr("NAME" if parameter.default == "" and parameter.type == "str" else parameter.default)
 
 
 Parts = tuple[float, ...]
-"""What a question adds to the sums that a figure is made of."""
+"""What a question adds to the sums from which a score is computed."""
 
 NOTHING: Parts = (0.0, 0.0)
-"""A question in which there is nothing to count, such as an answer without a citation. It is no 0."""
+"""The parts of a question with nothing to count, such as an answer without citations. This is not a score of 0."""
 
 Need = Literal["answer", "exact", "reply", "verdicts", "gold", "labels", "scores", "features", "evidence"]
-"""What is known of a question. ``exact`` is an exact answer, stated apart or in the words of an answer; ``reply`` is an
-answer of any kind, be it that only the verdicts on it are there."""
+"""An input of a measure. ``exact`` is an exact answer, in its own field or at the start of an answer's text; ``reply``
+is an answer of any kind, or only the verdicts on it."""
 
 
-def one(score: float) -> Parts:
-    """A score that stands for the question as a whole; the figure is the mean over questions."""
+def own_score(score: float) -> Parts:
+    """Return the parts of a question with a score of its own; the measure is the mean over questions."""
     return (score, 1.0)
 
 
@@ -149,63 +150,63 @@ def one(score: float) -> Parts:
 class Measure(Named):
     """A measure of a system's answers, with its parameters.
 
-    A subclass says in ``parts`` what a question adds to the sums, and where the figure is not the first sum over the
-    second, in ``statistic`` what it is. So one bootstrap and one permutation test serve all.
+    A subclass defines ``parts``, what a question adds to the sums, and ``statistic``, unless the score is the first sum
+    divided by the second. All measures share one bootstrap and one permutation test.
     """
 
     needs: ClassVar[tuple[Need, ...]]
-    """What it reads of a question, as files are called by ``vericite score``."""
+    """The inputs that it reads, named like the files of ``vericite score``."""
     pooled: ClassVar[bool] = True
-    """Whether the figure is one of sums over all questions; else it is a mean of questions' own scores."""
+    """Whether it is computed from sums over all questions; otherwise it is the mean of the questions' own scores."""
     share: ClassVar[bool] = True
     """Whether it lies between 0 and 1 and is compared in points of 100."""
     unit: ClassVar[str] = "points"
     """The unit of a difference."""
     difference_words: ClassVar[tuple[str, str, str] | None] = None
-    """What is compared, and "A {verb} 4.1 points {more} than B"; else "A scores 4.1 points more in" the measure."""
+    """What is compared, and the words of "A {verb} 4.1 points {more} than B". Default: "A scores 4.1 points more"."""
     whole: ClassVar[bool] = False
-    """Whether its parts are whole numbers, so many out of so many."""
+    """Whether it is a ratio of counts."""
     centred: ClassVar[bool] = False
-    """Whether any draw has a lower figure than the whole, so that intervals are moved."""
+    """Whether bootstrap draws are biased downwards, so that intervals must be shifted."""
     higher_is_better: ClassVar[bool | None] = True
     in_all: ClassVar[bool] = True
-    """Whether it is measured where none is named; not where it needs a parameter or minutes."""
+    """Whether it is used by default; False if it needs a parameter or takes minutes."""
 
     @abstractmethod
     def parts(self, item: Item) -> Parts | None:
-        """What a question adds; None where it is missing: no answer, no gold, a failed judgement."""
+        """Return what a question adds; None if it is missing: no answer, no gold or a failed judgement."""
 
     def statistic(self, sums: Floats) -> Floats:
-        """From sums over questions [..., parts] to figures [...]; NaN where undefined."""
+        """Map sums over questions [..., parts] to scores [...]; NaN if undefined."""
         return ratio(sums)
 
     @property
     def width(self) -> int:
-        """The number of sums, unless the answers decide it, as in MAUVE."""
+        """The number of sums, unless it depends on the answers, as in MAUVE."""
         return 2
 
     @property
     def is_rate(self) -> bool:
-        """Whether the figure is a share of whole numbers, with the interval that ``check`` prints of such."""
+        """Whether the score is a ratio of counts, with the same interval as rates that ``check`` prints."""
         return self.whole
 
     def of(self, items: Sequence[Item]) -> list[Parts | None]:
-        """The parts of each question; overridden where many at once are cheaper."""
+        """Return the parts of each question; overridden where a batch is cheaper."""
         return [self.parts(item) for item in items]
 
     def of_each(self, runs: Sequence[Sequence[Item]]) -> list[list[Parts | None]]:
-        """The parts of each question of several systems; overridden where one system's depend on the others."""
+        """Return the parts of each question of several systems; overridden where systems depend on each other."""
         return [self.of(run) for run in runs]
 
     def estimate(self, parts: Sequence[Parts | None], bootstrap: Bootstrap) -> Estimate:
-        """The figure over questions, with its interval.
+        """Return the score over questions, with its interval.
 
-        A rate has Wilson's, which knows that citations of one answer go together: the same as ``check`` prints. Of
-        other measures questions are drawn again; where such a share is 0 or 1 of every question all draws are alike and
-        would make a point of the interval, so it is Wilson's there, too, with a question as one trial.
+        A rate has Wilson's interval with the correlation of citations within an answer, as printed by ``check``. Other
+        measures have a bootstrap interval over questions. If a share is 0 or 1 on every question, all draws are equal
+        and the bootstrap would return a point; then Wilson's interval is used, with a question as one trial.
         """
         if self.is_rate:
-            return _rated(parts)
+            return _rate(parts)
         found = bootstrap.pooled(self.table(parts)[:, None], self.statistic)[0]
         if not self.share or found.value not in (0.0, 1.0) or found.low != found.high or found.n < 2:
             return found
@@ -213,7 +214,7 @@ class Measure(Named):
         return replace(found, low=certain.low, high=certain.high)
 
     def table(self, parts: Sequence[Parts | None]) -> Floats:
-        """The parts of all questions [questions, parts]; NaN where one is missing."""
+        """Return the parts of all questions [questions, parts], with NaN for missing questions."""
         import numpy as np
 
         width = next((len(row) for row in parts if row is not None), self.width)
@@ -221,20 +222,20 @@ class Measure(Named):
         return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
     def drawn_by(self, bootstrap: Bootstrap) -> str:
-        """How its interval is drawn, for signatures."""
+        """Return the interval method, for signatures."""
         if self.is_rate:
             return "interval=clustered wilson"
         return f"{bootstrap.signature},wilson at 0 and 1" if self.share else bootstrap.signature
 
     def compared(self, parts: Parts | None) -> Score:
-        """A question's parts as a comparison of two systems takes them."""
+        """Return a question's parts as input for the comparison of two systems."""
         if parts is None or self.pooled:
             return None if parts is None else tuple(parts)
         return parts[0] / parts[1] if parts[1] else EMPTY
 
     @property
     def phrase(self) -> DifferencePhrase:
-        """The words for a difference in a sentence."""
+        """The wording of a difference in a sentence."""
         scale = 100.0 if self.share else 1.0
         about, verb, more = self.difference_words or (str(self), "scores", "")
         return DifferencePhrase(about, verb, more, self.unit, scale, decimals=1)
@@ -242,7 +243,7 @@ class Measure(Named):
 
 @dataclass(frozen=True, repr=False)
 class CountInAnswer(Measure):
-    """The mean over answers of how many of something each has; missing without an answer."""
+    """The mean of a count over answers; missing without an answer."""
 
     needs: ClassVar[tuple[Need, ...]] = ("answer",)
     pooled: ClassVar[bool] = False
@@ -251,15 +252,15 @@ class CountInAnswer(Measure):
 
     @abstractmethod
     def count(self, answer: Answer) -> int:
-        """How many an answer has."""
+        """Return the count of an answer."""
 
     def parts(self, item: Item) -> Parts | None:
-        """The number; missing without an answer."""
-        return None if item.given is None else one(float(self.count(item.given)))
+        """Return the count; missing without an answer."""
+        return None if item.given is None else own_score(float(self.count(item.given)))
 
 
-def _rated(parts: Sequence[Parts | None]) -> Estimate:
-    """Of counts; of one question it has no interval, since nothing is known of what another would be like."""
+def _rate(parts: Sequence[Parts | None]) -> Estimate:
+    """Return a rate of counts; with one question there is no interval, since the variance is unknown."""
     tally = RateTally()
     for row in parts:
         if row is not None:
@@ -271,61 +272,61 @@ def _rated(parts: Sequence[Parts | None]) -> Estimate:
 
 
 Counts = tuple[float, float]
-"""What is counted, and out of what."""
+"""A numerator and a denominator."""
 
 Uncited = Literal["wrong", "empty"]
-"""What an answer that cites nothing is worth to a measure of its citations: 0, or nothing to count."""
+"""How an answer without citations counts in a measure of citations: as 0, or as nothing to count."""
 
 Source = Literal["labels", "verdicts"]
-"""Who is taken at their word: assessors, or the judge of ``vericite check``."""
+"""The source of judgements: assessors' labels, or verdicts of ``vericite check``."""
 
 
 @dataclass(frozen=True, repr=False)
 class Averaged(Measure):
-    """A measure that is pooled over questions, or with ``by='question'`` the mean of each question's own.
+    """A measure that is pooled over questions, or the mean over questions with ``by='question'``.
 
-    Pooled, what is counted weighs alike, so that an answer with many citations weighs more than one with few.
+    In a pooled measure every counted thing has the same weight, so an answer with many citations weighs more.
     """
 
-    # Which of the two it is depends on ``by``, see ``compared``.
+    # See ``compared``: whether it is pooled depends on ``by``.
     pooled: ClassVar[bool] = False
 
     by: str
 
     def compared(self, parts: Parts | None) -> Score:
-        """A question's parts as a comparison of two systems takes them."""
+        """Return a question's parts as input for the comparison of two systems."""
         return super().compared(parts) if self.by == "question" else parts
 
 
 @dataclass(frozen=True, repr=False)
 class Counted(Averaged):
-    """A share: it says what it counts, and out of what."""
+    """A share, defined by a numerator and a denominator for each question."""
 
     @property
     def is_rate(self) -> bool:
-        """Pooled shares are."""
+        """True if the share is pooled."""
         return self.share and self.by != "question"
 
     @abstractmethod
     def counts(self, item: Item) -> Counts | None:
-        """What a question counts, and out of what; None where it is missing."""
+        """Return numerator and denominator of a question; None if it is missing."""
 
     def parts(self, item: Item) -> Parts | None:
-        """What it counts, or the share of the two."""
+        """Return the counts if pooled, otherwise the question's own share."""
         counts = self.counts(item)
         if counts is None or self.by != "question":
             return counts
         count, of = counts
-        return one(count / of) if of else self.uncounted(item)
+        return own_score(count / of) if of else self.uncounted(item)
 
     def uncounted(self, item: Item) -> Parts:
-        """What a question with nothing to count is worth, where questions weigh alike."""
+        """Return the parts of a question with a denominator of 0, if ``by='question'``."""
         return NOTHING
 
 
 @dataclass(frozen=True, repr=False)
 class Sourced(Counted):
-    """A share that is counted either of assessors' labels or of a judge's verdicts."""
+    """A share that is counted from assessors' labels or from a judge's verdicts."""
 
     labelled: ClassVar[tuple[Need, ...]] = ("labels",)
     judged: ClassVar[tuple[Need, ...]] = ("verdicts",)
@@ -334,24 +335,24 @@ class Sourced(Counted):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # What it reads depends on a parameter, and so does what its scores are signed with.
+        # The inputs, and so the signature, depend on a parameter.
         object.__setattr__(self, "needs", self.judged if self.source == "verdicts" else self.labelled)
 
     def counts(self, item: Item) -> Counts | None:
-        """What a question counts, and out of what; None where what it is counted of is not there."""
+        """Return numerator and denominator of a question; None if the labels or verdicts are missing."""
         return self._of_verdicts(item) if self.source == "verdicts" else self._of_labels(item)
 
     @abstractmethod
     def _of_labels(self, item: Item) -> Counts | None:
-        """By the word of assessors."""
+        """Count from assessors' labels."""
 
     @abstractmethod
     def _of_verdicts(self, item: Item) -> Counts | None:
-        """By the word of a judge."""
+        """Count from a judge's verdicts."""
 
 
 def share_of(marks: tuple[bool | None, ...] | None) -> Counts | None:
-    """How many are true of those that are known; None where none were asked about."""
+    """Return the number of true marks and of known marks; None if there are no marks."""
     if marks is None:
         return None
     known = [mark for mark in marks if mark is not None]
@@ -359,14 +360,14 @@ def share_of(marks: tuple[bool | None, ...] | None) -> Counts | None:
 
 
 def eval_package(module: str, measure: object) -> Any:
-    """A module of a package of the extra ``eval``.
+    """Import a module of a package of the extra ``eval``.
 
     Args:
-        module: Such as ``rouge_score.rouge_scorer``.
-        measure: What needs it, as the message is to say.
+        module: The module, such as ``rouge_score.rouge_scorer``.
+        measure: The measure that needs it, for the error message.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: The package is not installed.
     """
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""Whether an answer says what a good answer says, by nuggets, and what labels say of its sentences."""
+"""Measures of an answer's content: nuggets against gold, and assessors' labels of sentences."""
 
 from __future__ import annotations
 
@@ -9,19 +9,29 @@ from typing import ClassVar, Literal, NamedTuple
 
 from vericite.errors import InputError
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import NOTHING, Counted, Counts, Family, Measure, Need, Parts, one, share_of
+from vericite.evaluate.measures.measure import (
+    NOTHING,
+    Counted,
+    Counts,
+    Family,
+    Measure,
+    Need,
+    Parts,
+    own_score,
+    share_of,
+)
 from vericite.records import SentenceLabel
 
 
 def one_to_one(same: Mapping[str, Sequence[int]]) -> dict[int, str]:
-    """As many pairs as possible of a gold nugget and one of the answer's that says the same, each in one pair at most.
+    """Compute a maximum matching of gold nuggets and the answer's nuggets that say the same.
 
     Args:
-        same: The answer's nuggets that say the same as each gold one. Gold ones that come first go first: as many of
-            the first few are paired as if there were no others.
+        same: For each gold nugget, the answer's nuggets that say the same. Earlier gold nuggets have priority: the
+            number of matches among the first few is as large as if there were no others.
 
     Returns:
-        The gold nugget of each of the answer's that is paired.
+        The gold nugget of each matched nugget of the answer.
     """
     paired: dict[int, str] = {}
     for gold in same:
@@ -30,8 +40,8 @@ def one_to_one(same: Mapping[str, Sequence[int]]) -> dict[int, str]:
 
 
 def _pair(gold: str, same: Mapping[str, Sequence[int]], paired: dict[int, str]) -> None:
-    """Find a partner for one more, by moving others to another partner of theirs where it takes that."""
-    mine = {name: answer for answer, name in paired.items()}
+    """Match one more gold nugget, by an augmenting path that rematches others if needed."""
+    current = {name: answer for answer, name in paired.items()}
     claimed: dict[int, str] = {}
     waiting = [gold]
     for wanting in waiting:
@@ -46,20 +56,20 @@ def _pair(gold: str, same: Mapping[str, Sequence[int]], paired: dict[int, str]) 
             while free is not None:
                 mover = claimed[free]
                 paired[free] = mover
-                free = mine.get(mover)
+                free = current.get(mover)
             return
 
 
 class NuggetPairs(NamedTuple):
-    """The nuggets of an answer beside those of the gold.
+    """The nuggets of an answer compared with those of the gold.
 
     Attributes:
-        own: How many the answer has.
-        gold: The gold ones, by id.
-        vital: Those that it must have.
-        paired: The gold one of each of the answer's that is in a pair.
-        stated: Gold ones that any of the answer's says.
-        matching: The answer's that say any gold one.
+        own: Number of nuggets of the answer.
+        gold: Ids of the gold nuggets.
+        vital: Ids of the vital gold nuggets.
+        paired: The gold nugget of each matched nugget of the answer.
+        stated: Gold nuggets that any nugget of the answer states.
+        matching: Nuggets of the answer that state any gold nugget.
     """
 
     own: int
@@ -71,12 +81,12 @@ class NuggetPairs(NamedTuple):
 
 
 def matched(item: Item) -> NuggetPairs | None:
-    """An answer's nuggets beside the gold's; None where either is not known, or labels are of another gold."""
+    """Compare an answer's nuggets with the gold's; None if either is unknown, or the labels belong to other gold."""
     labels, gold = item.labels, item.gold and item.gold.nuggets
     if labels is None or labels.nuggets is None or labels.matches is None or gold is None:
         return None
-    # Vital ones first: as many of them are paired as can be, and no pair is lost by it.
-    same: dict[str, list[int]] = {it.id: [] for it in sorted(gold, key=lambda it: not it.vital)}
+    # Vital nuggets come first, so that as many of them as possible are matched. The total does not change.
+    same: dict[str, list[int]] = {nugget.id: [] for nugget in sorted(gold, key=lambda nugget: not nugget.vital)}
     for match in labels.matches:
         if match.gold not in same:
             return None
@@ -84,7 +94,7 @@ def matched(item: Item) -> NuggetPairs | None:
     return NuggetPairs(
         labels.nuggets,
         frozenset(same),
-        frozenset(it.id for it in gold if it.vital),
+        frozenset(nugget.id for nugget in gold if nugget.vital),
         one_to_one(same),
         frozenset(id for id, answers in same.items() if answers),
         frozenset(match.answer for match in labels.matches),
@@ -93,7 +103,7 @@ def matched(item: Item) -> NuggetPairs | None:
 
 @dataclass(frozen=True, repr=False)
 class NuggetMeasure(Measure):
-    """The mean over questions of a figure of each one's nuggets. A question without gold ones has nothing to count."""
+    """The mean over questions of a score of nuggets; a question without gold nuggets has nothing to count."""
 
     family: ClassVar[Family] = "nugget"
     needs: ClassVar[tuple[Need, ...]] = ("gold", "labels")
@@ -101,21 +111,21 @@ class NuggetMeasure(Measure):
 
 
 class NuggetPrecision(NuggetMeasure):
-    """The answer's nuggets that say the same as a gold one, over all of the answer's.
+    """Share of the answer's nuggets that match a gold nugget.
 
-    As in BioACE (Gupta et al. 2026, arXiv 2602.04982), each gold nugget is paired with at most one of the answer's; of
-    all ways to pair them one with the most pairs is taken (the paper takes the likeliest pairs first). The mean over
-    questions; an answer without nuggets has nothing to count.
+    As in BioACE (Gupta et al. 2026, arXiv 2602.04982), each gold nugget is matched with at most one nugget of the
+    answer. A maximum matching is used (the paper matches the most probable pairs first). The mean over questions; an
+    answer without nuggets has nothing to count.
     """
 
     name = "NuggetPrecision"
 
     def parts(self, item: Item) -> Parts | None:
-        """Its own precision."""
+        """Return the precision of the question."""
         found = matched(item)
         if found is None:
             return None
-        return one(len(found.paired) / found.own) if found.own and found.gold else NOTHING
+        return own_score(len(found.paired) / found.own) if found.own and found.gold else NOTHING
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,37 +135,37 @@ class GoldNuggetShare(NuggetMeasure):
     vital: bool = False
 
     def parts(self, item: Item) -> Parts | None:
-        """Its own share."""
+        """Return the share of the question."""
         found = matched(item)
         if found is None:
             return None
         gold = found.vital if self.vital else found.gold
-        return one(len(gold & self._had(found)) / len(gold)) if gold else NOTHING
+        return own_score(len(gold & self._found(found)) / len(gold)) if gold else NOTHING
 
     @abstractmethod
-    def _had(self, found: NuggetPairs) -> Set[str]:
-        """The gold nuggets that the answer has."""
+    def _found(self, pairs: NuggetPairs) -> Set[str]:
+        """Return the gold nuggets that the answer has."""
 
 
 class NuggetRecall(GoldNuggetShare):
-    """Gold nuggets that one of the answer's says, over all gold nuggets.
+    """Share of gold nuggets that match one of the answer's nuggets.
 
-    Paired as in ``NuggetPrecision`` (BioACE, arXiv 2602.04982). With ``vital=True`` only gold nuggets that an answer
-    must have count. The mean over questions.
+    Matched as in ``NuggetPrecision`` (BioACE, arXiv 2602.04982). With ``vital=True`` only vital gold nuggets count,
+    those that an answer must have. The mean over questions.
     """
 
     name = "NuggetRecall"
 
-    def _had(self, found: NuggetPairs) -> Set[str]:
-        return set(found.paired.values())
+    def _found(self, pairs: NuggetPairs) -> Set[str]:
+        return set(pairs.paired.values())
 
 
 @dataclass(frozen=True, repr=False)
 class NuggetF(NuggetMeasure):
     """Weighted harmonic mean of nugget precision and recall; recall weighs ``beta`` times as much.
 
-    Paired as in ``NuggetPrecision``; with ``vital=True`` recall is that of vital nuggets. The mean over questions; 0
-    where recall is.
+    Matched as in ``NuggetPrecision``; with ``vital=True`` recall is that of vital nuggets. The mean over questions; 0
+    if recall is 0.
     """
 
     name = "NuggetF"
@@ -169,53 +179,53 @@ class NuggetF(NuggetMeasure):
             raise InputError(f"expected beta of {self.name} above 0, such as 1 or 3; found {self.beta!r}")
 
     def parts(self, item: Item) -> Parts | None:
-        """Its own F."""
+        """Return the F score of the question."""
         recall = NuggetRecall(vital=self.vital).parts(item)
         precision = NuggetPrecision().parts(item)
         if recall is None or precision is None or recall == NOTHING:
             return recall
         if recall[0] == 0:
-            return one(0.0)
+            return own_score(0.0)
         weight = self.beta**2
-        return one((1 + weight) * precision[0] * recall[0] / (weight * precision[0] + recall[0]))
+        return own_score((1 + weight) * precision[0] * recall[0] / (weight * precision[0] + recall[0]))
 
 
 class NuggetCoverage(GoldNuggetShare):
-    """Gold nuggets that any of the answer's says, over all gold nuggets.
+    """Share of gold nuggets that any of the answer's nuggets states.
 
-    Unlike ``NuggetRecall`` one of the answer's nuggets may say several. With ``vital=True`` only gold nuggets that an
-    answer must have count: completeness by nuggets. The mean over questions.
+    Unlike in ``NuggetRecall``, one nugget of the answer may state several gold nuggets. With ``vital=True`` only vital
+    gold nuggets count: completeness by nuggets. The mean over questions.
     """
 
     name = "NuggetCoverage"
 
-    def _had(self, found: NuggetPairs) -> Set[str]:
-        return found.stated
+    def _found(self, pairs: NuggetPairs) -> Set[str]:
+        return pairs.stated
 
 
 class NuggetRedundancy(NuggetMeasure):
-    """The answer's nuggets that only repeat what another of its nuggets says, over all of the answer's.
+    """Share of the answer's nuggets that repeat another of its nuggets.
 
-    Those that say the same as a gold nugget, and are left over when each gold one is paired as in ``NuggetPrecision``.
-    The mean over questions; an answer without nuggets has nothing to count.
+    A nugget is a repetition if it states a gold nugget but stays unmatched when nuggets are matched as in
+    ``NuggetPrecision``. The mean over questions; an answer without nuggets has nothing to count.
     """
 
     name = "NuggetRedundancy"
     higher_is_better = False
 
     def parts(self, item: Item) -> Parts | None:
-        """Its own redundancy."""
+        """Return the redundancy of the question."""
         found = matched(item)
         if found is None:
             return None
         if not found.own or not found.gold:
             return NOTHING
-        return one(len(found.matching - found.paired.keys()) / found.own)
+        return own_score(len(found.matching - found.paired.keys()) / found.own)
 
 
 @dataclass(frozen=True, repr=False)
 class LabelledSentences(Counted):
-    """The share of an answer's sentences that assessors gave a label."""
+    """The share of an answer's sentences with a given label of assessors."""
 
     family: ClassVar[Family] = "nugget"
     needs: ClassVar[tuple[Need, ...]] = ("labels",)
@@ -224,17 +234,19 @@ class LabelledSentences(Counted):
     by: Literal["question", "sentence"] = "question"
 
     def counts(self, item: Item) -> Counts | None:
-        """Those with the label, over those judged."""
+        """Return the number of sentences with the label, and of judged sentences."""
         labels = item.labels and item.labels.sentences
-        return None if labels is None else share_of(tuple(None if it is None else it == self.label for it in labels))
+        if labels is None:
+            return None
+        return share_of(tuple(None if label is None else label == self.label for label in labels))
 
 
 class Completeness(LabelledSentences):
-    """Sentences that a complete answer requires, over sentences judged.
+    """Share of judged sentences that a complete answer requires.
 
     BioACE's completeness (Gupta et al. 2026, arXiv 2602.04982), which the evaluation of TREC BioGen 2024 (arXiv
     2411.18069) calls precision: the mean over answers, or pooled with ``by='sentence'``. Sentences that were not
-    judged are left out (that evaluation counts them). By nuggets it is ``NuggetCoverage(vital=True)``.
+    judged are left out (that evaluation counts them). For nuggets see ``NuggetCoverage(vital=True)``.
     """
 
     name = "Completeness"
@@ -243,7 +255,7 @@ class Completeness(LabelledSentences):
 
 @dataclass(frozen=True, repr=False)
 class Correctness(Counted):
-    """Sentences that are correct, over sentences judged.
+    """Share of judged sentences that are correct.
 
     BioACE's correctness (Gupta et al. 2026, arXiv 2602.04982): the mean over answers, or pooled with
     ``by='sentence'``. Sentences that were not judged are left out.
@@ -256,15 +268,16 @@ class Correctness(Counted):
     by: Literal["question", "sentence"] = "question"
 
     def counts(self, item: Item) -> Counts | None:
-        """Those correct, over those judged."""
+        """Return the number of correct and of judged sentences."""
         return share_of(item.labels and item.labels.correct)
 
 
 class Redundancy(LabelledSentences):
-    """Sentences that an answer does not need, over sentences judged.
+    """Share of judged sentences that the answer does not need.
 
-    Those labelled unnecessary, as in the evaluation of TREC BioGen 2024 (arXiv 2411.18069): the mean over answers, or
-    pooled with ``by='sentence'``. Sentences that were not judged are left out. By nuggets it is ``NuggetRedundancy``.
+    Sentences labelled unnecessary, as in the evaluation of TREC BioGen 2024 (arXiv 2411.18069): the mean over answers,
+    or pooled with ``by='sentence'``. Sentences that were not judged are left out. For nuggets see
+    ``NuggetRedundancy``.
     """
 
     name = "Redundancy"
@@ -273,10 +286,10 @@ class Redundancy(LabelledSentences):
 
 
 class Harmfulness(LabelledSentences):
-    """Sentences that may harm a patient, over sentences judged.
+    """Share of judged sentences that may harm a patient.
 
-    Those labelled inappropriate, as in the evaluation of TREC BioGen 2024 (arXiv 2411.18069): the mean over answers, or
-    pooled with ``by='sentence'``. Sentences that were not judged are left out.
+    Sentences labelled inappropriate, as in the evaluation of TREC BioGen 2024 (arXiv 2411.18069): the mean over
+    answers, or pooled with ``by='sentence'``. Sentences that were not judged are left out.
     """
 
     name = "Harmfulness"
@@ -286,7 +299,7 @@ class Harmfulness(LabelledSentences):
 
 @dataclass(frozen=True, repr=False)
 class ClaimRecall(Counted):
-    """Gold claims that the answer entails, over gold claims judged.
+    """Share of judged gold claims that the answer entails.
 
     ALCE's claim recall (Gao et al. 2023, arXiv 2305.14627): the mean over questions, or pooled with ``by='claim'``.
     """
@@ -298,5 +311,5 @@ class ClaimRecall(Counted):
     by: Literal["question", "claim"] = "question"
 
     def counts(self, item: Item) -> Counts | None:
-        """Those entailed, over those judged."""
+        """Return the number of entailed and of judged claims."""
         return share_of(item.labels and item.labels.entailed)

@@ -1,4 +1,4 @@
-"""Every measure by its name, and the one way from a string to a measure."""
+"""The registry of measures, and the parser of measure strings."""
 
 from __future__ import annotations
 
@@ -22,26 +22,24 @@ _MEASURE = re.compile(r"(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<given>[^()]*)\))?\s*
 
 
 def parse_measure(text: str, known: Mapping[str, type[Kind]]) -> Kind:
-    """The measure that this is the string of, as in ``nDCG@10`` or ``CitationF1(average='micro')``.
+    """Parse a measure, such as ``nDCG@10`` or ``CitationF1(average='micro')``.
 
     Raises:
-        InputError: It is none: what is wrong with the name, a parameter or a value.
+        InputError: The syntax, the name, a parameter or a value is wrong.
     """
     parts = _MEASURE.fullmatch(text.strip())
     if not parts:
-        raise InputError(
-            f"expected a measure such as SupportRate or nDCG@10 or RougeL(figure='recall'); found {text!r}"
-        )
+        raise InputError(f"expected a measure such as SupportRate, nDCG@10 or RougeL(figure='recall'); found {text!r}")
     name = parts["name"]
-    kind = known.get(name) or next((it for key, it in known.items() if key.lower() == name.lower()), None)
+    kind = known.get(name) or next((other for key, other in known.items() if key.lower() == name.lower()), None)
     if kind is None:
         raise UnknownNameError("measure", name, known)
     given = _given(text, kind, parts["given"] or "")
     if parts["cutoff"]:
         if not kind.takes_cutoff():
-            raise InputError(f"expected {kind.name} without a cutoff; found {text!r}. It does not look at ranks.")
+            raise InputError(f"expected {kind.name} without a cutoff; found {text!r}. It does not use ranks.")
         given["cutoff"] = int(parts["cutoff"])
-    # Before what the measure itself makes of its parameters, which takes them to be of their types.
+    # Before the measure's own checks, which rely on the types.
     expect_parameters(kind.name, kind, given)
     try:
         return kind(**given)
@@ -67,69 +65,73 @@ def _given(text: str, kind: type[Named], inside: str) -> dict[str, Any]:
 
 
 def split_measures(text: str) -> list[str]:
-    """The measures of a list with commas, those within brackets left alone.
+    """Split a comma-separated list of measures, but not at commas within parentheses.
 
     Raises:
-        InputError: It names none.
+        InputError: The list is empty.
     """
     found = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
     if not found:
         raise InputError(
-            f"expected a measure, as in -m SupportRate; found {text!r}. `vericite measures` lists them; without -m the "
-            "usual ones are taken."
+            f"expected a measure, as in -m SupportRate; found {text!r}. `vericite measures` lists them; without -m a "
+            "default selection is used."
         )
     return found
 
 
 def _measures_in(base: type[Kind], *modules: ModuleType) -> dict[str, type[Kind]]:
-    """The measures of these modules by name: every class there that gives itself one, in the order of the file."""
-    classes = [it for module in modules for it in vars(module).values() if isinstance(it, type)]
-    return {it.name: it for it in classes if issubclass(it, base) and "name" in vars(it)}
+    """Return the measures of these modules by name: every class with a name of its own, in file order."""
+    classes = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
+    return {kind.name: kind for kind in classes if issubclass(kind, base) and "name" in vars(kind)}
 
 
-def _in_families(found: dict[str, type[Measure]]) -> dict[str, type[Measure]]:
-    """In the order of families, and in a family what models computed beforehand last."""
+def _by_family(found: dict[str, type[Measure]]) -> dict[str, type[Measure]]:
+    """Sort measures by family; within a family, those of precomputed scores come last."""
     families = get_args(Family)
-    order = {it: (families.index(it.family), not {"scores", "features"}.isdisjoint(it.needs)) for it in found.values()}
-    return dict(sorted(found.items(), key=lambda known: order[known[1]]))
+
+    def order(entry: tuple[str, type[Measure]]) -> tuple[int, bool]:
+        kind = entry[1]
+        return families.index(kind.family), not {"scores", "features"}.isdisjoint(kind.needs)
+
+    return dict(sorted(found.items(), key=order))
 
 
-MEASURES = _in_families(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
-"""What a system's answers are measured by."""
+MEASURES = _by_family(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
+"""The measures of a system's answers."""
 
 AGREEMENT = _measures_in(AgreementMeasure, agreement)
-"""How far raters agree."""
+"""The measures of agreement between raters."""
 
 RANKINGS = _measures_in(RankAgreement, agreement)
-"""How far two rankings of systems agree."""
+"""The rank correlations of two measures."""
 
 ALL: dict[str, type[Named]] = {**MEASURES, **AGREEMENT, **RANKINGS}
-"""All of them."""
+"""All measures."""
 
 
 def measures_named(texts: Iterable[str]) -> list[Measure]:
-    """The measures of these strings, each of which may be a list with commas, each measure once.
+    """Parse measures of answers without repetitions; each string may be a comma-separated list.
 
     Raises:
-        InputError: One is no measure of answers.
+        InputError: A string is not a measure of answers.
     """
     found = [parse_measure(text, MEASURES) for listed in texts for text in split_measures(listed)]
     return list(dict.fromkeys(found))
 
 
 _FILES = {"answer": "answers", "exact": "answers or outputs", "reply": "answers", "evidence": "outputs"}
-"""The files that a need is read from, where they are not called as it is."""
+"""The file names of inputs, where they differ from the name of the input."""
 
 
 def reads(kind: type[Named]) -> list[str]:
-    """The files that a measure is computed from, as ``vericite score`` calls them."""
+    """Return the files that a measure is computed from, with the names that ``vericite score`` uses."""
     if issubclass(kind, Measure):
         return [_FILES.get(need, need) for need in kind.needs]
-    return ["ratings"] if issubclass(kind, AgreementMeasure) else ["figures of systems"]
+    return ["ratings"] if issubclass(kind, AgreementMeasure) else ["scores of systems"]
 
 
-def what_is_known(items: Sequence[Item]) -> dict[Need, bool]:
-    """Whether some of these questions have what measures need."""
+def available_inputs(items: Sequence[Item]) -> dict[Need, bool]:
+    """Return for each input of measures whether any of these questions has it."""
     answer = any(item.answer for item in items)
     verdicts = any(item.checked for item in items)
     exact = answer or any(item.exact is not None for item in items)
@@ -147,8 +149,8 @@ def what_is_known(items: Sequence[Item]) -> dict[Need, bool]:
 
 
 def measures_for(items: Sequence[Item]) -> list[Measure]:
-    """Every measure, with its usual parameters, that these questions have what it needs for."""
-    has = what_is_known(items)
+    """Return every measure, with default parameters, whose inputs these questions have."""
+    has = available_inputs(items)
     usual = [kind() for kind in MEASURES.values() if kind.in_all]
     return [measure for measure in usual if all(has[need] for need in measure.needs)]
 
@@ -167,22 +169,22 @@ _PREFERRED = (
     "nDCG",
     "AnsweredRate",
 )
-"""What two systems are compared by where nothing is named: the first of these that there is something for."""
+"""Candidates for the default measure of a comparison, in order of preference."""
 
 
 def preferred_measure(systems: Sequence[Sequence[Item]]) -> Measure:
-    """The measure that systems are compared by where none is named: each of them has something for it.
+    """Return the default measure of a comparison: the first candidate that is defined for every system.
 
     Raises:
-        InputError: There is nothing beside the answers of all of them that a measure needs.
+        InputError: No measure is defined for all systems.
     """
     shared = set[Measure].intersection(*({*measures_for(items)} for items in systems))
-    there = {measure.name: measure for measure in shared}
+    by_name = {measure.name: measure for measure in shared}
     for name in _PREFERRED:
-        measure = there.get(name)
+        measure = by_name.get(name)
         if measure and all(any(part is not None and any(part) for part in measure.of(items)) for items in systems):
             return measure
     raise InputError(
-        "expected verdicts, gold or labels beside the answers of each system; found none that a measure needs. "
-        "`vericite check FILE --out verdicts.jsonl` makes verdicts; `vericite measures` says what each measure needs."
+        "expected verdicts, gold or labels with the answers of each system; found none that a measure needs. "
+        "`vericite check FILE --out verdicts.jsonl` makes verdicts; `vericite measures` lists what each measure needs."
     )

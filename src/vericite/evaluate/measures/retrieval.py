@@ -1,9 +1,8 @@
-"""Measures of the documents found, computed by ir_measures (trec_eval) but for BioASQ's own.
+"""Measures of retrieval, computed by ir_measures (trec_eval) except those of BioASQ.
 
-Relevant is a document of a grade above 0. A question that no document is judged for is missing, as trec_eval leaves out
-topics that its judgements do not name; so is one without a ranking. One that documents are judged for, none of them
-relevant, has nothing to find, so nothing to count: trec_eval would score any system 0 on it, and TREC takes such topics
-out of its judgements. An empty ranking found nothing: 0. A document that is found again counts at its first rank only.
+A document is relevant if its grade is above 0. A question without judged documents is missing, as in trec_eval, and so
+is one without a ranking. A question with judged but no relevant documents has nothing to count; trec_eval would score
+every system 0, and TREC removes such topics. An empty ranking scores 0. A repeated document counts at its first rank.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from vericite.evaluate.items import Item
-from vericite.evaluate.measures.measure import NOTHING, Family, Measure, Need, Parts, eval_package, one
+from vericite.evaluate.measures.measure import NOTHING, Family, Measure, Need, Parts, eval_package, own_score
 
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Measure):
-    """A mean over questions of a figure of each one's ranking."""
+    """The mean over questions of a score of the ranking."""
 
     family: ClassVar[Family] = "retrieval"
     needs: ClassVar[tuple[Need, ...]] = ("evidence", "gold")
@@ -27,7 +26,7 @@ class Ranking(Measure):
     pooled: ClassVar[bool] = False
 
     package_name: ClassVar[str]
-    """What ir_measures calls it."""
+    """The name in ir_measures."""
     cutoff: int | None
 
     def _of_package(self, package: Any) -> Any:
@@ -35,15 +34,15 @@ class Ranking(Measure):
         return measure if self.cutoff is None else measure @ self.cutoff
 
     def ranking(self, item: Item) -> list[str]:
-        """What is ranked, each document once."""
+        """Return the ranking without repeated documents."""
         return list(dict.fromkeys(item.ranked or ()))
 
     def parts(self, item: Item) -> Parts | None:
-        """The figure of one ranking."""
+        """Return the score of a ranking."""
         return self.of([item])[0]
 
     def of(self, items: Sequence[Item]) -> list[Parts | None]:
-        """The figures of all rankings at once."""
+        """Return the scores of all rankings in one call."""
         package = eval_package("ir_measures", self.name)
         found: list[Parts | None] = [None] * len(items)
         judged: dict[str, dict[str, int]] = {}
@@ -58,7 +57,7 @@ class Ranking(Measure):
                 run[str(index)] = {id: float(len(ids) - rank) for rank, id in enumerate(ids)}
         if judged:
             for metric in package.pytrec_eval.iter_calc([self._of_package(package)], judged, run):
-                found[int(metric.query_id)] = one(float(metric.value))
+                found[int(metric.query_id)] = own_score(float(metric.value))
         return found
 
 
@@ -77,7 +76,7 @@ class AtOptionalCutoff(Ranking):
 
 
 class Recall(AtCutoff):
-    """Relevant documents among the first k, over all relevant ones.
+    """Share of relevant documents that are among the first k.
 
     trec_eval's recall_k, ir_measures' R@k.
     """
@@ -87,24 +86,24 @@ class Recall(AtCutoff):
 
 
 class ShownRecall(AtCutoff):
-    """Relevant documents that a model was shown of the first k found, over all relevant ones.
+    """Share of relevant documents that are among the first k and were shown to the model.
 
-    As ``Recall``, without the documents that had no room in the model's prompt.
+    Like ``Recall``, without documents that did not fit into the model's prompt.
     """
 
     name = "ShownRecall"
     package_name = "R"
 
     def ranking(self, item: Item) -> list[str]:
-        """The documents of which the model saw at least a sentence."""
+        """Return the documents of which the model saw at least a sentence."""
         shown = set(item.shown or ())
         return [id for id in super().ranking(item)[: self.cutoff] if id in shown]
 
 
 class Precision(AtCutoff):
-    """Relevant documents among the first k, over k.
+    """Share of the first k documents that are relevant.
 
-    trec_eval's P_k, ir_measures' P@k: over k also where fewer were found.
+    trec_eval's P_k, ir_measures' P@k. The denominator is k even if fewer documents were found.
     """
 
     name = "Precision"
@@ -112,7 +111,7 @@ class Precision(AtCutoff):
 
 
 class Success(AtCutoff):
-    """Questions with a relevant document among the first k.
+    """Share of questions with a relevant document among the first k.
 
     trec_eval's success_k, ir_measures' Success@k; also called hit rate.
     """
@@ -123,9 +122,9 @@ class Success(AtCutoff):
 
 
 class NDCG(AtOptionalCutoff):
-    """Grades of the documents found, the less the later, over those of the best ranking there is.
+    """Normalized discounted cumulative gain: the discounted grades relative to those of the ideal ranking.
 
-    trec_eval's ndcg_cut_k: a document's gain is its grade (none for negative ones) over the logarithm of its rank.
+    trec_eval's ndcg_cut_k: the gain of a document is its grade (0 if negative) divided by the logarithm of its rank.
     """
 
     name = "nDCG"
@@ -133,9 +132,10 @@ class NDCG(AtOptionalCutoff):
 
 
 class MAP(AtOptionalCutoff):
-    """Precision at the rank of each relevant document, averaged over all relevant ones.
+    """Mean average precision: precision at the rank of each relevant document, averaged over all relevant ones.
 
-    trec_eval's map and map_cut_k, ir_measures' AP; those not found count 0. BioASQ's is ``BioASQMAP``.
+    trec_eval's map and map_cut_k, ir_measures' AP; relevant documents that were not found count 0. For BioASQ's variant
+    see ``BioASQMAP``.
     """
 
     name = "MAP"
@@ -143,17 +143,17 @@ class MAP(AtOptionalCutoff):
 
 
 class MRR(AtOptionalCutoff):
-    """One over the rank of the first relevant document.
+    """Mean reciprocal rank of the first relevant document.
 
-    ir_measures' RR; 0 where none is found, or none among the first k. Without a cutoff it is trec_eval's recip_rank,
-    which puts the last name first among documents of the same score. With one it is MS MARCO's, which puts the first
-    name first; that shows only where the scores are known, as in a TREC run.
+    ir_measures' RR; 0 if no relevant document is found, or none among the first k. Without a cutoff it is trec_eval's
+    recip_rank, which orders documents with equal scores by descending id. With a cutoff it is MS MARCO's, which orders
+    them by ascending id; this matters only if scores are known, as in a TREC run.
     """
 
     name = "MRR"
 
     def ranking(self, item: Item) -> list[str]:
-        """What is ranked, down to the cutoff, which trec_eval itself does not know for this measure."""
+        """Return the ranking up to the cutoff, which trec_eval does not support for this measure."""
         ranked, scores = super().ranking(item), item.retrieval_scores
         if self.cutoff is not None and scores.keys() >= set(ranked):
             ranked.sort(key=lambda document: (-scores[document], document))
@@ -165,9 +165,9 @@ class MRR(AtOptionalCutoff):
 
 @dataclass(frozen=True, repr=False)
 class RetrievalYield(Measure):
-    """Questions for which any document was found.
+    """Share of questions for which any document was found.
 
-    Studies that leave out the others, as VeriCite does, report on fewer questions than they asked.
+    Studies that leave out the other questions, such as VeriCite, report on fewer questions than they asked.
     """
 
     name = "RetrievalYield"
@@ -176,17 +176,18 @@ class RetrievalYield(Measure):
     whole: ClassVar[bool] = True
 
     def parts(self, item: Item) -> Parts | None:
-        """Whether there is one."""
-        return None if item.ranked is None else one(float(bool(item.ranked)))
+        """Return 1 if a document was found, else 0."""
+        return None if item.ranked is None else own_score(float(bool(item.ranked)))
 
 
 @dataclass(frozen=True, repr=False)
 class BioASQMAP(Measure):
-    """Precision at the rank of each relevant document among the first ten, over ten or the relevant ones if fewer.
+    """Mean average precision of BioASQ's phase A, over the first ten documents.
 
-    Mean average precision of BioASQ's phase A. Its program divided by all relevant ones in the first two challenges
-    (``divisor='relevant'``), by 10 from the third on (``divisor='ten'``), and by the smaller of the two since the
-    eighth. No package computes it. A question without a ranking is missing, as that program passes it over.
+    The sum of precisions at the ranks of relevant documents is divided by the number of relevant documents, at most 10.
+    BioASQ's program divided by the number of relevant documents in the first two challenges (``divisor='relevant'``),
+    by 10 from the third on (``divisor='ten'``), and by the smaller of the two since the eighth. No package computes it.
+    A question without a ranking is missing, as in that program.
     """
 
     name = "BioASQMAP"
@@ -198,7 +199,7 @@ class BioASQMAP(Measure):
     cutoff: int = 10
 
     def parts(self, item: Item) -> Parts | None:
-        """The average precision of one ranking."""
+        """Return the average precision of a ranking."""
         if item.ranked is None or item.gold is None or not item.gold.documents:
             return None
         relevant = {id for id, grade in item.gold.documents.items() if grade > 0}
@@ -210,4 +211,4 @@ class BioASQMAP(Measure):
                 found += 1
                 total += found / rank
         divisors = {"least": min(len(relevant), 10), "ten": 10, "relevant": len(relevant)}
-        return one(total / divisors[self.divisor])
+        return own_score(total / divisors[self.divisor])

@@ -1,4 +1,4 @@
-"""Whether citations and the statements of rationales hold, counted of the verdicts of ``vericite check``."""
+"""Measures of citations and rationales, computed from the verdicts of ``vericite check``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vericite.evaluate.measures.measure import (
     Source,
     Sourced,
     Uncited,
-    one,
+    own_score,
 )
 from vericite.evaluate.rates import SHARES
 from vericite.evaluate.resampling import Floats, ratio
@@ -32,36 +32,36 @@ from vericite.verify.aggregators import CATEGORIES, CORRECT, INCORRECT, Faithful
 
 
 def leaves_one_out(checked: CheckedAnswer) -> bool:
-    """Whether documents were left out one at a time, so that ALCE's rates are known."""
-    # An answer that cites nothing has no verdict to tell it by.
+    """Whether documents were left out one at a time, so that ALCE's rates are defined."""
+    # The protocol decides too, because an answer without citations has no verdicts.
     made = f"aggregate={LeaveOneOut().signature}" in (checked.provenance.protocol or "")
     return made or any(verdict.unneeded is not None for verdict in checked.verdicts)
 
 
 @dataclass(frozen=True, repr=False)
 class VerdictRate(Counted):
-    """A rate that ``vericite check`` prints: one definition for both."""
+    """A rate that ``vericite check`` prints, with the same definition."""
 
     family: ClassVar[Family] = "citation"
     needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
     rate: ClassVar[str]
-    """Its name in ``SHARES``."""
+    """The name in ``SHARES``."""
 
     by: Literal["pair", "question"] = "pair"
 
     def counts(self, item: Item) -> Counts | None:
-        """What the verdicts on an answer add up to."""
+        """Return the counts from the verdicts on an answer."""
         if item.judged is None:
             return None
         return SHARES[self.rate].counts(item.judged.summary)
 
 
 class SupportRate(VerdictRate):
-    """Citations that support their sentence, over those judged.
+    """Share of judged citations that support their sentence.
 
-    As in VeriCite's paper each pair of a sentence and a document it cites counts once, over all answers; under
-    protocols that judge documents together each sentence does. Dangling citations, and those that were abstained from
-    or could not be judged, are not counted. By question: the mean of each answer's own rate.
+    As in the VeriCite paper, each pair of a sentence and a cited document counts once, over all answers. Under
+    protocols that judge documents together, each sentence counts once. Dangling citations, abstentions and failures are
+    not counted. With ``by='question'`` it is the mean of the answers' own rates.
     """
 
     name = "SupportRate"
@@ -70,9 +70,9 @@ class SupportRate(VerdictRate):
 
 
 class ContradictedRate(VerdictRate):
-    """Citations that contradict their sentence, over those judged.
+    """Share of judged citations that contradict their sentence.
 
-    Counted as in ``SupportRate``, with which it and ``IrrelevantRate`` add up to 1 where pairs are pooled.
+    Counted like ``SupportRate``. Pooled over pairs, the two and ``IrrelevantRate`` add up to 1.
     """
 
     name = "ContradictedRate"
@@ -82,9 +82,9 @@ class ContradictedRate(VerdictRate):
 
 
 class IrrelevantRate(VerdictRate):
-    """Citations that neither support nor contradict their sentence, over those judged.
+    """Share of judged citations that neither support nor contradict their sentence.
 
-    Counted as in ``SupportRate``.
+    Counted like ``SupportRate``.
     """
 
     name = "IrrelevantRate"
@@ -94,9 +94,9 @@ class IrrelevantRate(VerdictRate):
 
 
 class DanglingRate(VerdictRate):
-    """Citations of documents that do not exist, over all citations.
+    """Share of citations whose document does not exist.
 
-    A citation is a pair of a sentence and a document, or a marker that points at none.
+    A citation is a pair of a sentence and a document, or a marker without a document.
     """
 
     name = "DanglingRate"
@@ -107,7 +107,7 @@ class DanglingRate(VerdictRate):
 
 @dataclass(frozen=True, repr=False)
 class CitationCount(Counted):
-    """What an answer cites, which takes no judge."""
+    """A count of citations, which needs no judge."""
 
     family: ClassVar[Family] = "citation"
     needs: ClassVar[tuple[Need, ...]] = ("answer",)
@@ -115,20 +115,20 @@ class CitationCount(Counted):
     by: Literal["pair", "question"] = "pair"
 
     def counts(self, item: Item) -> Counts | None:
-        """From the answer, or from what was counted when it was checked."""
+        """Return the counts from the answer, or from the summary of its verdicts."""
         if item.given is not None:
             return self._counted(Summary.of(item.given, (), ()))
         return None if item.judged is None else self._counted(item.judged.summary)
 
     @abstractmethod
     def _counted(self, summary: Summary) -> Counts:
-        """What is counted, and out of what."""
+        """Return the numerator and the denominator."""
 
 
 class UncitedRate(CitationCount):
-    """Sentences that cite nothing, over all sentences.
+    """Share of sentences that cite nothing.
 
-    A sentence that cites only documents that do not exist is not counted as uncited.
+    A sentence that cites only documents that do not exist does not count as uncited.
     """
 
     name = "UncitedRate"
@@ -140,9 +140,9 @@ class UncitedRate(CitationCount):
 
 
 class AbstainedRate(VerdictRate):
-    """Cases that the judge was too unsure of to count, over all cases.
+    """Share of cases in which the judge abstained.
 
-    A case is a pair of a sentence and a document, or a sentence where documents are judged together.
+    A case is a pair of a sentence and a document, or a sentence if documents are judged together.
     """
 
     name = "AbstainedRate"
@@ -151,9 +151,9 @@ class AbstainedRate(VerdictRate):
 
 
 class FailedRate(VerdictRate):
-    """Cases that could not be judged, over all cases.
+    """Share of cases that could not be judged.
 
-    A case is a pair of a sentence and a document, or a sentence where documents are judged together.
+    A case is a pair of a sentence and a document, or a sentence if documents are judged together.
     """
 
     name = "FailedRate"
@@ -162,14 +162,14 @@ class FailedRate(VerdictRate):
 
 
 class CitationsPerSentence(CitationCount):
-    """Citations, over sentences.
+    """Number of citations per sentence.
 
-    A citation is a pair of a sentence and a document, or a marker that points at none.
+    A citation is a pair of a sentence and a document, or a marker without a document.
     """
 
     name = "CitationsPerSentence"
     share = False
-    unit = "citations a sentence"
+    unit = "citations per sentence"
     higher_is_better = None
 
     def _counted(self, summary: Summary) -> Counts:
@@ -177,10 +177,10 @@ class CitationsPerSentence(CitationCount):
 
 
 class UniqueDocuments(CountInAnswer):
-    """Different documents that an answer cites, on average.
+    """Number of distinct documents that an answer cites.
 
-    A document cited in several sentences counts once, and a marker that points at none does not count. An answer that
-    cites nothing has 0.
+    A document cited in several sentences counts once; a marker without a document does not count. An answer that cites
+    nothing has 0. The mean over answers.
     """
 
     name = "UniqueDocuments"
@@ -188,14 +188,14 @@ class UniqueDocuments(CountInAnswer):
     unit = "documents"
 
     def count(self, answer: Answer) -> int:
-        """How many documents the answer cites."""
+        """Return the number of documents that the answer cites."""
         cited = {citation.document for claim in answer.claims for citation in claim.citations}
         return len(cited - {None})
 
 
 @dataclass(frozen=True, repr=False)
 class AlceRate(Counted):
-    """A rate of verdicts that tell which citations a sentence does not need."""
+    """A rate from verdicts that say which citations a sentence does not need."""
 
     family: ClassVar[Family] = "citation"
     needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
@@ -203,7 +203,7 @@ class AlceRate(Counted):
     by: Literal["question", "pair"] = "question"
 
     def counts(self, item: Item) -> Counts | None:
-        """None where the protocol does not leave documents out."""
+        """Return the counts; None if the protocol does not leave documents out."""
         checked = item.judged
         if checked is None or not leaves_one_out(checked):
             return None
@@ -211,19 +211,19 @@ class AlceRate(Counted):
 
     @abstractmethod
     def _of_sentences(self, checked: CheckedAnswer) -> Counts:
-        """Counts of an answer; a citation of a document that does not exist spoils its sentence."""
+        """Return the counts of an answer; a sentence that cites a non-existent document does not count as supported."""
 
 
 @dataclass(frozen=True, repr=False)
 class AlceRecall(AlceRate):
-    """Sentences that all they cite together supports, over sentences (protocol alce).
+    """Share of sentences supported by all their citations together (protocol alce).
 
-    ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: the mean over answers, a
-    sentence that cites nothing is not supported, and neither is one with a citation of a document that does not exist.
-    ``vericite check`` prints this figure too. ``AlceRecall(by='pair')`` is pooled over sentences.
+    ALCE's citation recall (Gao et al. 2023, arXiv 2305.14627), with the rules of its script: the mean over answers,
+    where a sentence that cites nothing or a non-existent document is not supported. ``vericite check`` prints this
+    figure too. ``AlceRecall(by='pair')`` is pooled over sentences.
 
-    The script looks at the first three citations of a sentence and the first line of an answer only; here all count.
-    Sentences that were abstained from or could not be judged are left out.
+    The script uses only the first three citations of a sentence and the first line of an answer; here all count.
+    Sentences with abstentions or failures are left out.
     """
 
     name = "AlceRecall"
@@ -231,21 +231,21 @@ class AlceRecall(AlceRate):
     def _of_sentences(self, checked: CheckedAnswer) -> Counts:
         sentences = _sentences(checked)
         supported = sum(verdict.label == "supported" for verdict in sentences.decided)
-        return supported, checked.summary.claims - len(sentences.open_)
+        return supported, checked.summary.claims - len(sentences.undecided)
 
 
 @dataclass(frozen=True, repr=False)
 class AlcePrecision(AlceRate):
-    """Citations that their sentence needs or that support it alone, over citations (protocol alce).
+    """Share of citations that their sentence needs or that support it alone (protocol alce).
 
-    ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627) and the rules of its script: a citation counts where
-    all that its sentence cites together supports it, unless it does not support the sentence alone and the others do
-    without it. The mean over answers; one without a citation has 0 (``uncited='empty'``: nothing to count). Citations
-    of a sentence that also cites a document that does not exist are not counted. ``vericite check`` prints this figure
-    too. ``AlcePrecision(by='pair')`` is pooled over citations.
+    ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627), with the rules of its script. A citation counts if
+    all citations of its sentence together support it, unless it does not support the sentence alone and the others do
+    so without it. The mean over answers; an answer without citations scores 0 (``uncited='empty'``: nothing to count).
+    Citations of a sentence that also cites a non-existent document are not counted. ``vericite check`` prints this
+    figure too. ``AlcePrecision(by='pair')`` is pooled over citations.
 
-    The script looks at the first three citations of a sentence only, and counts a document cited twice in it twice;
-    here all count, each document once a sentence.
+    The script uses only the first three citations of a sentence, and counts a repeated document twice. Here all
+    citations count, each document once per sentence.
     """
 
     name = "AlcePrecision"
@@ -254,26 +254,28 @@ class AlcePrecision(AlceRate):
 
     def _of_sentences(self, checked: CheckedAnswer) -> Counts:
         tested = [verdict for verdict in _sentences(checked).decided if verdict.unneeded is not None]
-        needed = sum(len(it.documents) - len(it.unneeded or ()) for it in tested if it.label == "supported")
+        needed = sum(
+            len(verdict.documents) - len(verdict.unneeded or ()) for verdict in tested if verdict.label == "supported"
+        )
         return needed, sum(len(verdict.documents) for verdict in tested)
 
     def uncounted(self, item: Item) -> Parts:
-        """0 where it cites nothing that counts; nothing to count where citations could not be judged."""
+        """Return 0 for an answer without valid citations; if citations were not judged, there is nothing to count."""
         checked = item.judged
-        open_ = (
+        undecided = (
             checked is None
-            or _sentences(checked).open_
-            or any(it.unneeded is None and it.label != "dangling" for it in checked.verdicts)
+            or _sentences(checked).undecided
+            or any(verdict.unneeded is None and verdict.label != "dangling" for verdict in checked.verdicts)
         )
-        return NOTHING if open_ or self.uncited == "empty" else one(0.0)
+        return NOTHING if undecided or self.uncited == "empty" else own_score(0.0)
 
 
 @dataclass(frozen=True, repr=False)
 class AlceF1(Averaged):
     """Harmonic mean of ALCE's citation recall and precision (protocol alce).
 
-    The mean of each answer's own, or with ``by='pair'`` of the pooled rates.
-    It is 0 where no sentence is supported, also where nothing is cited.
+    The mean of the answers' own F1, or with ``by='pair'`` the F1 of the pooled rates. It is 0 if no sentence is
+    supported, even if nothing is cited.
     """
 
     name = "AlceF1"
@@ -284,11 +286,11 @@ class AlceF1(Averaged):
 
     @property
     def width(self) -> int:
-        """What two rates count and are counted out of; of a question its own figure."""
+        """The number of sums: two counts for each of the two rates if pooled."""
         return 2 if self.by == "question" else 4
 
     def parts(self, item: Item) -> Parts | None:
-        """The parts of both rates."""
+        """Return the parts of both rates, or the answer's own F1."""
         rates = [kind().counts(item) for kind in (AlceRecall, AlcePrecision)]
         if rates[0] is None or rates[1] is None:
             return None
@@ -296,31 +298,32 @@ class AlceF1(Averaged):
         if self.by == "pair":
             return parts
         found = float(_harmonic(np.array(parts)))
-        return NOTHING if np.isnan(found) else one(found)
+        return NOTHING if np.isnan(found) else own_score(found)
 
     def statistic(self, sums: Floats) -> Floats:
-        """From the parts of both rates, or as a mean."""
+        """Return F1 from the parts of both rates, or the mean."""
         return ratio(sums) if self.by == "question" else _harmonic(sums)
 
 
 class _Sentences(NamedTuple):
-    """An answer's sentences as ALCE's script takes them, but for those with a dangling citation.
+    """The sentences that ALCE's script evaluates: those without a dangling citation.
 
     Attributes:
-        decided: The verdicts on them.
-        open_: Where those stand that were abstained from or could not be judged.
+        decided: The verdicts without abstentions.
+        undecided: The spans of sentences with an abstention or failure.
     """
 
     decided: list[Verdict]
-    open_: set[tuple[int, int]]
+    undecided: set[tuple[int, int]]
 
 
 def _sentences(checked: CheckedAnswer) -> _Sentences:
-    spoiled = {(it.start, it.end) for it in checked.verdicts if it.label == "dangling"}
-    verdicts = [it for it in checked.verdicts if (it.start, it.end) not in spoiled]
-    decided = [it for it in verdicts if not it.abstained]
-    open_ = {(it.start, it.end) for it in (*checked.failures, *(it for it in verdicts if it.abstained))}
-    return _Sentences(decided, open_ - spoiled)
+    dangling = {(verdict.start, verdict.end) for verdict in checked.verdicts if verdict.label == "dangling"}
+    verdicts = [verdict for verdict in checked.verdicts if (verdict.start, verdict.end) not in dangling]
+    decided = [verdict for verdict in verdicts if not verdict.abstained]
+    abstained = [verdict for verdict in verdicts if verdict.abstained]
+    undecided = {(judgement.start, judgement.end) for judgement in (*checked.failures, *abstained)}
+    return _Sentences(decided, undecided - dangling)
 
 
 def _harmonic(sums: Floats) -> Floats:
@@ -331,27 +334,32 @@ def _harmonic(sums: Floats) -> Floats:
 
 
 def judges_rationales(checked: CheckedAnswer) -> bool:
-    """Whether statements were judged by Reason and Verify's rule."""
-    # An answer without a judged claim has no verdict to tell it by.
+    """Whether statements were judged by the rule of Reason and Verify."""
+    # The protocol decides too, because an answer without judged claims has no verdicts.
     made = f"aggregate={Faithfulness().signature}" in (checked.provenance.protocol or "")
     return made or any(verdict.native in (CORRECT, INCORRECT) for verdict in checked.verdicts)
 
 
 def judged_statements(checked: CheckedAnswer) -> list[StatementVerdict]:
-    """The statements that ``Summary.statements`` counts."""
-    decided = [it for it in checked.verdicts if not it.abstained and not it.taken_apart]
-    return [one for it in (*decided, *checked.failures) for one in it.statements if one.label is not None]
+    """Return the statements that ``Summary.statements`` counts."""
+    decided = [verdict for verdict in checked.verdicts if not verdict.abstained and not verdict.taken_apart]
+    return [
+        statement
+        for judgement in (*decided, *checked.failures)
+        for statement in judgement.statements
+        if statement.label is not None
+    ]
 
 
 def _judged(item: Item) -> CheckedAnswer | None:
-    """The verdicts on a rationale: a run's own, else those on an answer that were made by the rule for rationales."""
+    """Return the verdicts on a rationale: the run's own, else the answer's if made by the rule for rationales."""
     judged = item.reasoned or item.judged
     return judged if judged is not None and judges_rationales(judged) else None
 
 
 @dataclass(frozen=True, repr=False)
 class StatementShare(Sourced):
-    """The share of a rationale's statements that are in some of the categories."""
+    """The share of a rationale's statements in certain categories."""
 
     family: ClassVar[Family] = "rationale"
     needs: ClassVar[tuple[Need, ...]] = ("verdicts",)
@@ -369,18 +377,18 @@ class StatementShare(Sourced):
         return self._share([category for category in item.labels.rationale if category is not None])
 
     def _share(self, categories: Sequence[str]) -> Counts | None:
-        """None where one is no category, so that nothing is known of its statement."""
+        """Return the counts; None if a label is not a category, so that its statement is unknown."""
         if not CATEGORIES.keys() >= set(categories):
             return None
         return sum(map(self._counted, categories)), len(categories)
 
 
 class Faith(StatementShare):
-    """Statements that are correct (in one of the four CORRECT categories), over statements judged.
+    """Share of judged statements that are correct (in one of the four CORRECT categories).
 
-    Faith(R) of Reason and Verify (Khan et al. 2026, arXiv 2603.10143), of verdicts under protocol reason-verify or with
-    ``source='labels'`` of ``Labels.rationale``. A judge without the paper's categories counts what it finds entailed.
-    Pooled over statements, or with ``by='question'`` the mean over rationales.
+    Faith(R) of Reason and Verify (Khan et al. 2026, arXiv 2603.10143), from verdicts under protocol reason-verify, or
+    from ``Labels.rationale`` with ``source='labels'``. For a judge without the paper's categories, entailed statements
+    count as correct. Pooled over statements, or the mean over rationales with ``by='question'``.
     """
 
     name = "Faith"
@@ -395,10 +403,10 @@ class Faith(StatementShare):
 
 @dataclass(frozen=True, repr=False)
 class CategoryShare(StatementShare):
-    """Statements in one of Reason and Verify's eight categories, over statements judged.
+    """Share of judged statements in one of Reason and Verify's eight categories.
 
-    The categories of Khan et al. 2026 (arXiv 2603.10143), such as ``category='INCORRECT-FALSE'``; missing where the
-    judge knows no categories. Counted as ``Faith``.
+    The categories of Khan et al. 2026 (arXiv 2603.10143), such as ``category='INCORRECT-FALSE'``. Missing if the judge
+    does not use the categories. Counted like ``Faith``.
     """
 
     name = "CategoryShare"
