@@ -109,7 +109,7 @@ def test_a_rationale_that_comes_to_another_answer_is_left_out_and_not_asked_for_
 def test_a_rationale_that_cites_a_document_that_is_not_there_is_asked_for_once_more_and_left_out(tmp_path, server, llm):
     server.default = reasoner([2])
     built = build_pool([yes_no("a", "Does zinc help?")], gold, tmp_path / "pool.jsonl", RationaleWriter(llm()))
-    assert dict(built.left_out) == {"the reply is none that can be used": 1}
+    assert dict(built.left_out) == {"the reply cannot be used": 1}
     assert [("found 2" in arrival.question) for arrival in server.arrivals] == [False, True]
 
 

@@ -106,10 +106,10 @@ def test_a_retracted_gold_document_takes_no_place_under_control(corpus: str):
     ("fields", "told"),
     [
         ({"corpus": "demo", "controlled": "demo"}, "expected search.corpus oracle:"),
-        ({"corpus": "oracle:demo", "by": "bm25"}, "no search.by beside"),
-        ({"corpus": "oracle:demo", "rewrite": "ollama:x"}, "no search.rewrite beside"),
-        ({"corpus": "oracle:demo", "journals": ("BMJ",)}, "no filters beside"),
-        ({"corpus": "demo", "cleaning": "interrogative"}, "expected search.corpus pubmed beside search.cleaning"),
+        ({"corpus": "oracle:demo", "by": "bm25"}, "no search.by with"),
+        ({"corpus": "oracle:demo", "rewrite": "ollama:x"}, "no search.rewrite with"),
+        ({"corpus": "oracle:demo", "journals": ("BMJ",)}, "no filters with"),
+        ({"corpus": "demo", "cleaning": "interrogative"}, "expected search.corpus pubmed with search.cleaning"),
     ],
 )
 def test_settings_that_change_nothing_are_refused(fields: dict[str, object], told: str):

@@ -155,7 +155,7 @@ def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):
 def test_a_closed_book_needs_a_model_and_a_prompt_that_allows_it():
     closed = SearchPlan(corpus="none")
     assert open_search(closed)[0].find(Question(id="q", text="x"), 5).evidence == ()
-    with pytest.raises(InputError, match=r"answer\.llm beside search\.corpus none"):
+    with pytest.raises(InputError, match=r"answer\.llm with search\.corpus none"):
         build(Plan(search=closed))
     with pytest.raises(InputError, match="closed-book-bioasq"):
         build(Plan(search=closed, answer=AnswerPlan(llm="ollama:x")))

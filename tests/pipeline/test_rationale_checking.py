@@ -264,7 +264,7 @@ def test_many_are_judged_in_order_several_at_a_time(server: ScriptedServer, llm:
 def test_a_judge_that_is_asked_for_something_else_is_refused(llm: Callable[..., LLM]):
     with pytest.raises(InputError, match="llm-eight"):
         RationaleChecker(LlmJudge(llm(), PROMPTS["ternary"]))
-    with pytest.raises(InputError, match="from 1 up"):
+    with pytest.raises(InputError, match="of at least 1"):
         RationaleChecker("lexical", (0,))
 
 

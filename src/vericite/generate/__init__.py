@@ -1,4 +1,4 @@
-"""Making cited answers from evidence."""
+"""Make cited answers from evidence."""
 
 from vericite.generate.extractive import ExtractiveGenerator
 from vericite.generate.generator import GeneratesMany, Generator

@@ -1,8 +1,8 @@
-"""The extractive generator: sentences of the sources that answer the question, or the word that none does.
+"""The extractive generator: selects sentences of the sources that answer the question, or says that none does.
 
-A closed question has a yes or no. The judge tells of each sentence that answers whether it entails or contradicts what
-the question asks, and its words of denial and direction tell the same in another way. A logistic model over both,
-fitted in ``recipes/answers``, gives the probability of yes.
+A closed question is answered with yes or no. Two things are read from each answering sentence: whether the judge finds
+that it entails or contradicts the question's statement, and its words of negation and direction. A logistic model over
+both, fitted in ``recipes/answers``, gives the probability of yes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from vericite.text.references import render_markers
 from vericite.text.roles import FINDINGS
 
 VOTERS = 8
-"""Sentences that are asked, those that answer best."""
+"""Number of sentences that vote: those that answer best."""
 _SPEAKS = 0.5
-"""How far a sentence has to lean to be shown as speaking for yes or for no."""
+"""Minimum vote of a sentence to be shown as speaking for yes or no."""
 _TOO_UNLIKELY = 0.1
-"""Where the sources answer with less than this probability, how such questions usually go decides too."""
+"""If the sources answer with less than this probability, the usual share of yes answers counts too."""
 
 _DIRECTIONS = {
     "negated": ("without", "lack", "absen", "unaffected", "ineffective", "failed", "contraindicat"),
@@ -56,14 +56,14 @@ _DIRECTIONS = {
 _NEGATIONS = frozenset({"no", "not", "nor", "neither", "never", "cannot", "fails", "fail"})
 
 
-# "More than halves the risk" says nothing of more.
+# "More than halves the risk" is no increase.
 _COMPARED = re.compile(
     r"\b(?:more|less|higher|lower|fewer|greater)\s+than\s+(?=(?:halv|doubl|tripl)\w*)", re.IGNORECASE
 )
 
 
 def polarity(text: str) -> frozenset[str]:
-    """Any of ``negated``, ``up`` and ``down``."""
+    """Return the ``negated``, ``up`` and ``down`` that a text expresses."""
     words = [word.strip(".,;:()").lower() for word in _COMPARED.sub("", text).split()]
     found = {way for way, stems in _DIRECTIONS.items() if any(word.startswith(stems) for word in words)}
     negated = any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
@@ -75,7 +75,7 @@ _DO = "do|does|did"
 _OTHER = "can|could|has|have|had|should|will|would|may|might|must"
 _CLOSED = re.compile(rf"\s*+(?P<auxiliary>{_BE}|{_DO}|{_OTHER})\s++(?P<rest>\S.*)", re.IGNORECASE | re.DOTALL)
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
-# What follows the subject of a question with "is": a participle, an article, a word that only a predicate begins with.
+# What follows the subject of a question with "is": a participle, an article, a word that only starts a predicate.
 _PREDICATE = re.compile(
     r"(?:been|\w{2,}[^aeious\W]ed|known|found|seen|shown|given|a|an|the|effective|efficacious|beneficial|safe|useful|able|"
     r"better|worse|superior|inferior|more|less|as|contraindicated|responsible|necessary|sufficient|possible|available|"
@@ -86,17 +86,17 @@ _PREDICATE = re.compile(
 
 
 def is_closed(question: Question) -> bool:
-    """Whether it is answered with yes or no; by its form where its type is not told."""
+    """Whether the answer is yes or no; decided by the form of the question if its type is not given."""
     if question.type is not None:
         return question.type == "yesno"
     return _CLOSED.match(question.text) is not None and not _CHOICE.search(question.text)
 
 
 def statement_of(text: str) -> str:
-    """What a yes/no question would state if the answer were yes.
+    """Return what a yes/no question would state if the answer were yes.
 
     "Is X associated with Y?" gives "X is associated with Y."; "Does X reduce Y?" gives "X reduce Y.", which a judge
-    reads as well as the form with its s. A question of another form is taken without its mark.
+    reads as well as "reduces". Questions of other forms only lose their question mark.
     """
     bare = re.sub(r"\s+", " ", text).strip().rstrip("?").strip()
     asked = _CLOSED.match(bare)
@@ -116,16 +116,16 @@ NAMES = (
     "entailed", "contradicted", "most entailed", "most contradicted", "words",
     "concluding entailed", "concluding contradicted", "concluding words",
 )  # fmt: skip
-"""What is read of all sentences together, in order."""
+"""Features of all voting sentences together, in order."""
 
 
 @dataclass(frozen=True)
 class Stance:
-    """What the sources say to a yes/no question.
+    """What the sources say on a yes/no question.
 
     Attributes:
-        yes: The probability that the answer is yes.
-        votes: Of each sentence that was asked, by its index among the candidates: from -1, no, to 1, yes.
+        yes: Probability that the answer is yes.
+        votes: Vote of each sentence, by its index among the candidates: from -1 (no) to 1 (yes).
     """
 
     yes: float
@@ -133,21 +133,21 @@ class Stance:
 
     @property
     def answer(self) -> Literal["yes", "no"]:
-        """The likelier one."""
+        """The likelier answer."""
         return "yes" if self.yes >= 0.5 else "no"
 
     @property
     def deciding(self) -> int:
-        """The sentence that speaks for the answer most."""
+        """Index of the sentence that speaks for the answer most."""
         return max(self.votes, key=lambda index: self._side * self.votes[index])
 
     def is_backed(self, candidates: Sequence[Candidate]) -> bool:
-        """Whether a source is listed that speaks for the answer."""
+        """Whether a listed source speaks for the answer."""
         return bool(self.markers(candidates, self._side))
 
     @property
     def opposing(self) -> int | None:
-        """The one that speaks against it most, where one does."""
+        """Index of the sentence that speaks against the answer most, if one does."""
         most = min(self.votes, key=lambda index: self._side * self.votes[index])
         return most if self._side * self.votes[most] <= -_SPEAKS else None
 
@@ -156,9 +156,9 @@ class Stance:
         return 1 if self.answer == "yes" else -1
 
     def markers(self, candidates: Sequence[Candidate], side: int) -> list[int]:
-        """The sources that speak for yes (1) or for no (-1).
+        """Return the sources that speak for yes (1) or for no (-1).
 
-        A source speaks by the sentence of its own that leans furthest, counted by how likely it answers the question.
+        The vote of a source is its strongest vote, weighted by the probability that the sentence answers the question.
         """
         speaking: dict[int, int] = {}
         for index in sorted(self.votes, key=lambda index: abs(self.votes[index]) * candidates[index].answers):
@@ -166,9 +166,9 @@ class Stance:
         return sorted(marker for marker, index in speaking.items() if side * self.votes[index] >= _SPEAKS)
 
     def given(self, enough: float) -> Stance:
-        """The stance of sources that answer with this probability.
+        """Return the stance, given the probability that the sources answer.
 
-        If it is very low, the probability of yes is drawn to the share of such questions that are answered with yes.
+        If it is very low, the probability of yes is drawn towards the usual share of yes answers.
         """
         if enough >= _TOO_UNLIKELY:
             return self
@@ -178,7 +178,7 @@ class Stance:
 def stance_of(
     question: str, candidates: Sequence[Candidate], judge: Judge | None, evidence: Sequence[Evidence]
 ) -> Stance:
-    """What the sentences that answer best say; the likelier one answers, the more it counts."""
+    """Combine the votes of the sentences that answer best, weighted by their probability to answer."""
     order = sorted(range(len(candidates)), key=lambda index: -candidates[index].answers)[:VOTERS]
     asked = [candidates[index] for index in order]
     entailed, contradicted = judged(question, asked, judge)
@@ -186,7 +186,7 @@ def stance_of(
     weights = weights_of("stance")
     figures = stance_figures(asked, entailed, contradicted, words)
     yes = sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(NAMES, figures, strict=True)))
-    # A sentence speaks for neither side if the judge says one thing and its words of denial and direction another.
+    # A sentence has no vote if the judge and its words of negation and direction disagree.
     leanings = words
     if judge is not None:
         read = [e - c for e, c in zip(entailed, contradicted, strict=True)]
@@ -199,7 +199,7 @@ def stance_of(
 def stance_figures(
     asked: Sequence[Candidate], entailed: Sequence[float], contradicted: Sequence[float], words: Sequence[float]
 ) -> list[float]:
-    """The figures that a decision is made by."""
+    """Compute the features of the decision."""
     answering = np.array([max(candidate.answers, 0.01) for candidate in asked])
     concluding = np.array([2.0 if candidate.role == "conclusion" else candidate.lateness**2 for candidate in asked])
     (e, c, w), (e2, c2, w2) = (
@@ -210,7 +210,7 @@ def stance_figures(
 
 
 def judged(question: str, asked: Sequence[Candidate], judge: Judge | None) -> tuple[list[float], list[float]]:
-    """How far each sentence entails, and how far it contradicts, what is asked; 0 where that could not be judged."""
+    """Return how far each sentence entails and contradicts what is asked; 0 if it could not be judged."""
     if judge is None:
         return [0.0] * len(asked), [0.0] * len(asked)
     statement = statement_of(question)
@@ -222,7 +222,7 @@ def judged(question: str, asked: Sequence[Candidate], judge: Judge | None) -> tu
 
 
 def lexical_vote(question: str, text: str) -> float:
-    """1 where a sentence points the way the question does, -1 where it denies or turns round what is asked."""
+    """Return 1 if a sentence has the question's direction, -1 if it negates or reverses it."""
     asked, said = polarity(question), polarity(text)
     directions = {"up", "down"}
     turned = len(asked & directions) == len(said & directions) == 1 and asked & directions != said & directions
@@ -235,18 +235,18 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ExtractiveSettings:
-    """How many sentences are taken, and when to refuse. Chosen on BioASQ 12B (``recipes/answers/LOG.md``).
+    """How many sentences are selected, and when to refuse. Chosen on BioASQ 12B (``recipes/answers/LOG.md``).
 
     Attributes:
-        answer_at: Probability that the sources answer, below which the question is not answered. With 0 it always is,
-            and a yes/no question is always decided.
-        shortest: Sentences an answer has at least, where the evidence has as many to give.
-        longest: Sentences it has at most.
-        near: Share of the best sentence's probability that a sentence must reach.
-        spare: The same for a sentence that is taken only to reach ``shortest``.
-        same: Cosine from which a sentence repeats one already taken, unless their polarity differs: "reduced" and
-            "did not reduce" are near in meaning to an embedder, and both must be seen.
-        sure: How far the probability of yes has to be from one half for yes or no to be stated.
+        answer_at: Refuse below this probability that the sources answer. With 0 every question is answered, and every
+            yes/no question is decided.
+        shortest: Minimum number of sentences, if the evidence has as many.
+        longest: Maximum number of sentences.
+        near: Minimum share of the best sentence's probability that a sentence must reach.
+        spare: The same for a sentence that is only needed to reach ``shortest``.
+        same: Cosine from which a sentence repeats another, unless their polarity differs: to an embedder "reduced" is
+            similar to "did not reduce", and both must be shown.
+        sure: Minimum distance of the probability of yes from one half to state yes or no.
         contradicts: Probability from which another source is said to contradict a sentence.
     """
 
@@ -261,7 +261,7 @@ class ExtractiveSettings:
 
     @property
     def changed(self) -> list[str]:
-        """Those that are not the usual."""
+        """List the settings that differ from their defaults."""
         usual = asdict(ExtractiveSettings())
         return [f"{name}={value:g}" for name, value in asdict(self).items() if value != usual[name]]
 
@@ -269,15 +269,15 @@ class ExtractiveSettings:
 def select_sentences(
     candidates: Sequence[Candidate], cosines: Floats, settings: ExtractiveSettings, must: Sequence[int] = ()
 ) -> list[int]:
-    """The sentences that answer best, without what repeats and without what falls too far behind the best.
+    """Select the sentences that answer best, without repeats and without those too far behind the best.
 
-    Among equals findings come before background, and the newest source before older ones.
+    Among equals, findings come before background, and newer sources before older ones.
 
     Args:
         candidates: The sentences, with their probabilities to answer.
-        cosines: The cosine of each to each.
-        settings: How many, how near the best, how unlike each other.
-        must: Sentences that are taken in any case.
+        cosines: Cosine of each pair of sentences.
+        settings: Numbers and thresholds.
+        must: Sentences that are always selected.
     """
     taken = list(must)
     best = max(candidate.answers for candidate in candidates)
@@ -302,13 +302,13 @@ def _rank(candidate: Candidate) -> tuple[bool, int, int]:
 def _repeats(
     candidates: Sequence[Candidate], cosines: Floats, settings: ExtractiveSettings, index: int, other: int
 ) -> bool:
-    """Whether a sentence says what another does; one that points the other way does not, however near it is."""
+    """Whether a sentence repeats another. A similar sentence with another polarity is not a repeat."""
     near = cosines[index, other] >= settings.same
     return bool(near) and polarity(candidates[index].text) == polarity(candidates[other].text)
 
 
 def in_order(taken: Sequence[Candidate], first: Candidate) -> list[Candidate]:
-    """``first``, the others of its source, then the other sources, the best one before; each as it stands there."""
+    """Order sentences: ``first`` and its source, then the other sources, best first; each source in its own order."""
     best: dict[int, float] = {}
     for candidate in taken:
         best[candidate.marker] = max(candidate.answers, best.get(candidate.marker, -1.0))
@@ -321,20 +321,20 @@ def in_order(taken: Sequence[Candidate], first: Candidate) -> list[Candidate]:
 
 
 _GENERAL = frozenset("DNA RNA USA UK EU WHO FDA HIV AIDS COVID COVID-19 SARS-CoV-2 CI OR HR RR SD MRI CT".split())
-"""Abbreviations that are better known than what they stand for."""
+"""Abbreviations that are better known than their long forms."""
 
 
 def with_long_forms(text: str, explained: Sequence[Acronym], known: set[str]) -> str:
-    """The sentence with the abbreviations that its source explains elsewhere written out, in square brackets.
+    """Add long forms, in square brackets, to abbreviations that the source explains elsewhere.
 
     Args:
         text: A sentence.
         explained: The abbreviations that its source explains.
-        known: Those that the answer or the question has explained already; what is explained here is added.
+        known: Abbreviations that the answer or the question has explained; updated with those explained here.
     """
     for pair in explained:
         short = pair.singular
-        # Written out beside it, or in brackets behind words that may be another long form of the same letters.
+        # Skip if the long form is next to it, or words in brackets that may be another long form of the same letters.
         explains = pair.long.lower() in text.lower() or re.search(rf"[(\[]{re.escape(short)}s?[)\];,]", text)
         if explains:
             known.add(short)
@@ -349,14 +349,14 @@ def with_long_forms(text: str, explained: Sequence[Acronym], known: set[str]) ->
 
 
 def cited(text: str, markers: Sequence[int]) -> str:
-    """A sentence with its markers before the full stop."""
+    """Insert the markers before the full stop."""
     body = text.rstrip()
     stop = body[-1] if body.endswith((".", "!")) else "."
     return f"{body.rstrip('.!')} {render_markers(sorted(markers))}{stop}"
 
 
 def quotation(text: str, markers: Sequence[int], documents: Sequence[Document]) -> str:
-    """A sentence of a source with our markers, of which a reader of answers finds these and no other citations."""
+    """Quote a sentence of a source so that a parser of answers finds these markers and no other citations."""
     sentence = cited(text, markers)
     claims = parse_answer("quotation", sentence, documents).claims
     found = sorted(citation.marker for claim in claims for citation in claim.citations)
@@ -364,18 +364,18 @@ def quotation(text: str, markers: Sequence[int], documents: Sequence[Document]) 
 
 
 class ExtractiveGenerator:
-    """Takes the sentences that answer the question, leaves out what repeats, and cites each.
+    """Selects the sentences that answer the question, drops repeats, and cites each.
 
-    To a yes/no question ``Answer.exact`` has the decision, and the answer begins with the sentence that speaks for it
-    most; the one that speaks against it most, where one does, is in it too. ``Answer.selected`` says of each sentence
-    how likely it answers and which other sources contradict it.
+    For a yes/no question, ``Answer.exact`` has the decision. The answer then begins with the sentence that speaks most
+    for it, and includes the one that speaks most against it, if any. ``Answer.selected`` has for each sentence its
+    probability to answer and the other sources that contradict it.
 
     Args:
-        embedder: For nearness in meaning.
-        settings: How many sentences, and when to refuse.
-        reranker: Reads every sentence with the question; the bundled one by default.
-        judge: Tells whether a sentence entails what a yes/no question asks, and whether one source contradicts another.
-            Without one, words of denial and direction decide, and contradictions are not looked for.
+        embedder: Measures similarity.
+        settings: Number of sentences, and when to refuse.
+        reranker: Reads every sentence with the question. Default: the bundled one.
+        judge: Judges whether a sentence entails what a yes/no question asks, and whether one source contradicts
+            another. Without a judge, words of negation and direction decide, and contradictions are not looked for.
     """
 
     def __init__(
@@ -392,12 +392,12 @@ class ExtractiveGenerator:
 
     @property
     def signature(self) -> str:
-        """Version, models and the settings that are not the usual."""
+        """Version, models and the settings that differ from their defaults."""
         parts = [part.signature for part in (self._embedder, self._reranker, self._judge) if part is not None]
         return f"extractive.v9({', '.join([*parts, *self.settings.changed])})"
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
-        """An answer of a few cited sentences, or one that says that the sources do not answer."""
+        """Return an answer of a few cited sentences, or say that the sources do not answer."""
         candidates = candidates_of(evidence)
         if not candidates:
             return self._refused(question, evidence, 0.0)
@@ -405,11 +405,11 @@ class ExtractiveGenerator:
         candidates = first_look(question.text, candidates, documents)
         weighed = weigh(question.text, candidates, documents, self._embedder, self._reranker)
         odds, missing = odds_of(weighed.figures), missing_of(question.text, evidence)
-        # Only of sources that can be quoted: a retracted one answers nothing.
+        # Only sources that can be quoted count: a retracted one answers nothing.
         least = float(min(missing[candidate.marker - 1] for candidate in candidates))
         for candidate, value in zip(candidates, odds, strict=True):
             factor = role_factor(candidate.role, question.text, candidate.text)
-            # Another source may have more of what the question is about.
+            # Another source may have more of the question's subject.
             beside = 1 - float(missing[candidate.marker - 1] - least)
             candidate.answers = sigmoid(float(value)) * factor * beside
         enough = sufficiency(odds, documents, least)
@@ -455,8 +455,12 @@ class ExtractiveGenerator:
         rows = {id(candidate): index for index, candidate in enumerate(candidates)}
         against = self._contradictions([rows[id(candidate)] for candidate in chosen], candidates, weighed.cosines)
         selected = [
-            Selected(answers=it.answers, role=it.role, contradicted_by=tuple(documents[m - 1].id for m in markers))
-            for it, markers in zip(chosen, against, strict=True)
+            Selected(
+                answers=candidate.answers,
+                role=candidate.role,
+                contradicted_by=tuple(documents[marker - 1].id for marker in markers),
+            )
+            for candidate, markers in zip(chosen, against, strict=True)
         ]
         return answer.model_copy(
             update={
@@ -475,7 +479,7 @@ class ExtractiveGenerator:
     def _contradictions(
         self, chosen: Sequence[int], candidates: Sequence[Candidate], cosines: Floats
     ) -> list[list[int]]:
-        """For each chosen sentence, the markers of other sources whose nearest sentence contradicts it."""
+        """Return for each chosen sentence the markers of other sources whose most similar sentence contradicts it."""
         found: list[list[int]] = [[] for _ in chosen]
         if self._judge is None:
             return found
@@ -512,17 +516,17 @@ class ExtractiveGenerator:
 
 
 def _notes(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """What the question is about and no source mentions."""
+    """List what the question is about and no source mentions."""
     every = " ".join(hit.document.titled_text for hit in evidence)
     lacking = absent(question, every)
     return (f"no source that was found mentions {', '.join(lacking)}",) if lacking else ()
 
 
 def _places(answer: Answer, texts: Sequence[str]) -> list[int]:
-    """For each claim, the sentence that it is of: what was one sentence in its source may be two claims."""
+    """Return the sentence of each claim: one sentence of a source may be parsed as two claims."""
     ends = np.cumsum([len(text) + 1 for text in texts])
     return [int(np.searchsorted(ends, claim.span.start, side="right")) for claim in answer.claims]
 
 
 _COMPARABLE = 0.6
-"""Cosine from which two sentences are about the same matter, so that one may contradict the other."""
+"""Minimum cosine of two sentences about the same thing, so that one can contradict the other."""

@@ -1,4 +1,4 @@
-"""What a generator is."""
+"""The protocol of generators."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Protocol, runtime_checkable
 from vericite.records import Answer, Evidence, Question
 
 INSUFFICIENT = "The sources found do not answer this question."
-"""The answer where there is nothing to answer from, unless a prompt has a sentence of its own for it."""
+"""The answer if there is nothing to answer from, unless the prompt has its own sentence for that."""
 
 
 class Generator(Protocol):
-    """Answers a question from evidence, citing it."""
+    """Answers a question from evidence, with citations."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and settings, for provenance."""
         ...
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
-        """An answer whose marker ``[n]`` is the document of ``evidence[n - 1]``."""
+        """Return an answer whose marker ``[n]`` cites the document of ``evidence[n - 1]``."""
         ...
 
 
 @runtime_checkable
 class GeneratesMany(Protocol):
-    """A generator that gains by being asked several questions at a time."""
+    """A generator that is faster when several questions are asked at a time."""
 
     def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Iterator[Answer]:
-        """An answer each, in order; what is asked is taken as it is needed."""
+        """Yield the answers in order; questions are taken from the iterable as needed."""
         ...
 
 
@@ -41,7 +41,7 @@ _follower: ContextVar[Callable[[str], None] | None] = ContextVar("follower", def
 
 @contextmanager
 def followed(seen: Callable[[str], None]) -> Generating[None]:
-    """Within, ``seen`` is called with each piece of a model's prose as it is written, from another thread."""
+    """Call ``seen`` with each piece of a model's prose as it is written, from another thread, inside this block."""
     token = _follower.set(seen)
     try:
         yield
@@ -50,5 +50,5 @@ def followed(seen: Callable[[str], None]) -> Generating[None]:
 
 
 def follower() -> Callable[[str], None] | None:
-    """Who follows what is being written."""
+    """Return the callback of the enclosing ``followed`` block."""
     return _follower.get()

@@ -1,4 +1,4 @@
-"""The grammar that holds a language model to sentences which end in citations, and what undoes its side effects."""
+"""The grammar that forces a language model to end sentences in citations, and the repair of its side effects."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _MOST_WORDS = 60
 _MOST_LETTERS = 40
 _MOST_CITATIONS = 5
 _FREE_SENTENCES = 12
-# What may stand in a word, but for ASCII digits, points, brackets and what changes the meaning of the next character.
+# What may stand in a word, except ASCII digits, points, brackets and what changes the meaning of the next character.
 _MARKS = "A-Za-z%&'\"),+/:;@$"
 _LETTERS = "\u00a1-\u00ac\u00ae-\u00b0\u00b2-\u02af\u0386-\u03ff"
 _SIGNS = "\u2010-\u2012\u2014\u2018\u2019\u201c\u201d\u2030\u2032\u2033\u2070-\u2089\u2103\u2190-\u2193"
 _MATHEMATICS = "\u2200-\u2211\u2213-\u2247\u2249-\u2263\u2266-\u22ff"
 _WORDED = f"{_MARKS}{_LETTERS}{_SIGNS}{_MATHEMATICS}"
 _BEFORE_POINT = "0-9<>=≤≥±~≈(–−-"
-# What a sentence may end in, beside digits: no comma, colon or opening bracket.
+# What a sentence may end in, in addition to digits: no comma, colon or opening bracket.
 _LAST = f"A-Za-z%'\"){_LETTERS}\u2019\u201d\u2030\u2032\u2033\u2103"
 # w: a word, of h and more u; d: what a point may follow, if a digit follows the point; n: the same, with a digit last;
-# "**" would be bold type. A sentence's last word is lettered or numbered: a point behind a digit may be a number's.
+# "**" would be bold type. A sentence's last word is lettered or numbered: a point after a digit may be a decimal point.
 _WORDS = rf"""
 w ::= h u{{0,{_MOST_LETTERS - 1}}}
 h ::= [{_WORDED}] | d | "." [0-9] point{{0,3}}
@@ -46,20 +46,20 @@ word ::= w | "("? genus | short | others
 
 _STOPPED = re.compile(r"(?<=\]\.) ")
 _CITES = re.compile(r" (?:\[\d+\])+\.\Z")
-# What the rules count as one word though a space stands in it: "E. coli", "et al.", "et al. found".
+# What the rules count as one word although it has a space: "E. coli", "et al.", "et al. found".
 _ONE_WORD = re.compile(r"(?<!\S)(\(?[A-Z]\.(?= [a-z]{3})|et(?= al\.)|al\.(?= [a-z])) ")
 _STOP_FIRST = re.compile(r"\. ?((?:\[\d+\])+)")
 
 
 def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | None = None) -> str:
-    """The grammar of an answer to a prompt.
+    """Build the grammar of an answer to a prompt.
 
     Args:
-        prompt: How many sentences it asks for at most, how they cite, and what it says where there is no answer.
-        numbers: The documents that may be cited.
-        final: The options that the final answer has, a line each; None where any words may be one.
+        prompt: Sets the maximum number of sentences, how they cite, and the refusal.
+        numbers: Numbers of the documents that may be cited.
+        final: The options of the final answer, one a line; None allows any words.
     """
-    # Whoever has less to say than was asked for would say it again.
+    # A model with less to say than the minimum would repeat itself, so there is no minimum.
     most = prompt.sentences[1] if prompt.sentences else _FREE_SENTENCES
     count = min(len(numbers), prompt.citations or _MOST_CITATIONS)
     free = prompt.citing != "every"
@@ -79,7 +79,7 @@ def answer_grammar(prompt: AnswerPrompt, numbers: Sequence[int], final: str | No
 
 
 def _ending(numbers: Sequence[int], count: int, free: bool) -> list[str]:
-    """The rules of a sentence's last word and what it cites."""
+    """Return the rules of a sentence's last word and its citations."""
     if not numbers:
         return ['end ::= (lettered | numbered) "."']
     bare = ' | lettered "." | numbered "."' if free else ""
@@ -92,20 +92,19 @@ def _ending(numbers: Sequence[int], count: int, free: bool) -> list[str]:
 
 
 def citations_before_stops(answer: str) -> str:
-    """An answer that fits the grammar, or the beginning of one, with every full stop behind the citations."""
+    """Move every full stop behind the citations, in an answer of the grammar or its beginning."""
     return _STOP_FIRST.sub(r" \1.", answer)
 
 
 def is_truncated(sentence: str) -> bool:
-    """Whether a sentence, without its markers, is as long as the grammar lets one be: its end is none."""
+    """Whether a sentence, without its markers, has the maximum length of the grammar: it was then cut off."""
     return len(_ONE_WORD.sub(r"\1", sentence).split()) >= _MOST_WORDS
 
 
 def separate_sentences(answer: str) -> str:
-    """An answer that fits the grammar, with its sentences apart for whoever reads it.
+    """Separate the sentences of an answer of the grammar, so that a parser finds their ends.
 
-    A sentence that ends in "24 h" or "of Smith et al" is read on into the next one, whatever stands between them but a
-    blank line; there it gets one.
+    A sentence that ends in "24 h" or "of Smith et al" would be joined with the next one; a blank line separates them.
     """
     sentences = _STOPPED.split(answer.strip())
     bare = [_CITES.sub(".", sentence) for sentence in sentences]
@@ -117,7 +116,7 @@ def separate_sentences(answer: str) -> str:
 
 
 def _run_on(bare: Sequence[str], gaps: Sequence[str]) -> list[int]:
-    """The gaps at which a reader would not see that a sentence ends."""
+    """Return the gaps at which a parser would not see the end of a sentence."""
     text, ends = bare[0], [len(bare[0])]
     for gap, sentence in zip(gaps, bare[1:], strict=True):
         text += gap + sentence

@@ -1,4 +1,4 @@
-"""Answers written by a language model from the evidence, on any prompt."""
+"""Answers that a language model writes from the evidence, with any prompt."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from vericite.llm.replies import TOO_LONG
 from vericite.records import Answer, Document, Evidence, Question, Spent
 
 Complete = Callable[[ChatRequest], Awaitable[Reply]]
-"""Asks the model, and keeps account of it."""
+"""Sends a request to the model and keeps its reply."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """An answer, and how it came about.
+    """An answer, and how it was made.
 
     Attributes:
-        answer: The answer; where making it failed, ``failed`` says why.
-        reply: What the model said, None where it was not asked.
-        notes: What was done to the reply that the answer does not show: what was over a limit, what was cut off.
+        answer: The answer; ``failed`` says why if it could not be made.
+        reply: The model's reply; None if it was not asked.
+        notes: Changes to the reply that the answer does not show: what was over a limit, what was cut off.
     """
 
     answer: Answer
@@ -51,14 +51,14 @@ class Generation:
 
 @dataclass(frozen=True)
 class GenerationTask:
-    """A question ready to be asked, or the answer there is without asking.
+    """A question that is ready to be sent, or an answer that needs no request.
 
     Attributes:
-        question: As it was given.
-        documents: The evidence that markers count.
-        seen: As much of it as the model is shown.
+        question: The question as given.
+        documents: The evidence that markers refer to.
+        seen: The part of the evidence that the model is shown.
         asked: The request, or the answer that needs none.
-        evidence: What was found, from which a shorter request can be made.
+        evidence: The retrieved evidence, for building a shorter request.
     """
 
     question: Question
@@ -69,19 +69,19 @@ class GenerationTask:
 
 
 class AskingGenerator(ABC):
-    """A generator that asks a language model; what it makes of a reply is for its subclass to say.
+    """A generator that asks a language model. A subclass makes the answer from the reply.
 
     Args:
-        llm: Which model.
-        prompt: How to ask it.
-        demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
-        budget: Tokens of prompt and reply together. None is the model's own limit: of a file what it says, of a service
-            what it names when it refuses a longer request; until then nothing is cut.
-        seed: Of sampling, for services that can repeat themselves.
+        llm: The model.
+        prompt: The prompt.
+        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        budget: Tokens of prompt and reply together. None: the model's own limit. A model file states it; a service
+            names it when it refuses a longer request, and until then nothing is cut.
+        seed: Seed for sampling, for services that support one.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
 
     Raises:
-        InputError: The prompt takes no demonstrations, and there are some.
+        InputError: There are demonstrations, but the prompt takes none.
     """
 
     def __init__(
@@ -108,62 +108,62 @@ class AskingGenerator(ABC):
     @property
     @abstractmethod
     def signature(self) -> str:
-        """For provenance."""
+        """Name and settings, for provenance."""
 
     @abstractmethod
     async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
-        """What comes of a request, or why nothing did."""
+        """Make an answer from a request, or return the failed call."""
 
     def _typed_question(self, question: Question) -> Question:
-        """The question as the prompt shows it."""
+        """Return the question as the prompt shows it."""
         return question
 
     def _grammar(self, question: Question, seen: TruncatedEvidence) -> str | None:
-        """What holds the reply to its form."""
+        """Return the grammar of the reply, if one is used."""
         return None
 
     @property
     def asked_without_evidence(self) -> bool:
-        """Whether the model is asked where there is nothing to show it."""
+        """Whether the model is asked even without evidence."""
         return False
 
     @property
     def _writes_prose(self) -> bool:
-        """Whether a reply can be read as it comes."""
+        """Whether a reply can be read while it is written."""
         return False
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
+        """Calls made so far and their cost."""
         return self.llm.ledger
 
     def generate(self, question: Question, evidence: Sequence[Evidence]) -> Answer:
-        """An answer whose marker ``[n]`` is the document of ``evidence[n - 1]``; see ``Generator``.
+        """Return an answer whose marker ``[n]`` cites the document of ``evidence[n - 1]``; see ``Generator``.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         return next(self.generate_many([(question, evidence)]))
 
     def generate_many(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Answer, None, None]:
-        """Answers in the order of the questions, several asked at a time."""
+        """Yield answers in the order of the questions; several are asked at a time."""
         return (found.answer for found in self.generations(asked))
 
     def generations(self, asked: Iterable[tuple[Question, Sequence[Evidence]]]) -> Generator[Generation, None, None]:
-        """The same, with what the model said and what was done to it."""
+        """Like ``generate_many``, with the model's replies and notes."""
         return self.llm.each((self._task(question, evidence) for question, evidence in asked), self._generate_one)
 
     async def generate_one(self, question: Question, evidence: Sequence[Evidence]) -> Generation:
-        """The same of one question, for those who ask the model for other things at the same time."""
+        """Generate for one question, for callers that send other requests at the same time."""
         return await self._generate_one(self._task(question, evidence))
 
     def request(self, question: Question, evidence: Sequence[Evidence]) -> ChatRequest | None:
-        """What the model is asked; None where there is nothing to ask it."""
+        """Return the request for a question; None if there is nothing to ask."""
         asked = self._task(question, evidence).asked
         return asked if isinstance(asked, ChatRequest) else None
 
     def _signature_of(self, *held: str) -> str:
-        """The prompt's name, version and hash, the model's name, and how it is asked; ``held`` is by what form."""
+        """Prompt name, version and hash, the model's name and its settings; ``held`` names the form of the reply."""
         prompt = self.prompt
         how = [f"temperature={prompt.temperature}"] if prompt.temperature is not None else []
         how += [f"top_p={prompt.top_p:g}"] if prompt.top_p is not None else []
@@ -174,7 +174,7 @@ class AskingGenerator(ABC):
         return f"{prompt.signature}:{self.llm.signature}({', '.join(how)})"
 
     def _task(self, question: Question, evidence: Sequence[Evidence], budget: int | None = None) -> GenerationTask:
-        """What is asked, in the budget or, where that is None, in the one of this generator."""
+        """Prepare a question within ``budget``; None: this generator's budget."""
         budget = budget or self.budget
         prompt, shown_as = self.prompt, self._typed_question(question)
         if isinstance(prompt, VerbatimAnswerPrompt):
@@ -183,7 +183,7 @@ class AskingGenerator(ABC):
         try:
             examples = _examples_for(self._demonstrations, question, documents)
         except InputError as error:
-            # Too few may be left for one question and enough for the next.
+            # One question may leave too little room and the next one enough.
             return GenerationTask(question, documents, TruncatedEvidence(()), failed(question, documents, str(error)))
         room = None
         if budget is not None:
@@ -211,7 +211,7 @@ class AskingGenerator(ABC):
     def _verbatim_task(
         self, prompt: VerbatimAnswerPrompt, question: Question, evidence: Sequence[Evidence]
     ) -> GenerationTask:
-        """The question as the file asks it: whole documents, or no answer where they do not fit."""
+        """Prepare a question for a verbatim prompt: whole documents, or a failed answer if they do not fit."""
         documents, seen = tuple(hit.document for hit in evidence), TruncatedEvidence(())
         try:
             examples = _examples_for(self._demonstrations, question, documents)
@@ -220,14 +220,18 @@ class AskingGenerator(ABC):
         if not self.asked_without_evidence and all(document.retracted for document in documents):
             return GenerationTask(question, documents, seen, insufficient(prompt, question, documents))
         messages = prompt.conversation(question, evidence, examples)
-        # A service says itself when a request is too long.
+        # A service itself says if a request is too long.
         needed = prompt.max_tokens + message_tokens(messages)
         if self.budget is not None and needed > self.budget:
             reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
             step = "lower --k, or raise --window"
             return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; {step}"))
         request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
-        shown = tuple(Shown(n, it.title, (it.text,)) for n, it in enumerate(documents, start=1) if not it.retracted)
+        shown = tuple(
+            Shown(number, document.title, (document.text,))
+            for number, document in enumerate(documents, start=1)
+            if not document.retracted
+        )
         return GenerationTask(question, documents, TruncatedEvidence(shown), request)
 
     async def _generate_one(self, task: GenerationTask) -> Generation:
@@ -249,13 +253,13 @@ class AskingGenerator(ABC):
         fields = self._fields(task)
         if isinstance(made, CallFailure):
             made = Generation(failed(task.question, task.documents, self._why(made)), made)
-        # All replies are paid for, also one that had to be asked for again.
+        # Every reply is paid for, including one that was asked for again.
         fields["spent"] = _spent_on(replies, self.llm.settings.price)
         fields["notes"] = made.notes
         return replace(made, answer=made.answer.model_copy(update=fields))
 
     def _why(self, failure: CallFailure) -> str:
-        """Why a question has no answer. Of a verbatim prompt that was too long: that it is not cut, and what to do."""
+        """Say why a question has no answer, and for a verbatim prompt that was too long, what to do."""
         if TOO_LONG not in failure.reason or not isinstance(self.prompt, VerbatimAnswerPrompt):
             return failure.reason
         limit = "the model" if failure.context is None else f"the {failure.context} tokens that the model"
@@ -268,25 +272,25 @@ class AskingGenerator(ABC):
         return {"generator": self.signature, "trimmed": task.seen.trimmed}
 
     def _shortened(self, task: GenerationTask, made: Generation | CallFailure) -> GenerationTask | None:
-        """The same question with as much evidence as the model says that it takes; None where there is no such case."""
+        """Return the task with as much evidence as the model's stated limit allows; None if no limit was exceeded."""
         if not isinstance(made, CallFailure) or made.context is None or not task.evidence or self.budget is not None:
             return None
-        # Only this question is shortened: what is shown of a question depends on no other.
+        # Only this question is shortened: what is shown for a question must not depend on others.
         return self._task(task.question, task.evidence, made.context)
 
 
 def temperature_notes(reply: Completion) -> tuple[str, ...]:
-    """Told where a model could not be asked at the prompt's temperature."""
+    """Note that the model could not be asked at the prompt's temperature."""
     return ("the model takes no temperature: it was asked at its own",) if "temperature" in reply.without else ()
 
 
 def _examples_for(
     demonstrations: Sequence[Demonstration] | Selector, question: Question, documents: Sequence[Document]
 ) -> Sequence[Demonstration]:
-    """The demonstrations to show with a question: the given ones, or those that are chosen for it.
+    """Return the demonstrations for a question: the given ones or those chosen for it.
 
     Raises:
-        InputError: Too few are left for this question.
+        InputError: Too few demonstrations are left for this question.
     """
     if isinstance(demonstrations, Sequence):
         return demonstrations
@@ -294,11 +298,13 @@ def _examples_for(
 
 
 def _spent_on(replies: Sequence[Reply], price: Price | None) -> Spent:
-    """What the replies to one question took; ``price`` is what the user says, where the service does not."""
+    """Sum the cost of the replies to one question; ``price`` is used for replies without a cost."""
     made = [reply for reply in replies if isinstance(reply, Completion) and not reply.cached]
-    costs = [price.of(it.usage) if it.usage.cost is None and price is not None else it.usage.cost for it in made]
+    costs = [
+        price.of(reply.usage) if reply.usage.cost is None and price is not None else reply.usage.cost for reply in made
+    ]
     known = [cost for cost in costs if cost is not None]
-    # Nobody knows what a call that failed was charged.
+    # The charge of a failed call is unknown.
     complete = len(known) == len(costs) and not any(isinstance(reply, CallFailure) for reply in replies)
     return Spent(
         calls=sum(reply.attempts for reply in replies),
@@ -323,25 +329,24 @@ def _signed(demonstrations: Sequence[Demonstration] | Selector) -> str:
 
 
 Grammar = Literal["auto", "on", "off"]
-"""Whether a grammar holds the model to the form of an answer: auto is for files run in this process alone."""
+"""Whether a grammar forces the form of an answer; ``auto`` uses one for model files run in this process."""
 
 
 class LanguageModelGenerator(AskingGenerator):
     """Asks a language model for an answer that cites the evidence.
 
     Args:
-        llm: Which model.
-        prompt: How to ask it: a name of ``PROMPTS``, a ``.toml`` file, or a prompt.
-        demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
-        grammar: Whether a grammar holds it to sentences that end in citations to documents that exist. Only llama.cpp
-            reads one.
-        budget: Tokens of prompt and reply together; None for the model's own limit, see ``AskingGenerator``.
-        seed: Of sampling, for services that can repeat themselves.
+        llm: The model.
+        prompt: A name of ``PROMPTS``, a ``.toml`` file, or a prompt.
+        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        grammar: Whether to force sentences that end in citations of existing documents. Needs llama.cpp.
+        budget: Tokens of prompt and reply together. None: the model's own limit, see ``AskingGenerator``.
+        seed: Seed for sampling, for services that support one.
         excerpts: Cuts the evidence to the sentences that answer; None shows whole abstracts.
-        reasoned: With a verbatim prompt: the reply is a rationale too, a step a sentence.
+        reasoned: The reply to a verbatim prompt is also a rationale, one step a sentence.
 
     Raises:
-        InputError: The prompt cannot be used, takes no demonstrations, or the model reads no grammar.
+        InputError: The prompt cannot be used or takes no demonstrations, or the model does not support a grammar.
     """
 
     def __init__(
@@ -360,7 +365,7 @@ class LanguageModelGenerator(AskingGenerator):
         super().__init__(llm, read, demonstrations, budget, seed, excerpts)
         if grammar == "on" and not llm.spec.takes_grammar:
             raise InputError(
-                f"expected a model that llama.cpp runs, as a grammar is asked for; found {llm.signature}. "
+                f"expected a model that llama.cpp runs, which a grammar needs; found {llm.signature}. "
                 "Use gguf:/file.gguf or the address of its server, or leave the grammar out."
             )
         self._reasoned = reasoned
@@ -380,7 +385,7 @@ class LanguageModelGenerator(AskingGenerator):
 
     @property
     def signature(self) -> str:
-        """The prompt's name, version and hash, the model's name, and how it is asked."""
+        """Name, version and hash of the prompt, the model's name and its settings."""
         return self._signature_of(*([GRAMMAR] if self._constrained else []))
 
     @property
@@ -389,7 +394,7 @@ class LanguageModelGenerator(AskingGenerator):
 
     @property
     def asked_without_evidence(self) -> bool:
-        """As the prompt says."""
+        """Whether the prompt allows an answer without evidence."""
         return self.prompt.own_knowledge
 
     def _grammar(self, question: Question, seen: TruncatedEvidence) -> str | None:
@@ -426,7 +431,7 @@ class LanguageModelGenerator(AskingGenerator):
 
 
 def _unseen(answer: Answer, seen: TruncatedEvidence) -> tuple[str, ...]:
-    """Told where an answer cites documents of the evidence that the model was not shown."""
+    """Note citations of documents that the model was not shown."""
     shown = {document.number for document in seen.shown}
     cited = {citation.marker for claim in answer.claims for citation in claim.citations if not citation.dangling}
     numbers = "".join(f"[{number}]" for number in sorted(cited - shown) if number <= len(answer.documents))

@@ -1,7 +1,7 @@
-"""Reasoning before the answer: a question taken apart into statements, each with the words of the evidence it rests on.
+"""Reasoning before the answer: statements on the parts of a question, each with quotations of the evidence.
 
-This is the first half of Algorithm 1 of Reason and Verify; ``vericite.pipeline.rationale`` is the second, which judges
-the statements. A quotation counts only if it stands in the document that it is said to be of.
+This is the first half of Algorithm 1 of Reason and Verify. ``vericite.pipeline.rationale`` is the second, which judges
+the statements. A quotation counts only if the document has these words.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _SPACES = re.compile(r"\s+")
 _BEFORE = re.compile(r"\A(?:\.{2,}|[\s…\"“”'‘’«»`])+")
 _BEHIND = re.compile(r"(?<![\s.,;:…\"“”'‘’«»`])[\s.,;:…\"“”'‘’«»`]++\Z")
 _KEPT_APART = ("<super>", "<fraction>")
-"""Characters that no plain one stands for: 10² is not 102."""
+"""Characters that are not replaced by a plain one: 10² is not 102."""
 _PLAIN = str.maketrans(
     dict.fromkeys("‐‑‒–—―−﹣", "-")
     | dict.fromkeys("‘’‚‛′`´", "'")
     | dict.fromkeys("“”„‟″«»", '"')
-    # A model is shown these in place of what might be a marker or a tag.
+    # What might be a marker or a tag is shown to models in this form.
     | dict.fromkeys("[【［⟦", "(")
     | dict.fromkeys("]】］⟧", ")")
     | {"‹": "<", "›": ">"}
@@ -57,11 +57,11 @@ _PLAIN = str.maketrans(
 
 
 def find_quotation(words: str, document: Document) -> EvidenceSpan | None:
-    """Where a document's text has these words; None where it does not.
+    """Return the span of a quotation in a document; None if it is not found.
 
-    First as they are, then without regard to case, white space, kinds of dashes and quotation marks, and the
-    encoding of characters, then over the document's own reference marks, which no model is shown. Signs around the
-    words and a stop behind them do not count. No word or number is cut: "5 mg" does not stand in "15 mg".
+    It is searched for literally, then ignoring case, white space, kinds of dashes and quotation marks and Unicode form,
+    then across the document's own reference marks, which models are not shown. Quotation marks around the words and a
+    final full stop are ignored. Words and numbers must match whole: "5 mg" is not found in "15 mg".
     """
     wanted = bare_quotation(words)
     if not any(map(str.isalnum, wanted)):
@@ -76,12 +76,12 @@ def find_quotation(words: str, document: Document) -> EvidenceSpan | None:
 
 
 def bare_quotation(words: str) -> str:
-    """A quotation without the marks around it, and without the stop behind it."""
+    """Strip the quotation marks and the final full stop."""
     return _BEHIND.sub("", _BEFORE.sub("", storable(words)))
 
 
 def folded(text: str) -> str:
-    """A text as quotations are compared: in one case, with single spaces and plain signs."""
+    """Normalize a text for comparing quotations: one case, single spaces, plain characters."""
     return _folded(text)[0].rstrip(" ")
 
 
@@ -95,7 +95,7 @@ def _alike(wanted: str, text: str) -> Iterator[tuple[int, int]]:
     needle, (letters, origins) = folded(wanted), _folded(text)
     for first in _occurrences(needle, letters):
         start, end = origins[first], origins[first + len(needle) - 1] + 1
-        # Of a character that stands for several no part is taken.
+        # A character that stands for several is matched whole.
         if folded(text[start:end]) == needle and not (_cut(text, start) or _cut(text, end)):
             yield start, end
 
@@ -114,7 +114,7 @@ def _occurrences(wanted: str, text: str) -> Iterator[int]:
 
 
 def _cut(text: str, place: int) -> bool:
-    """Whether a word or a number goes on over this place."""
+    """Whether a word or a number continues across this place."""
     before, behind = text[max(0, place - 2) : place], text[place : place + 2]
     if not before or not behind:
         return False
@@ -126,7 +126,7 @@ def _cut(text: str, place: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _folded(text: str) -> tuple[str, tuple[int, ...]]:
-    """The text as it is compared, and where each of its characters comes from."""
+    """Return the normalized text and the origin of each of its characters."""
     letters: list[str] = []
     origins: list[int] = []
     for place, char in enumerate(text):
@@ -145,20 +145,20 @@ def _plain(char: str) -> str:
     if kind == "Cf":
         return ""
     form = "NFD" if unicodedata.decomposition(char).startswith(_KEPT_APART) else "NFKD"
-    # Some signs are plain only before they are taken apart, others only after it.
+    # Some characters are plain only before normalization, others only after it.
     apart = unicodedata.normalize(form, char.translate(_PLAIN)).casefold()
     return _SPACES.sub(" ", unicodedata.normalize("NFD", apart).translate(_PLAIN))
 
 
 RATIONALE = "rationale.v1"
-"""Signature of how replies are read and quotations found; it changes whenever some reply would be read otherwise."""
+"""Signature of how replies are parsed and quotations found; changes whenever some reply would be parsed differently."""
 
 PROMPT = FOLDER / "rationale" / "steps.toml"
-"""The prompt. It is none of ``PROMPTS``, whose replies are prose."""
+"""The prompt. It is not in ``PROMPTS``, whose replies are prose."""
 
 
 def rationale_prompt(maybe: bool = False) -> AnswerPrompt:
-    """The prompt for reasoning as data; with ``maybe`` that is an answer to yes/no questions too, as in PubMedQA."""
+    """Return the prompt for reasoning as data; ``maybe`` allows the yes/no answer maybe, as in PubMedQA."""
     prompt = load_prompt(PROMPT)
     if not maybe:
         return prompt
@@ -174,8 +174,8 @@ _ASKS_YES_OR_NO = re.compile(
 _SPACE = re.compile(r"\s+")
 
 
-# A schema is written with its fields sorted, and a model that is held to it fills them in that order: the names
-# below are chosen so that what is reasoned from comes before what is reasoned.
+# A schema is written with sorted fields, and a model that is held to it fills them in that order: the names below
+# put the reasons before the conclusions.
 class _Quote(BaseModel):
     """Words of a document."""
 
@@ -204,14 +204,14 @@ class _Reasoning(BaseModel):
 
 @dataclass
 class _Notes:
-    """What is wrong with a reply that its steps do not show."""
+    """Problems of a reply that its steps do not show."""
 
     absent: list[int] = field(default_factory=list[int])
     unfound: int = 0
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """In words."""
+        """Describe the problems."""
         numbers = render_markers([number for number in dict.fromkeys(self.absent) if 0 <= number <= 999])
         others = "" if numbers or not self.absent else f"{self.absent[0]}"
         absent = f"it names {numbers or others}, which the model was not shown; left out" if self.absent else ""
@@ -222,14 +222,14 @@ class _Notes:
 class RationaleGenerator(AskingGenerator):
     """Asks a language model for its reasoning as data, and makes a cited answer of it.
 
-    A sentence of the answer is a statement of the rationale, and cites the documents that the statement quotes.
+    Each sentence of the answer is a statement of the rationale. It cites the documents that the statement quotes.
 
     Args:
-        llm: Which model.
-        prompt: How to ask it; a ``.toml`` file or a prompt whose reply is the JSON object of ours.
-        demonstrations: What to show as examples, or who chooses them for each question; None shows the prompt's own.
-        budget: Tokens of prompt and reply together; None for the model's own limit, see ``AskingGenerator``.
-        seed: Of sampling, for services that can repeat themselves.
+        llm: The model.
+        prompt: A ``.toml`` file or a prompt whose reply is the JSON object defined here.
+        demonstrations: Examples, or what chooses them for each question; None shows the prompt's own.
+        budget: Tokens of prompt and reply together. None: the model's own limit, see ``AskingGenerator``.
+        seed: Seed for sampling, for services that support one.
 
     Raises:
         InputError: The prompt cannot be used, or takes no demonstrations.
@@ -254,14 +254,14 @@ class RationaleGenerator(AskingGenerator):
 
     @property
     def signature(self) -> str:
-        """How replies are read, and how the model is asked for them."""
+        """Signature of the parser of replies and of the request."""
         return f"{RATIONALE}:{self._signature_of()}"
 
     def _typed_question(self, question: Question) -> Question:
         return _typed(question)
 
     async def _build(self, task: GenerationTask, request: ChatRequest, complete: Complete) -> Generation | CallFailure:
-        # As LLM.parsed does, but for the replies, all of which are paid for.
+        # Like LLM.parsed, but keeps all replies, because all of them are paid for.
         found = await ask_for(complete, request, _Reasoning, lambda parsed: self._checked(task, parsed))
         if isinstance(found, CallFailure):
             return found
@@ -296,11 +296,11 @@ class RationaleGenerator(AskingGenerator):
 
 
 def stated(rationale: Rationale, question: Question, documents: Sequence[Document]) -> Answer:
-    """A rationale as an answer: a claim for each of its steps, which cites the documents that the step names.
+    """Convert a rationale to an answer: one claim for each step, citing the documents of the step.
 
     Args:
-        rationale: What was reasoned. Documents that are not among the given ones are not cited.
-        question: What was asked.
+        rationale: The rationale. Documents that are not among ``documents`` are not cited.
+        question: The question.
         documents: The evidence; marker ``[n]`` is ``documents[n - 1]``.
     """
     numbers = {document.id: number for number, document in enumerate(documents, start=1)}
@@ -343,7 +343,7 @@ def _says_something(step: _Step) -> bool:
 
 
 def _statement(parsed: str) -> tuple[str, list[int]]:
-    """A statement as a sentence without markers, and the numbers of documents that it has in brackets all the same."""
+    """Return a statement as a sentence without markers, and the document numbers that it has in brackets after all."""
     text, numbers = _STEP.sub("", _one_line(parsed)), list[int]()
     for group in reversed(parse_markers(text)):
         before, behind = text[: group.span.start], text[group.span.end :]
@@ -357,7 +357,7 @@ def _statement(parsed: str) -> tuple[str, list[int]]:
 
 
 def _sentence(step: RationaleStep, numbers: Mapping[str, int], start: int) -> tuple[Claim, str]:
-    """A step as a claim that begins at this place of the answer, and its sentence with markers."""
+    """Convert a step to a claim that begins at this place of the answer, and to its sentence with markers."""
     stop = step.statement[-1] if step.statement[-1] in ".!?" else ""
     sentence = step.statement.removesuffix(stop) if stop else step.statement
     citations: list[Citation] = []
@@ -374,7 +374,7 @@ def _sentence(step: RationaleStep, numbers: Mapping[str, int], start: int) -> tu
 
 
 def _typed(question: Question) -> Question:
-    """The question with a type, so that it is known in what form its final answer is wanted."""
+    """Add a type to the question, which decides the form of its final answer."""
     if question.type is not None:
         return question
     kind = "yesno" if _ASKS_YES_OR_NO.match(question.text) else "factoid"

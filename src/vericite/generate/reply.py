@@ -1,4 +1,4 @@
-"""A reply of a language model as an answer: claims and citations, within the limits of its prompt."""
+"""Parse a language model's reply into an answer with claims and citations, within the limits of its prompt."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _NOT_WORD = re.compile(r"\W+")
 
 @dataclass(frozen=True)
 class ReadReply:
-    """An answer read from a reply.
+    """An answer parsed from a reply.
 
     Attributes:
-        answer: The answer; without a text where the reply has none, and ``failed`` then says why.
-        notes: What was done to it that a reader of the answer would not see.
+        answer: The answer; if the reply has none, its text is empty and ``failed`` says why.
+        notes: Changes that a reader of the answer would not see.
     """
 
     answer: Answer
@@ -53,15 +53,15 @@ def read_reply(
     cut_off: bool = False,
     constrained: bool = False,
 ) -> ReadReply:
-    """The answer in a reply.
+    """Parse the answer in a reply.
 
     Args:
-        prompt: What was asked for.
-        question: What was asked.
-        documents: The evidence that markers count.
-        reply: What the model wrote.
-        cut_off: Whether it reached its limit of tokens: its unfinished last sentence is left out.
-        constrained: Whether a grammar held it to sentences that end in citations.
+        prompt: The prompt.
+        question: The question.
+        documents: The evidence that markers refer to.
+        reply: The model's reply.
+        cut_off: Whether the reply reached its limit of tokens; its unfinished last sentence is then dropped.
+        constrained: Whether a grammar forced sentences that end in citations.
     """
     text, stripped = strip_wrapping(prompt, question, documents, reply)
     notes = list(stripped)
@@ -92,12 +92,12 @@ def read_reply(
 
 
 def failed(question: Question, documents: Sequence[Document], reason: str) -> Answer:
-    """The answer that there is none because making it failed."""
+    """Return an answer that failed."""
     return Answer(id=question.id, text="", claims=(), documents=tuple(documents), question=question.text, failed=reason)
 
 
 def insufficient(prompt: AnswerPrompt, question: Question, documents: Sequence[Document]) -> Answer:
-    """The answer that there is none in these documents."""
+    """Return an answer that says that these documents do not answer."""
     text = prompt.insufficient or INSUFFICIENT
     return Answer(
         id=question.id, text=text, claims=(), documents=tuple(documents), question=question.text, insufficient=True
@@ -107,9 +107,9 @@ def insufficient(prompt: AnswerPrompt, question: Question, documents: Sequence[D
 def strip_wrapping(
     prompt: AnswerPrompt, question: Question, documents: Sequence[Document], reply: str
 ) -> tuple[str, tuple[str, ...]]:
-    """A reply without thoughts, control tokens, and what stands before the answer or behind it, and notes of that.
+    """Remove thoughts, control tokens and text around the answer, and note what was removed.
 
-    What leads up to ``Answer:`` and cites nothing is no answer yet; behind one, the next question or turn is none.
+    Text that leads up to ``Answer:`` and cites nothing is removed; so are the next question or turn after the answer.
     """
     text = _CONTROL.sub("", _THOUGHT.sub("", reply)).strip()
     text = _without_echoes(_LEAD_IN.sub("", text), question.text)
@@ -126,7 +126,7 @@ def strip_wrapping(
 
 
 def _without_echoes(text: str, question: str) -> str:
-    """A text without the question, blocks of the prompt and labels that it begins with."""
+    """Remove the question, blocks of the prompt and labels from the beginning of a text."""
     before = None
     while text != before:
         before = text
@@ -137,7 +137,7 @@ def _without_echoes(text: str, question: str) -> str:
 
 
 def _answers(text: str, prompt: AnswerPrompt, documents: Sequence[Document]) -> bool:
-    """Whether a text is an answer by itself: it cites, comes to a final answer, or says that there is none."""
+    """Whether a text is an answer by itself: it cites, has a final answer, or says that there is none."""
     if prompt.final_answer and _CLOSED.search(text):
         return True
     answer = parse_answer("", text, documents)
@@ -145,7 +145,7 @@ def _answers(text: str, prompt: AnswerPrompt, documents: Sequence[Document]) -> 
 
 
 def _cut_to_limits(answer: Answer, prompt: AnswerPrompt, strict: bool) -> tuple[Answer, tuple[str, ...]]:
-    """The answer with no more words, and citations a sentence, than the prompt allows, and what was left out."""
+    """Cut the answer to the prompt's words and its citations a sentence, and note what was removed."""
     notes: list[str] = []
     text = answer.text
     if prompt.citations is not None:
@@ -165,16 +165,16 @@ def _parse(text: str, id: str, question: str | None, documents: Sequence[Documen
 
 
 def _reparsed(answer: Answer, text: str, strict: bool) -> Answer:
-    """The answer with another text, which is read as the first was."""
+    """Parse another text in the same way as the answer's."""
     return _parse(text, answer.id, answer.question, answer.documents, strict)
 
 
 def _citing(text: str, documents: Sequence[Document], strict: bool) -> list[Mention] | None:
-    """What cites in a text that a grammar strict; None where nothing did, and it is read like any other."""
+    """Find the citations in a text that a grammar constrained; None if it did not, and the text is parsed as usual."""
     if not strict:
         return None
     sources = CitableDocuments(documents)
-    # The grammar lets nothing but markers cite; words such as "PMID 1" are words there.
+    # In the grammar only markers cite; words such as "PMID 1" are plain words.
     return [Mention(group.span, tuple(map(sources.numbered, group.numbers))) for group in parse_markers(text)]
 
 
@@ -186,7 +186,7 @@ def _empty(question: Question, documents: Sequence[Document], cut_off: bool) -> 
 
 
 _OPENING = re.compile(
-    # What small models put before the sentence that they were given.
+    # What small models put before the prompt's own refusal.
     "(?:(?:yes|no|sorry|i m sorry|i am sorry|unfortunately|however|therefore|thus|hence|so|but|overall|in conclusion"
     "|in summary) )+"
 )
@@ -206,11 +206,11 @@ _REFUSAL = re.compile(
     f"|there is (?:no|not enough|insufficient) {_FACTS} in (?:the|these) {_SOURCES} to {_ANSWER})"
     f"(?: {_ADVERB}| at all)?"
 )
-"""A sentence, without its signs, that says of the sources that they do not answer, and nothing else."""
+"""A sentence, without punctuation, that says only that the sources do not answer."""
 
 
 def _refusals(answer: Answer, sentence: str | None) -> tuple[Claim, ...]:
-    """The claims that say what the fixed sentence says, in its words or others, and nothing beside it."""
+    """Return the claims that only say, in the prompt's words or others, that the sources do not answer."""
     if sentence is None:
         return ()
     wanted = _normalized(sentence)
@@ -225,7 +225,7 @@ def _says_none(words: str, wanted: str) -> bool:
 def _drop_refusals(
     answer: Answer, prompt: AnswerPrompt, strict: bool, final: str | None
 ) -> tuple[Answer, tuple[str, ...]]:
-    """The answer without the sentence that the documents do not answer, or nothing but that, and what was left out."""
+    """Drop the sentence that the documents do not answer, or keep nothing but that, and note it."""
     refusals = _refusals(answer, prompt.insufficient)
     if not refusals:
         return answer, ()
@@ -241,13 +241,13 @@ def _drop_refusals(
 def _drop_repeats(
     answer: Answer, prompt: AnswerPrompt, strict: bool, final: str | None
 ) -> tuple[Answer, tuple[str, ...]]:
-    """The answer without sentences that say another again or break off, and how many those were.
+    """Drop sentences that repeat another or break off, and note their number.
 
-    A model that a grammar holds can but go on so where it has nothing to say any more.
+    A model that a grammar constrains can only repeat itself if it has nothing more to say.
     """
     seen, left_out = set[str](), list[Claim]()
     for claim in answer.claims:
-        # With its signs: "< 5" is not "> 5".
+        # Compare with signs: "< 5" is not "> 5".
         words = " ".join(claim.text.split()).casefold()
         if is_truncated(claim.text) or words in seen:
             left_out.append(claim)
@@ -264,7 +264,7 @@ def _drop_repeats(
 
 
 def _without(answer: Answer, left_out: Sequence[Claim]) -> str:
-    """The answer's text without these claims."""
+    """Return the answer's text without these claims."""
     text = answer.text
     for claim in reversed(left_out):
         text = text[: claim.span.start] + text[claim.span.end :].lstrip()
@@ -276,7 +276,7 @@ def _normalized(text: str) -> str:
 
 
 def _finished_part(text: str) -> tuple[str, str]:
-    """The text up to the end of its last whole sentence, and the rest."""
+    """Return the text up to the end of its last whole sentence, and the rest."""
     if _FINISHED.search(text):
         return text, ""
     spans = split_sentences(text)
@@ -285,13 +285,13 @@ def _finished_part(text: str) -> tuple[str, str]:
 
 
 def _cited_part(text: str) -> tuple[str, str]:
-    """The same where sentences end in citations: the last point may be that of a number."""
+    """The same for sentences that end in citations: the last point may be a decimal point."""
     end = text.rfind("].") + 2
     return (text[:end], text[end:]) if end > 1 else ("", text)
 
 
 def _fewer_citations(answer: Answer, most: int) -> tuple[str, int]:
-    """The answer's text with the first citations of each sentence, and how many others there were."""
+    """Return the text with at most this number of citations a sentence, and the number removed."""
     text, beyond = answer.text, 0
     for claim in reversed(answer.claims):
         allowed = {citation.marker for citation in claim.citations[:most]}
@@ -307,7 +307,7 @@ def _fewer_citations(answer: Answer, most: int) -> tuple[str, int]:
 
 
 def _fewer_words(answer: Answer, most: int) -> tuple[str, int]:
-    """The answer's text up to the last sentence within so many words, and how many sentences come after it."""
+    """Return the text up to the last sentence within the limit of words, and the number of sentences removed."""
     words = 0
     for place, claim in enumerate(answer.claims):
         words += len(claim.text.split())
@@ -328,7 +328,7 @@ _FINAL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FINAL_BEHIND = re.compile(r"(?<=[.!?)\]\"”])\s+\**F(?:INAL ANSWER|inal [Aa]nswer)\**[:：](.*)$", re.MULTILINE)
-"""As small models end: behind a sentence, in its line. Only with the colon, and where no line begins with it."""
+"""Final answers of small models: after a sentence, on its line. Needs the colon; used if no line begins with it."""
 _UNAVAILABLE = re.compile(r"^[^\w\n]*+answer\s++(?:is\s++)?unavailable[^\w\n]*+$", re.IGNORECASE | re.MULTILINE)
 _SAYS_UNAVAILABLE = re.compile(r"\W*answer\s+(?:is\s+)?unavailable\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -338,12 +338,12 @@ _DRESSING = " \t*_`\"'"
 
 @dataclass(frozen=True)
 class FinalAnswer:
-    """How a reply ends.
+    """The end of a reply.
 
     Attributes:
-        body: What stands before the final answer.
-        text: The words of the final answer, None where the reply has none.
-        exact: The same as ``Answer.exact`` has it; None where it is none of the options, or cannot be told.
+        body: The text before the final answer.
+        text: The words of the final answer; None if the reply has none.
+        exact: The final answer in the form of ``Answer.exact``; None if it is not one of the options or unclear.
         unavailable: Whether the reply says that there is no answer.
     """
 
@@ -356,12 +356,12 @@ class FinalAnswer:
 def read_final_answer(
     reply: str, options: Mapping[str, str] | None = None, type: QuestionType | None = None
 ) -> FinalAnswer:
-    """Take a reply apart at its last final answer.
+    """Split a reply at its last final answer.
 
     Args:
-        reply: What the model wrote.
-        options: Letters and the answers they stand for, where the answer must be one of them.
-        type: Of the question: a list is one item per semicolon, a summary has no exact answer.
+        reply: The model's reply.
+        options: Letters and their answers, if the final answer must be one of them.
+        type: Type of the question: a list has one item per semicolon, a summary has no exact answer.
     """
     finals = list(_FINAL.finditer(reply)) or list(_FINAL_BEHIND.finditer(reply))
     if not finals:
@@ -380,7 +380,7 @@ def read_final_answer(
 
 
 def _final_words(words: str, type: QuestionType | None) -> str:
-    """The final answer itself: one line, but for a list."""
+    """Return the final answer itself: one line, except for a list."""
     lines = [_ITEM.sub("", line).strip(_DRESSING) for line in words.splitlines() if line.strip()]
     chosen = lines if type == "list" else lines[:1]
     text = "; ".join(chosen)
@@ -404,7 +404,7 @@ def _exact(final: str, options: Mapping[str, str] | None, type: QuestionType | N
 
 
 def _option(final: str, options: Mapping[str, str]) -> str | None:
-    """The option that is meant; None where it is none of them, or two at once."""
+    """Return the option that is meant; None if it is none of them, or two at once."""
     letter = _LETTER.match(final)
     rest = final[letter.end() :] if letter else final
     worded = next(
@@ -425,15 +425,15 @@ def read_as_it_stands(
     cut_off: bool = False,
     reasoned: bool = False,
 ) -> ReadReply:
-    """The answer in a reply, of which nothing is left out: all its sentences, repeats and citations count.
+    """Parse a reply without removing anything: all its sentences, repeats and citations count.
 
     Args:
-        prompt: What was asked for; it says whether a final answer is to be looked for.
-        question: What was asked.
-        documents: The evidence that markers count.
-        reply: What the model wrote.
-        cut_off: Whether it reached its limit of tokens.
-        reasoned: Whether the reply is a rationale too, whose sentences before the final answer are its steps.
+        prompt: The prompt; it says whether to look for a final answer.
+        question: The question.
+        documents: The evidence that markers refer to.
+        reply: The model's reply.
+        cut_off: Whether the reply reached its limit of tokens.
+        reasoned: Whether the reply is also a rationale; its sentences before the final answer are then the steps.
     """
     notes = ("the reply reached max_tokens; it is kept as it stands",) if cut_off else ()
     if not reply.strip():
@@ -450,7 +450,9 @@ def read_as_it_stands(
         steps = tuple(
             RationaleStep(
                 statement=claim.text,
-                documents=tuple(dict.fromkeys(it.document for it in claim.citations if it.document is not None)),
+                documents=tuple(
+                    dict.fromkeys(cited.document for cited in claim.citations if cited.document is not None)
+                ),
             )
             for claim in said.claims
             if any(map(str.isalnum, claim.text))

@@ -1,8 +1,8 @@
-"""Which sentences answer a question: figures of every sentence, and how likely each is to answer.
+"""Sentences that answer a question: features of every sentence, and its probability to answer.
 
-A sentence is read in five ways: how relevant the reranker finds it, how near it is to the question, what it is in its
-abstract (a result, an aim ...), whether it has the kind of thing that is asked for (a number, a drug ...), and how
-relevant its document is. A logistic model over these gives the probability that it answers; ``recipes/answers`` fits
+Five things are read of a sentence: its relevance by the reranker, its similarity to the question, its role in the
+abstract (a result, an aim ...), whether it has the kind of thing that is asked for (a number, a drug ...), and the
+relevance of its document. A logistic model over these gives the probability that it answers; ``recipes/answers`` fits
 its weights.
 """
 
@@ -40,24 +40,24 @@ _POINTS_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _FEWEST, _MOST = 5, 60
-"""Words of a sentence that can be read alone."""
+"""Numbers of words of a sentence that can be read alone."""
 _FEWEST_OF_SHORT = 3
-"""The fewest where a source has no sentence that long."""
+"""The minimum if a source has no sentence that long."""
 
 
 @dataclass
 class Candidate:
-    """A sentence that may be taken.
+    """A sentence that may be selected.
 
     Attributes:
         text: Its words, with single spaces, without a section label and the source's own reference marks.
-        marker: The number of its source.
+        marker: Number of its source.
         place: Its number in the source.
-        sentences: How many sentences the source has.
-        role: What it is in its abstract.
-        answers: The probability that it answers the question.
-        others: Markers of other sources that have it word for word.
-        year: When its source appeared.
+        sentences: Number of sentences of the source.
+        role: Its role in the abstract.
+        answers: Probability that it answers the question.
+        others: Markers of other sources with the same sentence.
+        year: Year of its source.
     """
 
     text: str
@@ -71,26 +71,26 @@ class Candidate:
 
     @property
     def lateness(self) -> float:
-        """How near the end of its source it stands, where the conclusions are: up to 1, the last sentence."""
+        """Position in the source; 1 is the last sentence, where the conclusions are."""
         return (self.place + 1) / self.sentences
 
     @property
     def markers(self) -> list[int]:
-        """All sources that have it."""
+        """Markers of all sources that have this sentence."""
         return sorted({self.marker, *self.others})
 
 
 def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
-    """The sentences that stand alone and state something, of sources that can be answered from.
+    """Return the sentences of usable sources that can be read alone and state something.
 
-    What several sources have word for word is one candidate. Retracted sources, and those that give orders to
-    whoever answers, stay among the documents and are not quoted; nor is a sentence that speaks to its reader.
+    A sentence that several sources have word for word is one candidate. Retracted sources and sources that give orders
+    to the reader stay among the documents but are not quoted. Sentences that address the reader are not quoted either.
     """
     found: dict[str, Candidate] = {}
     for marker, hit in enumerate(evidence, start=1):
         document = hit.document
         sentences = document_sentences(document)
-        # Who gives orders to whoever answers may also have made up what stands before the order.
+        # A source that gives orders to the reader may also have made up the text before them.
         if document.retracted or instructing(document, sentences):
             continue
         texts = [_quotation(sentence.text_in(document)) for sentence in sentences]
@@ -106,7 +106,7 @@ def candidates_of(evidence: Sequence[Evidence]) -> list[Candidate]:
 
 
 def _quotation(text: str) -> str:
-    """A sentence as it is quoted: in one line, without its section label and the source's own reference marks."""
+    """Prepare a sentence for quotation: on one line, without its section label and the source's own reference marks."""
     return unlabelled(without_marks(re.sub(r"\s+", " ", text)))[1]
 
 
@@ -118,7 +118,7 @@ def stands_alone(text: str, fewest: int = _FEWEST) -> bool:
 
 @dataclass(frozen=True)
 class Slot:
-    """A kind of thing that a question may ask for, and what a sentence looks like that has one."""
+    """A kind of thing that a question may ask for, and the form of sentences that have one."""
 
     name: str
     asked: re.Pattern[str]
@@ -127,7 +127,7 @@ class Slot:
 
 @cache
 def slots() -> tuple[Slot, ...]:
-    """All kinds, from ``slots.toml``."""
+    """Read all kinds from ``slots.toml``."""
     table = tomllib.loads(resources.files("vericite.generate").joinpath("slots.toml").read_text(encoding="utf-8"))
     return tuple(
         Slot(
@@ -143,12 +143,12 @@ NAMES = (
     "relevance", "cosine", "document", "rank", "shared", "rare", "result", "conclusion", "background", "aim", "method",
     "slot met", "slot open", "defines", "background for definition", "length", "late", "hedged figure",
 )  # fmt: skip
-"""The figures of a sentence, in their order."""
+"""The features of a sentence, in order."""
 _FIGURES_ONLY = re.compile(r"\b(?:p\s*[<=>]|95\s*%|CI\b)")
 
 
 def asked_for(question: str) -> list[str]:
-    """The kinds of things that a question asks for."""
+    """Return the kinds of things that a question asks for."""
     return [slot.name for slot in slots() if slot.asked.search(question)]
 
 
@@ -158,10 +158,10 @@ _BACKGROUND_ANSWERS = frozenset({"definition", "mechanism", "cause", "gene"})
 
 
 def role_factor(role: Role, question: str, text: str) -> float:
-    """What a sentence's probability is multiplied by: what was found comes before what was meant, done or known before.
+    """Return the factor of a sentence's probability: findings come before aims, methods and background.
 
-    Annotators of snippets take aims and methods too, so that no weight learnt from them would do this. A method that
-    has what is asked for, as the dose that was given, counts whole.
+    Annotators of snippets also choose aims and methods, so learnt weights would not do this. A method that has what is
+    asked for, such as the dose, is not reduced.
     """
     if role == "method" and any(slot.met.search(text) for slot in slots() if slot.asked.search(question)):
         return 1.0
@@ -171,11 +171,11 @@ def role_factor(role: Role, question: str, text: str) -> float:
 
 
 READ = 20
-"""Sentences that the models read; the others are told apart by their words alone."""
+"""Number of sentences that the models read; the others are ranked by their words alone."""
 
 
 def first_look(question: str, candidates: Sequence[Candidate], documents: Floats) -> list[Candidate]:
-    """The candidates that the models read, in their order: by words of the question, role, place and document."""
+    """Choose the candidates that the models read: by words of the question, role, position and document."""
     if len(candidates) <= READ:
         return list(candidates)
     wanted = set(terms(question))
@@ -205,7 +205,7 @@ _ENDINGS = (
 
 @cache
 def _generic() -> re.Pattern[str]:
-    """Words that any question may have, from ``subjects.toml``: from four letters on with any usual ending."""
+    """Words that any question may have, from ``subjects.toml``; those of four letters or more with any usual ending."""
     words = _subject_table()["generic"].split()
     beginnings = "|".join(word for word in words if len(word) >= 4)
     whole = "|".join(word for word in words if len(word) < 4)
@@ -219,7 +219,7 @@ def _subject_table() -> dict[str, Any]:
 
 @cache
 def _same() -> list[tuple[str, ...]]:
-    """Groups of beginnings of words that mean the same, as ``_spelt`` writes them."""
+    """Groups of word beginnings with the same meaning, in the spelling of ``_spelt``."""
     return [tuple(_spelt(word) for word in group) for group in _subject_table()["same"]]
 
 
@@ -227,7 +227,7 @@ _WORD = re.compile(r"[^\W_]{3,}")
 
 
 def subjects_of(question: str) -> list[str]:
-    """What a question is about: its words without those that any question may have. Of those in capitals all count."""
+    """Return the subjects of a question: its words, except those that any question may have."""
     found = dict.fromkeys(_WORD.findall(question))
     loud = question.isupper()
     return [
@@ -238,9 +238,9 @@ def subjects_of(question: str) -> list[str]:
 
 
 def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
-    """The subjects that a text does not have: by their first letters, by a word of the same meaning, or spelt out.
+    """Return the subjects that a text lacks. A subject is found by its beginning, a synonym or its long form.
 
-    A long word may have a letter too many or too few, or two that changed places. Another letter in place of one makes
+    A long word may have one letter more or less, or two that are swapped. With another letter in place of one it is
     another word: nephrotic, nephritic.
     """
     text = _spelt(text)
@@ -249,12 +249,12 @@ def unmentioned(subjects: Sequence[str], text: str) -> list[str]:
 
 
 def absent(question: str, text: str) -> list[str]:
-    """What a question is about and a text does not have. Of a term and its abbreviation either will do."""
+    """Return the subjects of a question that a text lacks. For a term and its abbreviation, either is enough."""
     lacking = unmentioned(subjects_of(question), text)
     told: set[str] = set()
     for pair in acronym_pairs(question):
         long, short = set(_WORD.findall(pair.long)), set(_WORD.findall(pair.short))
-        # As it is written: in small letters ALL, WAS and CAT are words.
+        # In the original case: in lower case, ALL, WAS and CAT are plain words.
         if re.search(rf"(?<!\w){re.escape(pair.singular)}s?(?!\w)", text):
             told |= long
         if long and not unmentioned(sorted(long), text):
@@ -263,64 +263,69 @@ def absent(question: str, text: str) -> list[str]:
 
 
 def outcomes_of(question: str) -> list[str]:
-    """An outcome that is no subject of a question, as any may have it: mortality, survival."""
+    """Return the general outcomes in a question, which are no subject of it: mortality, survival."""
     subjects = subjects_of(question)
     every = dict.fromkeys(_WORD.findall(question))
     return [word for word in every if word not in subjects and _spelt(word).startswith(tuple(chain(*_same())))]
 
 
 def about_the_asked(question: str, asked: Sequence[Candidate], evidence: Sequence[Evidence]) -> list[bool]:
-    """Whether each sentence is about what is asked, so that it may speak for yes or for no.
+    """Whether each sentence is about what is asked, so that it may vote for yes or for no.
 
-    It is not where an outcome that is asked for is neither in it nor in its source's title; where another sentence of
-    its source has twice as much of what is asked ("cytomegalovirus was not followed by multiple sclerosis" says nothing
-    of Epstein-Barr virus); or where its source has nothing of what is named first, as a drug, and another source does.
-    Abbreviations that the source explains count as what they stand for.
+    A sentence is excluded in three cases. An outcome that is asked for is neither in it nor in its source's title.
+    Another sentence of its source has at least twice as much of what is asked ("cytomegalovirus was not followed by
+    multiple sclerosis" says nothing about Epstein-Barr virus). Or its source lacks the first subject, such as a drug,
+    and another source has it. Abbreviations that the source explains count as their long forms.
     """
     outcomes, wanted = outcomes_of(question), subjects_of(question)
-    sources = {it.marker: evidence[it.marker - 1].document for it in asked}
+    sources = {candidate.marker: evidence[candidate.marker - 1].document for candidate in asked}
     explained = {marker: acronym_pairs(source.titled_text) for marker, source in sources.items()}
-    texts = [" ".join([it.text, *_long_forms(it.text, explained[it.marker])]) for it in asked]
+    texts = [
+        " ".join([candidate.text, *_long_forms(candidate.text, explained[candidate.marker])]) for candidate in asked
+    ]
     had = [
         len(wanted) + len(outcomes) - len(absent(question, text)) - len(unmentioned(outcomes, text)) for text in texts
     ]
-    most = {it.marker: max(n for other, n in zip(asked, had, strict=True) if other.marker == it.marker) for it in asked}
+    most = {
+        marker: max(count for candidate, count in zip(asked, had, strict=True) if candidate.marker == marker)
+        for marker in sources
+    }
     lacking = {marker for marker, source in sources.items() if {*wanted[:1]} & {*absent(question, source.titled_text)}}
     others = lacking if lacking != sources.keys() else set[int]()
     return [
-        it.marker not in others
-        and (not most[it.marker] or 2 * n > most[it.marker])
-        and not unmentioned(outcomes, f"{sources[it.marker].title} {text}")
-        for it, text, n in zip(asked, texts, had, strict=True)
+        candidate.marker not in others
+        and (not most[candidate.marker] or 2 * count > most[candidate.marker])
+        and not unmentioned(outcomes, f"{sources[candidate.marker].title} {text}")
+        for candidate, text, count in zip(asked, texts, had, strict=True)
     ]
 
 
 def _long_forms(text: str, explained: Iterable[Acronym]) -> Iterator[str]:
-    return (it.long for it in explained if re.search(rf"(?<!\w){re.escape(it.singular)}s?(?!\w)", text))
+    return (pair.long for pair in explained if re.search(rf"(?<!\w){re.escape(pair.singular)}s?(?!\w)", text))
 
 
 _LONG_WORD = 8
-"""Letters from which a word may be misspelt."""
+"""Minimum length of a word that may be misspelt."""
 
 
 def _is_misspelt(subject: str, words: Iterable[str]) -> bool:
-    """Whether one of these words is the subject with a letter more or less, or with two that changed places."""
+    """Whether one of these words is the subject with one letter more or less, or with two letters swapped."""
     return len(subject) >= _LONG_WORD and any(_is_slip(subject, word) for word in words)
 
 
-def _is_slip(one: str, other: str) -> bool:
-    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+def _is_slip(word: str, other: str) -> bool:
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
-    least = min(len(one), len(other))
-    head = next((place for place in range(least) if one[place] != other[place]), least)
-    tail = next((place for place in range(least - head) if one[-1 - place] != other[-1 - place]), least - head)
-    if len(one) == len(other):
-        return head + tail == least - 2 and one[head : head + 2] == other[head + 1] + other[head]
+    least = min(len(word), len(other))
+    head = next((place for place in range(least) if word[place] != other[place]), least)
+    tail = next((place for place in range(least - head) if word[-1 - place] != other[-1 - place]), least - head)
+    if len(word) == len(other):
+        return head + tail == least - 2 and word[head : head + 2] == other[head + 1] + other[head]
     return head + tail >= least
 
 
 def _spelt(text: str) -> str:
-    """Small letters, one spelling for British and American words, and names for Greek letters."""
+    """Lower the case, unify British and American spelling, and name Greek letters."""
     text = text.lower().replace("ae", "e").replace("oe", "e").replace("our", "or")
     return text.replace("α", "alpha").replace("β", "beta").replace("γ", "gamma")
 
@@ -330,12 +335,12 @@ def _mentions(text: str, subject: str) -> bool:
     single = bare[:-1] if len(bare) > 3 and re.search(r"[^isu]s$", bare) else bare
     stem = single if len(single) < 6 else single[: max(5, len(single) - 3)]
     if subject[:-1].isupper() and len(single) <= 6:
-        # An abbreviation, or the words whose first letters it is.
+        # An abbreviation, or the words that it abbreviates.
         spelt_out = r"\w*[\s-]+".join(single)
         return re.search(rf"\b(?:{single}s?\b|{spelt_out})", text) is not None
     if len(stem) < 4:
         return re.search(rf"\b{stem}\b", text) is not None
-    # What is long is looked for within words too: statin in atorvastatin.
+    # Long subjects are also found within words: statin in atorvastatin.
     same = [word for group in _same() if bare.startswith(group) for word in group]
     begins = "|".join([stem, *same])
     return (len(single) >= 6 and single in text) or re.search(rf"\b(?:{begins})", text) is not None
@@ -343,19 +348,19 @@ def _mentions(text: str, subject: str) -> bool:
 
 @cache
 def weights_of(model: str) -> dict[str, float]:
-    """The weights of ``answers``, ``enough`` or ``stance``, by the names of their figures; ``bias`` is among them."""
+    """Return the weights of ``answers``, ``enough`` or ``stance``, by feature; ``bias`` is among them."""
     return json.loads(resources.files("vericite.generate").joinpath("selection.json").read_text(encoding="utf-8"))[
         model
     ]
 
 
 def sigmoid(value: float) -> float:
-    """A probability from log odds."""
+    """Convert log odds to a probability."""
     return float((1 + np.tanh(value / 2)) / 2)
 
 
 def odds_of(figures: Floats) -> Floats:
-    """The log odds of each candidate to answer."""
+    """Return the log odds that each candidate answers."""
     weights = weights_of("answers")
     return (figures @ np.array([weights[name] for name in NAMES], dtype=np.float32) + weights["bias"]).astype(
         np.float32
@@ -363,7 +368,7 @@ def odds_of(figures: Floats) -> Floats:
 
 
 def sufficiency(odds: Floats, documents: Floats, missing: float) -> float:
-    """The probability that the evidence answers the question; see ``enough_figures``."""
+    """Return the probability that the evidence answers the question; see ``enough_figures``."""
     weights = weights_of("enough")
     figures = enough_figures(odds, documents, missing)
     return sigmoid(weights["bias"] + sum(weights[name] * value for name, value in zip(ENOUGH, figures, strict=True)))
@@ -371,11 +376,11 @@ def sufficiency(odds: Floats, documents: Floats, missing: float) -> float:
 
 @dataclass(frozen=True)
 class Weighed:
-    """What was found of the candidates.
+    """Features of the candidates.
 
     Attributes:
-        figures: A row a candidate, a column a name of ``NAMES``.
-        cosines: The cosine of each candidate to each.
+        figures: One row per candidate, one column per name of ``NAMES``.
+        cosines: Cosine of each pair of candidates.
     """
 
     figures: Floats
@@ -385,13 +390,13 @@ class Weighed:
 def weigh(
     question: str, candidates: Sequence[Candidate], documents: Floats, embedder: Embeds, reranker: Reranks
 ) -> Weighed:
-    """The figures of every candidate.
+    """Compute the features of every candidate.
 
     Args:
-        question: What is asked.
+        question: The question.
         candidates: The sentences to read.
-        documents: The relevance of each document, as ``document_relevance`` gives it.
-        embedder: For nearness in meaning.
+        documents: Relevance of each document, from ``document_relevance``.
+        embedder: Measures similarity.
         reranker: Reads each sentence with the question.
     """
     vectors = embedder.embed([question, *(candidate.text for candidate in candidates)])
@@ -426,13 +431,13 @@ _SURE = 1e-7
 
 
 def logits(probabilities: Floats) -> Floats:
-    """Log odds, kept finite."""
+    """Convert to log odds, clipped to stay finite."""
     sure = np.clip(probabilities.astype(np.float64), _SURE, 1 - _SURE)
     return np.log(sure / (1 - sure)).astype(np.float32)
 
 
 def document_relevance(question: str, evidence: Sequence[Evidence], reranker: Reranks) -> Floats:
-    """How relevant each document is, as log odds: what the search found, else the reranker is asked."""
+    """Return the relevance of each document as log odds: from the search, else from the reranker."""
     if all("rerank" in hit.scores for hit in evidence):
         return logits(np.array([hit.scores["rerank"] for hit in evidence], dtype=np.float32))
     return logits(reranker.relevance(question, [hit.document.titled_text for hit in evidence]))
@@ -443,9 +448,9 @@ class Excerpts:
     """Cuts evidence to the sentences that answer best, so that a language model reads fewer tokens.
 
     Attributes:
-        embedder: For nearness in meaning.
+        embedder: Measures similarity.
         reranker: Reads each sentence with the question.
-        most: Sentences that are kept, of all documents together.
+        most: Number of sentences to keep, of all documents together.
     """
 
     embedder: Embeds
@@ -454,13 +459,13 @@ class Excerpts:
 
     @property
     def signature(self) -> str:
-        """How many, by which models."""
+        """Number of sentences and models."""
         return f"excerpts{self.most}({self.embedder.signature}, {self.reranker.signature})"
 
     def of(self, question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The same documents in the same order; one without such a sentence has no text left.
+        """Return the same documents in the same order; a document without a kept sentence has an empty text.
 
-        Where no sentence can be read alone, the evidence stays whole.
+        If no sentence can be read alone, the evidence stays whole.
         """
         candidates = candidates_of(evidence)
         if not candidates:
@@ -478,21 +483,21 @@ class Excerpts:
 
 
 def _excerpt(document: Document, places: set[int]) -> Document:
-    texts = [it.text_in(document) for it in document_sentences(document) if it.index in places]
+    texts = [sentence.text_in(document) for sentence in document_sentences(document) if sentence.index in places]
     return document.model_copy(update={"sections": (Section(text=" ".join(texts)),) if texts else ()})
 
 
 ENOUGH = ("best", "document", "missing")
-"""What is read of all candidates together to tell whether they answer: the best sentence, the best document, and the
-share of the question's subjects that the document which has most of them lacks."""
+"""Features of all candidates together that tell whether they answer: the best sentence, the best document, and the
+share of the question's subjects missing from the document that has most of them."""
 
 
 _ABSTRACT = 100
-"""Words from which a document may be held to name all that it is about."""
+"""Number of words from which a document can be expected to name all its subjects."""
 
 
 def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
-    """The share of the question's subjects that each document lacks. Of a short one it says less, and counts less."""
+    """Return the share of the question's subjects that each document lacks, weighted down for short documents."""
     texts = [hit.document.titled_text for hit in evidence]
     lacking = np.array([len(absent(question, text)) for text in texts]) / max(1, len(subjects_of(question)))
     room = np.array([min(1.0, len(text.split()) / _ABSTRACT) for text in texts])
@@ -500,11 +505,11 @@ def missing_of(question: str, evidence: Sequence[Evidence]) -> Floats:
 
 
 def enough_figures(odds: Floats, documents: Floats, missing: float) -> list[float]:
-    """The figures that tell whether the evidence answers.
+    """Compute the features that tell whether the evidence answers.
 
     Args:
-        odds: The log odds of each candidate to answer.
-        documents: The relevance of each document, as log odds.
-        missing: The least of ``missing_of``, among the documents that can be quoted.
+        odds: Log odds that each candidate answers.
+        documents: Relevance of each document, as log odds.
+        missing: Minimum of ``missing_of`` over the documents that can be quoted.
     """
     return [float(odds.max()), float(documents.max()), missing]

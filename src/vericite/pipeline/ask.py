@@ -1,4 +1,4 @@
-"""From a question to an answer whose citations have been checked."""
+"""Answer a question with citations that have been checked."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class KeepsLedger(typing.Protocol):
-    """A part that asks a language model, or whose own part does."""
+    """A part that asks a language model, directly or through one of its own parts."""
 
     @property
     def ledger(self) -> Ledger | None:
-        """What was asked so far, and what it cost; None where there is no model."""
+        """Calls made so far and their cost; None without a language model."""
         ...
 
 
 def ledger_of(parts: Iterable[object]) -> Ledger | None:
-    """What these were asked together, a model that several of them share counted once; None where there is none."""
+    """Return the combined ledger of these parts, each shared model counted once; None if no part has one."""
     found = (part.ledger for part in parts if isinstance(part, KeepsLedger))
-    # Parts that share a model have the very same ledger.
+    # Parts that share a model hold the same ledger object.
     distinct = {id(ledger): ledger for ledger in found if ledger is not None}
     return _together(list(distinct.values())) if distinct else None
 
@@ -77,14 +77,14 @@ DEFAULT_K = 5
 
 
 class Watch(typing.Protocol):
-    """Who is told of a run as it is made."""
+    """Receives events while a run is made."""
 
     def evidence(self, found: FoundEvidence) -> None:
         """The documents were found."""
         ...
 
     def piece(self, text: str) -> None:
-        """A language model wrote a piece of its reply; told from another thread."""
+        """A language model wrote a piece of its reply; called from another thread."""
         ...
 
     def answer(self, answer: Answer) -> None:
@@ -97,10 +97,10 @@ class Watch(typing.Protocol):
 
 
 def extractive(answer_at: float | None = None) -> ExtractiveGenerator:
-    """The generator without a language model, with all the bundled models.
+    """Return the generator that needs no language model, with all bundled models.
 
     Args:
-        answer_at: Probability that the sources answer, below which it refuses; None for the usual one.
+        answer_at: Refuse to answer below this probability that the sources answer. None: the default of the settings.
     """
     settings = ExtractiveSettings() if answer_at is None else ExtractiveSettings(answer_at=answer_at)
     return ExtractiveGenerator(Embedder.shared(), settings, Reranker.shared(), load_judge("bundled"))
@@ -113,9 +113,9 @@ class Pipeline:
         search: Finds the evidence.
         generator: Answers from it.
         protocol: How citations are judged.
-        judge: Who judges, in place of the protocol's own.
-        rationales: Judges the rationale behind an answer, where the generator gives one.
-        repairer: Mends what is rejected before anybody sees it.
+        judge: Replaces the protocol's own judge.
+        rationales: Judges the rationale of an answer, if the generator gives one.
+        repairer: Repairs rejected sentences before the answer is returned.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Pipeline:
         protocol: Protocol | str = DEFAULT,
         judge: Judge | str | None = None,
     ) -> Pipeline:
-        """A pipeline over documents in memory, without a language model; None is the demonstration corpus."""
+        """Build a pipeline over documents in memory, without a language model. None: the demonstration corpus."""
         embedder = Embedder.shared()
         if documents is None:
             return cls.on(MemoryRetriever(demo_documents(), embedder, demo_vectors()), protocol, judge)
@@ -153,26 +153,26 @@ class Pipeline:
     def on(
         cls, search: Search | Retriever, protocol: Protocol | str = DEFAULT, judge: Judge | str | None = None
     ) -> Pipeline:
-        """A pipeline without a language model over what this finds: a store, PubMed, a retriever of one's own."""
+        """Build a pipeline over a store, PubMed or a retriever of your own, without a language model."""
         return cls(search, extractive(), protocol, judge)
 
     @property
     def parts(self) -> dict[str, str]:
-        """The signature of each stage by its name."""
+        """Signature of each stage, by its name."""
         stages = {"rationale": self._rationales, "repair": self._repairer}
         own = {name: stage.signature for name, stage in stages.items() if stage is not None}
         return {**self.search.parts, "generator": self.generator.signature, **own}
 
     @property
     def ledger(self) -> Ledger | None:
-        """What all its language models were asked so far, each counted once; None where there are none."""
+        """Calls made so far to all its language models, each counted once; None without any."""
         rewrite = self.search.rewrite
         return ledger_of((self.generator, self.verifier.judge, self._repairer, rewrite.rewriter if rewrite else None))
 
     def run(
         self, question: Question, k: int = DEFAULT_K, on_stage: OnStage | None = None, watch: Watch | None = None
     ) -> Run:
-        """Retrieve, answer, verify. ``on_stage`` is called at each stage, as it begins and as it ends.
+        """Retrieve, answer and verify. ``on_stage`` is called when a stage begins and when it ends.
 
         Raises:
             InputError: ``k`` is less than 1, or the question cannot be searched for.
@@ -184,14 +184,13 @@ class Pipeline:
         return self._answered(question, found, on_stage, watch)
 
     def run_many(self, questions: Iterable[Question], k: int = DEFAULT_K) -> Iterator[Run]:
-        """Answer questions in a stream, in order; a language model is asked about several at a time.
+        """Answer questions in a stream, in order. A language model gets several questions at a time.
 
-        A question that cannot be searched for, or whose answer could not be made, costs itself alone: its answer has
-        ``failed``.
+        A question that cannot be searched for or answered does not stop the others: its answer has ``failed``.
 
         Raises:
-            LLMAccessError: Every call to a language model would fail alike.
-            EntrezAccessError: Every search of PubMed would.
+            LLMAccessError: No call to the language model can succeed, for example because the key is wrong.
+            EntrezAccessError: No search of PubMed can succeed.
         """
         expect_many(questions, "questions, in a list or a stream")
         if isinstance(self.generator, GeneratesMany):
@@ -202,28 +201,28 @@ class Pipeline:
             yield self._answered(question, found) if isinstance(found, FoundEvidence) else found
 
     def _several(self, generator: GeneratesMany, questions: Iterable[Question], k: int) -> Iterator[Run]:
-        """``run_many`` with a generator that is asked several questions at a time."""
+        """Answer several questions at a time."""
         waiting: deque[tuple[Question, FoundEvidence | Run]] = deque()
 
-        def to_ask() -> Iterator[tuple[Question, Sequence[Evidence]]]:
+        def with_evidence() -> Iterator[tuple[Question, Sequence[Evidence]]]:
             for question in questions:
                 found = self._found(question, k)
                 waiting.append((question, found))
-                # A language model is not asked, and paid, about what there is no evidence for.
+                # Do not pay a language model for a question without evidence.
                 if isinstance(found, FoundEvidence):
                     yield question, found.usable_first
 
-        for answer in generator.generate_many(to_ask()):
+        for answer in generator.generate_many(with_evidence()):
             yield from _failed_before(waiting)
             question, found = waiting.popleft()
             assert isinstance(found, FoundEvidence)
-            # Several are made at a time: only they know how long each took.
+            # Several answers are made at a time: only the generator knows how long each took.
             generated = {"generate": answer.spent.seconds} if answer.spent else {}
             yield self._run(question, found, answer, Clock({**found.seconds, **generated}))
         yield from _failed_before(waiting)
 
     def _found(self, question: Question, k: int) -> FoundEvidence | Run:
-        """The evidence; a run that failed where the question cannot be searched for."""
+        """Return the evidence, or a failed run if the question cannot be searched for."""
         _expect_question(question)
         try:
             return self.search.find(question, k)
@@ -281,7 +280,7 @@ class Pipeline:
     def _rationales_of(
         self, question: Question, found: FoundEvidence, answer: Answer, clock: Clock
     ) -> tuple[CheckedRationale, ...]:
-        """What is found of the answer's rationale, in each context."""
+        """Judge the answer's rationale in each context."""
         if self._rationales is None or answer.rationale is None:
             return ()
         from vericite.pipeline.rationale import Reasoned
@@ -291,7 +290,7 @@ class Pipeline:
 
 
 def _expect_part(part: object, method: str, what: str) -> None:
-    """A part of another package is known by what it does, not by its class; and a class has yet to be called."""
+    """Refuse a class, and an object without the method. Parts of other packages need no base class."""
     if isinstance(part, type) or not callable(getattr(part, method, None)):
         raise InputError(f"expected {what}; found {part!r:.80}. Give one that has {method}()")
 

@@ -1,4 +1,4 @@
-"""The parts that a plan names: searches, generators, judges, repairers, and the pipeline of them all."""
+"""Build the parts that a plan names: searches, generators, judges, repairers, and the pipeline of them all."""
 
 from __future__ import annotations
 
@@ -70,21 +70,21 @@ def build(
     documents: Sequence[Document] | None = None,
     protocol: Protocol | None = None,
 ) -> Pipeline:
-    """The pipeline of a plan.
+    """Build the pipeline of a plan.
 
     Args:
         plan: The plan.
-        questions: What will be asked, so that no demonstration gives an answer away.
-        problems: Where what is wrong with lines of the corpus or the pool goes.
-        on_embedding: Called while documents of a file get their vectors.
-        search: The plan's search, where it was opened before.
-        model: The language model that answers, where there is one already.
-        judge: Who judges, in place of the one that the plan names.
-        documents: What is searched, in place of the corpus that the plan names.
-        protocol: How citations are judged, in place of the protocol that the plan names.
+        questions: Questions that will be asked. Demonstrations that give one of their answers away are dropped.
+        problems: Receives problems with lines of the corpus or the demonstration pool.
+        on_embedding: Called while documents of a file are embedded.
+        search: Use this search instead of opening the plan's.
+        model: Use this language model for answers instead of the plan's.
+        judge: Use this judge instead of the plan's.
+        documents: Search these documents instead of the plan's corpus.
+        protocol: Use this protocol instead of the plan's.
 
     Raises:
-        InputError: A part that the plan names cannot be had, or parts do not go together.
+        InputError: A part that the plan names cannot be loaded, or parts do not fit together.
         MissingExtraError: A part needs an extra.
     """
     wrong = [] if problems is None else problems
@@ -92,7 +92,7 @@ def build(
     is_closed = plan.search.corpus == NOTHING and documents is None
     if is_closed and plan.answer.llm is None:
         raise SettingsError(
-            f"expected {{}} beside {{}} {NOTHING}, which has no sentence to answer with; found none",
+            f"expected {{}} with {{}} {NOTHING}, which has no sentence to answer with; found none",
             ("answer.llm", "search.corpus"),
         )
     settings = settings_of(plan.llm)
@@ -119,13 +119,13 @@ def _expect_own_knowledge(generator: Generator) -> None:
 
     if not isinstance(generator, AskingGenerator) or not generator.asked_without_evidence:
         raise InputError(
-            f"expected a prompt that lets the model answer from its own knowledge beside --corpus {NOTHING}; found "
+            f"expected a prompt that lets the model answer from its own knowledge with --corpus {NOTHING}; found "
             "another. Take closed-book-bioasq or closed-book-pubmedqa (--prompt)."
         )
 
 
 def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
-    """What makes the results of a run: the corpus with its content, and the signature of each part."""
+    """Describe what makes the results of a run: the corpus with its content, and the signature of each part."""
     verifier = pipeline.verifier
     parts = {**pipeline.parts, "protocol": verifier.protocol.signature, "judge": verifier.judge.signature}
     search = plan.search
@@ -135,7 +135,7 @@ def fingerprint(plan: Plan, pipeline: Pipeline) -> dict[str, Any]:
 
 
 def _content_of(corpus: str) -> dict[str, str]:
-    """Of a corpus that is a file, which may hold other documents the next time."""
+    """Hash a corpus that is a file, because its content may change."""
     corpus = corpus.removeprefix(ORACLE)
     path = Path(corpus.removeprefix(ABSTRACTS))
     if corpus in ("demo", "pubmed", NOTHING) or not path.is_file():
@@ -145,10 +145,10 @@ def _content_of(corpus: str) -> dict[str, str]:
 
 
 def settings_of(plan: ModelPlan) -> Settings:
-    """How language models are asked.
+    """Return the settings for language models.
 
     Raises:
-        InputError: The price is none.
+        InputError: The price is not two amounts.
     """
     from vericite.llm import Settings
 
@@ -176,12 +176,12 @@ def _price(text: str) -> Price:
 
 
 def judge_of(plan: CheckPlan, settings: Settings) -> Judge | None:
-    """The judge that the plan names; None for the protocol's own."""
+    """Load the plan's judge; None for the protocol's own."""
     return None if plan.judge is None else load_judge(plan.judge, settings)
 
 
 def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
-    """The protocol with what the plan changes of it; a calibrated judge brings the threshold that none gives."""
+    """Return the protocol with the plan's changes. A calibrated judge sets the threshold if the plan does not."""
     named = get_protocol(plan.protocol)
     asked = judge or plan.judge or named.judge
     own = 0.0 if named.published else usual_bar(asked)
@@ -194,7 +194,7 @@ def protocol_of(plan: CheckPlan, judge: Judge | None = None) -> Protocol:
 def generator_of(
     plan: AnswerPlan, model: LLM | None, questions: Sequence[Question], problems: list[RecordError]
 ) -> Generator:
-    """Who answers; what is wrong with lines of the pool goes to ``problems``."""
+    """Build the generator; problems with lines of the pool go to ``problems``."""
     if model is None:
         return extractive(plan.answer_at)
     from vericite.generate.prompt import load_prompt
@@ -204,12 +204,12 @@ def generator_of(
     if plan.rationale:
         from vericite.generate.rationale import RationaleGenerator, rationale_prompt
 
-        prompt = _at(plan, rationale_prompt(maybe=plan.prompt == "steps-maybe"))
+        prompt = _with_temperature(plan, rationale_prompt(maybe=plan.prompt == "steps-maybe"))
         shown = _demonstrations(plan, prompt, questions, problems)
         return RationaleGenerator(model, prompt, demonstrations=shown, budget=plan.window, seed=plan.seed)
     from vericite.generate.language_model import LanguageModelGenerator
 
-    prompt = _at(plan, load_prompt(plan.prompt))
+    prompt = _with_temperature(plan, load_prompt(plan.prompt))
     shown = _demonstrations(plan, prompt, questions, problems)
     excerpts = None
     if plan.evidence == "sentences":
@@ -228,8 +228,8 @@ def generator_of(
     )
 
 
-def _at(plan: AnswerPlan, prompt: AnswerPrompt) -> AnswerPrompt:
-    """The prompt at the plan's temperature, where it has one."""
+def _with_temperature(plan: AnswerPlan, prompt: AnswerPrompt) -> AnswerPrompt:
+    """Return the prompt with the plan's temperature, if it has one."""
     return prompt if plan.temperature is None else replace(prompt, temperature=plan.temperature)
 
 
@@ -239,7 +239,7 @@ def _reasoned_verbatim(
     from vericite.generate.language_model import LanguageModelGenerator
     from vericite.generate.prompt import VerbatimAnswerPrompt, load_prompt
 
-    prompt = _at(plan, load_prompt(plan.prompt))
+    prompt = _with_temperature(plan, load_prompt(plan.prompt))
     if not isinstance(prompt, VerbatimAnswerPrompt):
         raise InputError(
             f"expected --rationale, which has a prompt of its own, without --prompt, or a verbatim one; found "
@@ -286,7 +286,7 @@ def _demonstrations(
 
 
 def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | None:
-    """Who judges the steps of a rationale: the judge, where it is asked for the categories, else the bundled one."""
+    """Build the checker of rationales. Uses the bundled judge if the plan's does not know the categories."""
     if not plan.answer.rationale:
         return None
     from vericite.pipeline.rationale import CONTEXT, RationaleChecker
@@ -301,21 +301,21 @@ def _repairer_within(plan: RepairPlan, verifier: Verifier, search: Search, model
     from vericite.pipeline.repair.repairer import Repairer, SentenceRewriter
 
     rewriter = None if model is None else SentenceRewriter(model)
-    # An oracle knows no documents for a sentence: another source of the answer's own has to do.
+    # An oracle has no documents for a sentence: use the other sources of the answer.
     looked_in = None if isinstance(search, OracleSearch) else replace(search, rewrite=None)
     return Repairer(verifier, search=looked_in, rewriter=rewriter, rounds=plan.rounds, drop_uncited=plan.drop_uncited)
 
 
 def build_repairer(plan: Plan, problems: list[RecordError], judge: Judge | None = None) -> Repairer:
-    """What repairs answers made elsewhere. Sentences are searched for as they are: nobody rewrites them.
+    """Build the repairer for answers made elsewhere. Sentences are searched for without rewriting.
 
     Args:
         plan: The plan.
-        problems: Where what is wrong with lines of the corpus goes.
-        judge: Who judges, in place of the one that the plan names.
+        problems: Receives problems with lines of the corpus.
+        judge: Use this judge instead of the plan's.
 
     Raises:
-        InputError: A part that the plan names cannot be had.
+        InputError: A part that the plan names cannot be loaded.
     """
     from vericite.pipeline.repair.repairer import Repairer, SentenceRewriter
 
@@ -341,26 +341,26 @@ def open_search(
     on_embedding: OnEmbedding | None = None,
     documents: Sequence[Document] | None = None,
 ) -> tuple[Search, Sequence[RecordError]]:
-    """The search of a plan, and what was wrong with the lines of its corpus's file.
+    """Open the search of a plan. Also return the problems with lines of a corpus file.
 
     Args:
-        plan: How to search; the default one if None.
-        settings: For a language model that rewrites.
-        on_embedding: Called while documents of a file get their vectors.
-        documents: What is searched, in place of the corpus that the plan names.
+        plan: How to search. None: the default plan.
+        settings: Settings of the language model that rewrites questions.
+        on_embedding: Called while documents of a file are embedded.
+        documents: Search these documents instead of the plan's corpus.
 
     Raises:
-        InputError: The corpus is none that there is, or the plan cannot be carried out over it.
-        MissingExtraError: A part of it needs an extra.
+        InputError: Unknown corpus, or the plan does not fit it.
+        MissingExtraError: A part needs an extra.
     """
     chosen = plan or SearchPlan()
     if documents is not None:
-        return _searching(chosen, _over(documents, chosen), settings), ()
+        return _searching(chosen, _in_memory_search(documents, chosen), settings), ()
     if chosen.gold_source is not None:
         return _oracle_search(chosen, chosen.gold_source, settings, on_embedding)
     if chosen.controlled is not None:
         raise SettingsError(
-            f"expected {{}} {ORACLE}... beside {{}}; found the corpus {{found!r}}",
+            f"expected {{}} {ORACLE}... with {{}}; found the corpus {{found!r}}",
             ("search.corpus", "search.controlled"),
             {"found": chosen.corpus},
         )
@@ -371,7 +371,7 @@ def open_search(
 
 
 def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None) -> Search:
-    """The retriever with what the plan has behind it."""
+    """Put the plan's reranking and rewriting behind the retriever."""
     rewriter = _rewriter(plan, settings)
     reranker = load_reranker(plan.rerank)
     prior = PRIOR if plan.rerank == "bundled" else 0.0
@@ -381,11 +381,11 @@ def _searching(plan: SearchPlan, retriever: Retriever, settings: Settings | None
     return Search(retriever, rerank, None if rewriter is None else Rewrite(rewriter, trigger, keep, plan.rerank_by))
 
 
-def _over(documents: Sequence[Document], plan: SearchPlan) -> Retriever:
-    """A retriever of documents at hand."""
+def _in_memory_search(documents: Sequence[Document], plan: SearchPlan) -> Retriever:
+    """Return a retriever over documents in memory."""
     if plan.filters.predicate():
         raise InputError(
-            "expected a store beside conditions on documents; found documents of one's own. Leave them out"
+            "expected a store for conditions on documents; found documents in memory. Leave the conditions out"
         )
     return _in_memory(documents, plan.by)
 
@@ -401,7 +401,7 @@ def _oracle_search(
         }
         if given := [name for name, is_given in idle.items() if is_given]:
             raise SettingsError(
-                f"expected no {', '.join(['{}'] * len(given))} beside {{}} {{corpus}}, which does not search; "
+                f"expected no {', '.join(['{}'] * len(given))} with {{}} {{corpus}}, which does not search; "
                 "found some. Leave them out, or name the cell that they are for: {} CORPUS",
                 (*given, "search.corpus", "search.controlled"),
                 {"corpus": plan.corpus},
@@ -418,7 +418,7 @@ def _oracle_search(
 
 
 def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
-    """What gives questions their gold documents, out of a corpus of any kind, and what was wrong with its lines.
+    """Open the source of gold documents over any corpus. Also return the problems with its lines.
 
     Raises:
         InputError: The corpus cannot be read.
@@ -429,7 +429,7 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
         from vericite.corpus.entrez.client import Entrez
 
         return Oracle(Entrez()), ()
-    _tell_other(source)
+    _warn_same_name(source)
     if source == "demo":
         return Oracle(documents=demo_documents()), ()
     if not _is_store(source):
@@ -440,7 +440,7 @@ def open_oracle(source: str) -> tuple[Oracle, Sequence[RecordError]]:
     store = open_store(source)
 
     def look_up(names: Sequence[str]) -> list[Document]:
-        # A document's own id goes before a PMID that versions and parts of it share.
+        # An exact id comes before a PMID that several versions or parts share.
         return [*store.get(names).documents, *store.of_pmids([name for name in names if name.isdecimal()])]
 
     return Oracle(lookup=look_up, source=f"store {store.signature}"), ()
@@ -450,8 +450,8 @@ def _is_store(corpus: str) -> bool:
     return corpus not in ("demo", "pubmed", NOTHING) and (corpus.startswith("s3://") or Path(corpus).is_dir())
 
 
-def _tell_other(corpus: str) -> None:
-    """Say that a file is not read because its name is that of a corpus."""
+def _warn_same_name(corpus: str) -> None:
+    """Warn that a file is not read because it has the name of a built-in corpus."""
     if corpus in ("demo", "pubmed") and Path(corpus).exists():
         meant = "the demonstration corpus" if corpus == "demo" else "PubMed"
         _LOG.warning(
@@ -460,11 +460,11 @@ def _tell_other(corpus: str) -> None:
 
 
 def load_reranker(name: str) -> Reranks | None:
-    """A reranker by its name; None for ``none``.
+    """Load a reranker by name; None for ``none``.
 
     Raises:
-        UnknownNameError: There is none of that name.
-        MissingExtraError: It needs the extra ``[hf]``.
+        UnknownNameError: Unknown reranker.
+        MissingExtraError: The reranker needs the extra ``[hf]``.
     """
     if name == "none":
         return None
@@ -484,13 +484,13 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
     from vericite.corpus import demo_documents, demo_vectors
 
     corpus = plan.corpus
-    _tell_other(corpus)
+    _warn_same_name(corpus)
     is_store = _is_store(corpus)
     if plan.filters.predicate() and not is_store:
-        raise InputError(f"expected a store beside conditions on documents; found the corpus {corpus!r}")
+        raise InputError(f"expected a store for conditions on documents; found the corpus {corpus!r}")
     if plan.cleaning != "stopwords" and corpus != "pubmed":
         raise SettingsError(
-            "expected {} pubmed beside {}; found the corpus {found!r}",
+            "expected {} pubmed with {}; found the corpus {found!r}",
             ("search.corpus", "search.cleaning"),
             {"found": corpus},
         )
@@ -508,7 +508,7 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
 
 
 def _read_file(corpus: str) -> tuple[Sequence[Document], Sequence[RecordError]]:
-    """The documents of a file; with ``abstracts:`` before its name the abstracts alone of articles in full text."""
+    """Read the documents of a file. With the prefix ``abstracts:``, only the abstracts of full-text articles."""
     from vericite.corpus import load_documents
 
     return load_documents(Path(corpus.removeprefix(ABSTRACTS)), abstracts=corpus.startswith(ABSTRACTS))
@@ -562,12 +562,12 @@ def _rewriter(plan: SearchPlan, settings: Settings | None) -> Rewriter | None:
     if plan.rewrite == "none":
         return None
     if not plan.rewrite:
-        raise InputError("expected a language model to rewrite questions (--rewrite), as this plan has it; found none")
+        raise InputError("expected a language model to rewrite questions (--rewrite); found an empty name. Name one")
     from vericite.llm import LLM
 
     return LanguageModelRewriter(LLM(plan.rewrite, settings))
 
 
 def _usable(trigger: Trigger, rerank: Rerank | None) -> Trigger:
-    """Without a reranker there is no relevance to go by."""
+    """Without a reranker there are no relevance scores to trigger on."""
     return trigger if rerank is not None else replace(trigger, relevance=0.0)

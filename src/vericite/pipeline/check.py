@@ -1,4 +1,4 @@
-"""Checking answers that were made elsewhere."""
+"""Check answers that were made elsewhere."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def check(
     Args:
         answer: Text with markers such as ``[1]``, an ``Answer``, or what a library returns: a LangChain result, a
             LlamaIndex or Haystack response, a ragas sample, with the sources in it.
-        documents: The sources, in the order that the markers count them: texts, mappings with ``text`` and perhaps
-            ``id`` and ``title``, or a library's documents. Not needed where the answer brings its own.
+        documents: The sources, in the order of their marker numbers: texts, mappings with ``text`` and optionally
+            ``id`` and ``title``, or another library's documents. Not needed if the answer brings its own.
         question: The question, kept with the answer.
         id: The answer's name in the result.
         protocol: A protocol or its name.
-        judge: A judge, its name, or a function of premise and claim, in place of the protocol's own.
-        cache: Where judgements are kept, as for ``check_many``.
+        judge: Replaces the protocol's own judge: a judge, its name, or a function of premise and claim.
+        cache: Where judgements are kept, as in ``check_many``.
 
     Raises:
         InputError: The answer or a document cannot be read, or two documents have the same id.
@@ -67,7 +67,7 @@ async def acheck(
     judge: AnyJudge | None = None,
     cache: Path | bool = False,
 ) -> CheckedAnswer:
-    """``check`` for async code: the work is done in a thread, so that the event loop goes on."""
+    """Like ``check``, for async code: the work runs in a thread."""
     return await asyncio.to_thread(
         check, answer, documents, question=question, id=id, protocol=protocol, judge=judge, cache=cache
     )
@@ -81,25 +81,25 @@ def check_many(
 ) -> Iterator[CheckedAnswer]:
     """Check answers in a stream, in order. Pairs that several answers share are judged once.
 
-    Documents that are known on this machine as retracted are marked as such, whatever they say themselves.
+    Documents known to be retracted on this machine are marked as retracted, even if the document does not say so.
 
     Args:
         answers: The answers.
         protocol: A protocol or its name.
-        judge: A judge or its name, in place of the protocol's own.
-        cache: Folder (or ``.sqlite`` file) in which judgements are kept for later runs, True for the user's
-            (``$VERICITE_CACHE``). It knows a judge by its signature. One that asks a language model keeps the replies
-            in a cache of its own, and nothing here.
+        judge: Replaces the protocol's own judge: a judge, its name, or a function of premise and claim.
+        cache: Folder (or ``.sqlite`` file) that keeps judgements for later runs. True: the user's cache
+            (``$VERICITE_CACHE``). Judgements are stored under the judge's signature. A judge that asks a language model
+            uses a cache of its own instead.
     """
     expect_many(answers, "answers, in a list or a stream")
     expect_type(cache, bool | str | PathLike, "a folder for the cache, True or False", "Give a Path")
     verifier = verifier_for(protocol, judge)
     if known := known_retractions():
         answers = _flagged(known, answers)
-    # A judge with a ledger asks a language model.
+    # Only a judge that asks a language model has a ledger.
     if cache is False or getattr(verifier.judge, "ledger", None) is not None:
         return verifier.verify(answers)
-    return _remembering(verifier, cache, answers)
+    return _cached(verifier, cache, answers)
 
 
 def _flagged(known: Retractions, answers: Iterable[Answer]) -> Iterator[Answer]:
@@ -108,17 +108,17 @@ def _flagged(known: Retractions, answers: Iterable[Answer]) -> Iterator[Answer]:
         yield known.flagged_answer(answer)
 
 
-def _remembering(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
+def _cached(verifier: Verifier, cache: Path | bool, answers: Iterable[Answer]) -> Iterator[CheckedAnswer]:
     file = cache_file("default" if isinstance(cache, bool) else cache, FILE)
     with CachedJudge(verifier.judge, file) as judge:
-        # A copy: the verifier may be kept for others, and made anew it would spell out the judge in its provenance.
+        # A copy: the verifier may be cached for other callers, and a new one would name the judge in its provenance.
         own = copy(verifier)
         own.judge = judge
         yield from own.verify(answers)
 
 
 def judge(claim: str, premise: str, judge: AnyJudge = "bundled") -> Judgement:
-    """Judge one pair, without any protocol.
+    """Judge one pair, without a protocol.
 
     Raises:
         InputError: One of the two is empty.
@@ -135,7 +135,7 @@ def judge(claim: str, premise: str, judge: AnyJudge = "bundled") -> Judgement:
 
 
 def verifier_for(protocol: Protocol | str, judge: AnyJudge | None = None) -> Verifier:
-    """A verifier; one for a named protocol and judge is kept, with its model, for the next call."""
+    """Return a verifier. Verifiers for named protocols and judges are cached together with their models."""
     judge = as_judge(judge)
     if isinstance(protocol, str) and (judge is None or (isinstance(judge, str) and is_kept(judge))):
         return _named_verifier(protocol, judge)
@@ -148,7 +148,7 @@ def _named_verifier(name: str, judge: str | None) -> Verifier:
 
 
 def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
-    """A calibrated judge beside a protocol that never abstains brings its own threshold; one within keeps the 0."""
+    """Use the judge's calibrated threshold, unless the protocol is a published one that never abstains."""
     if judge is None:
         return Verifier(protocol)
     bar = 0.0 if protocol.published else usual_bar(judge)
@@ -156,14 +156,14 @@ def _verifier(protocol: Protocol, judge: Judge | str | None) -> Verifier:
 
 
 def parsed(answer: object, documents: Iterable[object] = (), question: str | None = None, id: str = "answer") -> Answer:
-    """The answer split into claims and citations, whatever it was given as.
+    """Split an answer of any accepted type into claims and citations.
 
     Raises:
-        InputError: The answer or a document cannot be read, or an answer with its own sources was given others.
+        InputError: The answer or a document cannot be read, or documents were given for an answer that has its own.
     """
     sources = as_documents(documents)
     if answer is None or isinstance(answer, str | bytes | int | float | list):
-        # What is not a text is refused there in its own words.
+        # Wrong types get their own message from parse_answer.
         try:
             return parse_answer(id, cast("str", answer), sources, question)
         except (ValidationError, ValuesError) as error:

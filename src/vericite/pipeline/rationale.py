@@ -1,15 +1,15 @@
-"""Judging rationales: Algorithm 1 of Reason and Verify from its statements on.
+"""Judge rationales: Algorithm 1 of Reason and Verify, after its statements are made.
 
 A statement is judged against the first documents of the evidence, cited or not. A language model chooses one of eight
-categories, and says of the whole whether it is correct and how good it is. Without one, the verifier's outcome is
-mapped to the categories that it can tell:
+categories, and says whether the rationale as a whole is correct and how good it is. Without one, the verifier's outcome
+is mapped to the categories that it can tell apart:
 
 - entailed, and a sentence of the documents has most of its words: CORRECT-EXPLICIT;
 - entailed otherwise: CORRECT-IMPLICIT;
 - contradicted: INCORRECT-FALSE;
-- neither: undecided. It may be correct all the same or wrong (``aggregators.UNREACHABLE``). It is counted
-  as a statement and not as a faithful one, so that Faith(R) is what was found faithful of all that was judged: never
-  more than the paper's measure by a judge who agrees where this one decides.
+- neither: undecided. The statement may still be correct or wrong (``aggregators.UNREACHABLE``). It counts as a
+  statement but not as a faithful one. So Faith(R) is never higher than the paper's measure by a judge that agrees with
+  this one wherever this one decides.
 """
 
 from __future__ import annotations
@@ -63,20 +63,20 @@ from vericite.verify.verifier import CARRIED, OF_OTHERS, Verifier
 _LOGGER = logging.getLogger(__name__)
 
 CONTEXT = 5
-"""Documents that a statement is judged against; the paper's CONTEXT-1 to CONTEXT-5."""
+"""Number of documents that a statement is judged against; the paper's CONTEXT-1 to CONTEXT-5."""
 
 EXPLICIT = 0.6
-"""Share of a statement's words that one sentence of the documents has, from which it is stated and does not follow.
-Chosen, not fitted: there are no labels to fit it on. A statement in quite other words is called implicit."""
+"""Minimum share of a statement's words in one sentence of the documents for the statement to be explicit; else it is
+implicit. Chosen, not fitted: there are no labels to fit it on."""
 
 UNDECIDED = "undecided"
-"""In place of a category where the judge cannot tell it."""
+"""Stands in for a category that the judge cannot tell."""
 
 _PROMPT = read_prompt(Path(__file__).with_suffix(".toml"), Prompt)
-"""For a rationale as a whole."""
+"""Prompt for a rationale as a whole."""
 
 _TOGETHER = read_prompt(Path(__file__).with_name("rationale_together.toml"), Prompt)
-"""For a rationale and all its statements at once."""
+"""Prompt for a rationale and all its statements at once."""
 
 
 class _Judged(BaseModel):
@@ -87,7 +87,7 @@ class _Judged(BaseModel):
     verdict: Literal["CORRECT", "INCORRECT"]
 
 
-# A model that is held to a schema fills its fields in the order of their names: statements before the whole.
+# A model that is held to a schema fills its fields in alphabetical order: statements before the whole.
 class _Labelled(BaseModel):
     """The category of one statement, by its number."""
 
@@ -107,7 +107,7 @@ class _Together(BaseModel):
 
 
 class Reasoned(NamedTuple):
-    """A rationale to be judged, and what it was made from."""
+    """A rationale to judge, and what it was made from."""
 
     rationale: Rationale
     question: Question
@@ -115,7 +115,7 @@ class Reasoned(NamedTuple):
 
 
 class _Statements(NamedTuple):
-    """A rationale whose statements have been judged against this many documents."""
+    """A rationale whose statements were judged against this number of documents."""
 
     asked: Reasoned
     context: int
@@ -123,7 +123,7 @@ class _Statements(NamedTuple):
 
 
 class _AtOnce(NamedTuple):
-    """What came of showing everything at once: the reply, or why there is none; None where nothing was asked."""
+    """Result of showing everything at once: the reply or the failed call; None if nothing was asked."""
 
     asked: Reasoned
     context: int
@@ -131,18 +131,18 @@ class _AtOnce(NamedTuple):
     reply: _Together | CallFailure | None
 
 
-class _Given:
-    """A judge that has its labels already."""
+class _KnownLabels:
+    """A judge with known labels."""
 
-    def __init__(self, one: _AtOnce, signature: str) -> None:
+    def __init__(self, shown: _AtOnce, signature: str) -> None:
         self.signature = signature
-        self._failed = one.reply.reason if isinstance(one.reply, CallFailure) else "nobody was asked"
-        reply = one.reply if isinstance(one.reply, _Together) else None
-        given = {} if reply is None else {it.index: it.label for it in reply.categories}
-        self._labels = {text: given[number] for number, text in enumerate(one.statements, 1) if number in given}
+        self._failed = shown.reply.reason if isinstance(shown.reply, CallFailure) else "the model was not asked"
+        reply = shown.reply if isinstance(shown.reply, _Together) else None
+        given = {} if reply is None else {category.index: category.label for category in reply.categories}
+        self._labels = {text: given[number] for number, text in enumerate(shown.statements, 1) if number in given}
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """The label of each claim."""
+        """Return the label of each claim."""
         for pair in pairs:
             label = self._labels.get(pair.claim)
             yield Judgement.failed(self._failed) if label is None else Judgement.certain(CATEGORIES[label], label)
@@ -150,34 +150,34 @@ class _Given:
 
 @dataclass(frozen=True)
 class _ViewsByCategory(TwoViews):
-    """The views of the default protocol, whose outcome is mapped to categories once the words are at hand."""
+    """The views of the default protocol; their outcome is mapped to categories later, with the text."""
 
     @property
     def signature(self) -> str:
-        """Names what it maps by."""
+        """Signature, with the threshold of explicit statements."""
         return f"{Faithfulness().signature}({super().signature}, explicit={EXPLICIT:g})"
 
 
 class RationaleChecker:
-    """Judges rationales. Keeps its judge loaded, so use one for many.
+    """Judges rationales. Its judge stays loaded, so use one checker for many.
 
     Args:
-        judge: A language model, which is asked for categories and for the whole; a judge or the name of one, of which
-            ``llm-eight:MODEL`` is such a model and any other is mapped to the categories that it can tell.
+        judge: A language model, which is asked for categories and for the whole; or a judge or its name.
+            ``llm-eight:MODEL`` is such a language model. The outcome of other judges is mapped to the categories.
         contexts: Numbers of documents to judge statements against; ``range(1, 6)`` is all conditions of the paper.
-        together: Show a language model question, documents, rationale and answer at once, and ask it for the category
-            of every statement, as the paper does; else it is asked statement by statement.
+        together: Show a language model question, documents, rationale and answer at once and ask for the category of
+            every statement, as the paper does. Otherwise ask statement by statement.
 
     Raises:
-        InputError: A number is below 1, or the judge is a language model that is asked for something else, or none
-            although it is to be shown everything.
+        InputError: A number is below 1, the judge is a language model with another prompt, or ``together`` is set and
+            the judge is not a language model.
     """
 
     def __init__(
         self, judge: Judge | LLM | str = "bundled", contexts: Sequence[int] = (CONTEXT,), together: bool = False
     ) -> None:
         if not contexts or min(contexts) < 1:
-            raise InputError(f"expected numbers of documents from 1 up; found {list(contexts)}. Correct them.")
+            raise InputError(f"expected numbers of documents of at least 1; found {list(contexts)}. Correct them.")
         self.contexts = tuple(contexts)
         found = load_judge(judge) if isinstance(judge, str) else judge
         loaded = LlmJudge(found, PROMPTS["eight"]) if isinstance(found, LLM) else found
@@ -189,22 +189,22 @@ class RationaleChecker:
             )
         if together and self._llm is None:
             raise InputError(
-                f"expected a language model beside together (--judge llm-eight:MODEL); found {loaded.signature}"
+                f"expected a language model with together (--judge llm-eight:MODEL); found {loaded.signature}"
             )
         self._at_once = together
-        self._verifiers = [] if together else [Verifier(self._protocol(loaded, it)) for it in self.contexts]
+        self._verifiers = [] if together else [Verifier(self._protocol(loaded, context)) for context in self.contexts]
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """Categories that the judge cannot tell."""
+        """Categories that the judge cannot tell apart."""
         return UNREACHABLE if self._llm is None else ()
 
     @property
     def signature(self) -> str:
-        """Who judges the statements, how, and in which contexts; and who the whole."""
+        """The judge of the statements, how and in which contexts it judges, and the judge of the whole."""
         if self._at_once:
             return " and ".join(f"rationale({context}) by {self._together_signature}" for context in self.contexts)
-        statements = [f"{it.protocol.signature} by {it.judge.signature}" for it in self._verifiers]
+        statements = [f"{verifier.protocol.signature} by {verifier.judge.signature}" for verifier in self._verifiers]
         return " and ".join([*statements, *([] if self._llm is None else [self._whole_signature])])
 
     @property
@@ -220,22 +220,22 @@ class RationaleChecker:
     def check(self, asked: Iterable[Reasoned]) -> Iterator[tuple[CheckedRationale, ...]]:
         """Judge rationales in a stream, in order, each in every context.
 
-        A language model is asked several things at a time, and remembers what it has replied.
+        A language model is asked several things at a time, and keeps its replies.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         if self._llm is not None and self._at_once:
-            each = ((one, context) for one in asked for context in self.contexts)
+            each = ((reasoned, context) for reasoned in asked for context in self.contexts)
             done = map(self._labelled, self._llm.each(each, self._asked_at_once))
         else:
             judged = self._statements(asked)
-            done = map(self._told, judged) if self._llm is None else self._llm.each(judged, self._as_a_whole)
+            done = map(self._checked, judged) if self._llm is None else self._llm.each(judged, self._as_a_whole)
         while found := tuple(islice(done, len(self.contexts))):
             yield found
 
     def runs(self, runs: Iterable[Run]) -> Iterator[Run]:
-        """Runs with their ``rationale`` judged in the last context, all of them kept; others come as they are."""
+        """Judge the rationales of runs: ``rationale`` gets the last context, ``contexts`` all if there are several."""
         given, kept = tee(runs)
         asked = (Reasoned(run.answer.rationale or Rationale(), run.question, run.evidence) for run in given)
         for run, found in zip(kept, self.check(asked), strict=True):
@@ -258,12 +258,12 @@ class RationaleChecker:
             verifier.verify(map(partial(self._to_judge, context), copy))
             for verifier, context, copy in zip(self._verifiers, self.contexts, copies, strict=True)
         ]
-        for one, *found in zip(kept, *streams, strict=True):
+        for reasoned, *found in zip(kept, *streams, strict=True):
             for context, checked in zip(self.contexts, found, strict=True):
-                yield _Statements(one, context, self._by_category(one, context, checked))
+                yield _Statements(reasoned, context, self._by_category(reasoned, context, checked))
 
     def _to_judge(self, context: int, asked: Reasoned) -> Answer:
-        """The rationale as an answer with the documents that count; what the protocol reads is set as cited."""
+        """Convert the rationale to an answer over its documents; what the protocol reads is marked as cited."""
         answer, read = _as_answer(asked), _read(asked, context)
         if self._llm is None:
             claims = tuple(_citing(claim, read) for claim in answer.claims)
@@ -274,11 +274,14 @@ class RationaleChecker:
         return answer.model_copy(update={"claims": claims, "documents": tuple(read.values())})
 
     def _by_category(self, asked: Reasoned, context: int, checked: CheckedAnswer) -> CheckedAnswer:
-        """What was found of the statements, said of the rationale as it stands."""
+        """Map the results of the statements to categories, and cite as the rationale does."""
         answer, read = _as_answer(asked), _read(asked, context)
         claims = {claim.span: claim for claim in answer.claims}
-        verdicts = tuple(self._verdict(claims[_span(it)], it, read) for it in checked.verdicts)
-        failures = tuple(_failure(claims[_span(it)], it, read, known=self._llm is not None) for it in checked.failures)
+        verdicts = tuple(self._verdict(claims[_span(verdict)], verdict, read) for verdict in checked.verdicts)
+        is_asked = self._llm is not None
+        failures = tuple(
+            _failure(claims[_span(failure)], failure, read, known=is_asked) for failure in checked.failures
+        )
         if not read:
             failures = tuple(_unjudged(claim, f"rationale({context})") for claim in answer.claims)
         parts = {**checked.provenance.parts, **({} if self._llm is None else {"whole": self._whole_signature})}
@@ -286,17 +289,19 @@ class RationaleChecker:
             id=answer.id,
             verdicts=verdicts,
             failures=failures,
-            uncited=tuple(UncitedClaim(claim=it.text, start=it.span.start, end=it.span.end) for it in answer.uncited),
+            uncited=tuple(
+                UncitedClaim(claim=claim.text, start=claim.span.start, end=claim.span.end) for claim in answer.uncited
+            ),
             summary=Summary.of(answer, verdicts, failures),
             provenance=checked.provenance.model_copy(update={"parts": FrozenDict(parts)}),
         )
 
     def _verdict(self, claim: Claim, found: Verdict, read: Mapping[int, Document]) -> Verdict:
-        place = {"markers": _cited(claim, read), "documents": tuple(it.id for it in read.values())}
+        place = {"markers": _cited(claim, read), "documents": tuple(document.id for document in read.values())}
         if found.abstained:
             return found.model_copy(update=place)
         if self._llm is not None:
-            # Of a step that makes several statements it is told whether all are correct.
+            # For a step with several statements, the native label says whether all of them are correct.
             alone = found.statements[0].native if len(found.statements) == 1 else found.native
             return found.model_copy(update={**place, "native": alone})
         category, reasons = _category(claim, found, read)
@@ -310,63 +315,63 @@ class RationaleChecker:
         told = {"native": category, "statements": (statement,), "taken_apart": False, "reasons": reasons}
         return found.model_copy(update=place | told)
 
-    async def _as_a_whole(self, one: _Statements) -> CheckedRationale:
-        """With what a language model says of the rationale as a whole; a reply that cannot be had is None."""
-        read = _read(one.asked, one.context)
-        if self._llm is None or not read or not one.asked.rationale.steps:
-            return self._told(one)
-        request = ChatRequest(_messages(one.asked, read), max_tokens=self._llm.settings.reply_tokens)
+    async def _as_a_whole(self, judged: _Statements) -> CheckedRationale:
+        """Add what a language model says of the rationale as a whole; None if there is no usable reply."""
+        read = _read(judged.asked, judged.context)
+        if self._llm is None or not read or not judged.asked.rationale.steps:
+            return self._checked(judged)
+        request = ChatRequest(_messages(judged.asked, read), max_tokens=self._llm.settings.reply_tokens)
         found = await self._llm.parsed(request, _Judged)
         if isinstance(found, CallFailure):
-            _LOGGER.warning("rationale of %s not judged as a whole: %s", one.asked.question.id, found.reason)
-            return self._told(one)
-        return self._told(one, found.value)
+            _LOGGER.warning("rationale of %s not judged as a whole: %s", judged.asked.question.id, found.reason)
+            return self._checked(judged)
+        return self._checked(judged, found.value)
 
-    def _told(self, one: _Statements, whole: _Judged | _Together | None = None) -> CheckedRationale:
-        summary = one.checked.summary
+    def _checked(self, judged: _Statements, whole: _Judged | _Together | None = None) -> CheckedRationale:
+        summary = judged.checked.summary
         return CheckedRationale(
-            checked=one.checked,
+            checked=judged.checked,
             verdict=None if whole is None else whole.verdict,
             quality=None if whole is None else whole.quality,
             grounded=whole.faithfulness if isinstance(whole, _Together) else None,
             score=summary.holding / summary.statements if summary.statements else None,
-            context=one.context,
+            context=judged.context,
             undecided=self.undecided,
         )
 
     async def _asked_at_once(self, asked: tuple[Reasoned, int]) -> _AtOnce:
-        """The one call in which everything is shown."""
-        one, context = asked
-        read = _read(one, context)
-        statements = _atomic(one)
+        """Make the one call that shows everything."""
+        reasoned, context = asked
+        read = _read(reasoned, context)
+        statements = _atomic(reasoned)
         if self._llm is None or not read or not statements:
-            return _AtOnce(one, context, statements, None)
+            return _AtOnce(reasoned, context, statements, None)
         request = ChatRequest(
-            _messages_together(one, read, statements), max_tokens=max(1_024, self._llm.settings.reply_tokens)
+            _messages_together(reasoned, read, statements), max_tokens=max(1_024, self._llm.settings.reply_tokens)
         )
         found = await self._llm.parsed(request, _Together, lambda reply: _each_once(reply, len(statements)))
-        return _AtOnce(one, context, statements, found if isinstance(found, CallFailure) else found.value)
+        return _AtOnce(reasoned, context, statements, found if isinstance(found, CallFailure) else found.value)
 
-    def _labelled(self, one: _AtOnce) -> CheckedRationale:
-        """The rationale with the labels that were given, added up as if each had been asked for."""
-        judge = _Given(one, self._together_signature)
+    def _labelled(self, shown: _AtOnce) -> CheckedRationale:
+        """Count the given labels as if each had been asked for separately."""
+        judge = _KnownLabels(shown, self._together_signature)
         protocol = Protocol(
             AtomicStatements(enumerations=True),
-            Context(one.context),
+            Context(shown.context),
             judge,
             Faithfulness(),
-            f"rationale({one.context})",
+            f"rationale({shown.context})",
         )
-        (checked,) = Verifier(protocol).verify([self._to_judge(one.context, one.asked)])
-        judged = _Statements(one.asked, one.context, self._by_category(one.asked, one.context, checked))
-        return self._told(judged, one.reply if isinstance(one.reply, _Together) else None)
+        (checked,) = Verifier(protocol).verify([self._to_judge(shown.context, shown.asked)])
+        judged = _Statements(shown.asked, shown.context, self._by_category(shown.asked, shown.context, checked))
+        return self._checked(judged, shown.reply if isinstance(shown.reply, _Together) else None)
 
 
 _CATEGORY_LIST = "\n".join(f"- {label}: {item.meaning}" for label, item in PROMPTS["eight"].labels.items())
 
 
 def _atomic(asked: Reasoned) -> tuple[str, ...]:
-    """The atomic statements of a rationale, in order."""
+    """Split a rationale into atomic statements, in order."""
     plan = AtomicStatements(enumerations=True)
     return tuple(statement for claim in _as_answer(asked).claims for statement in plan.statements(claim))
 
@@ -394,9 +399,9 @@ def _as_answer(asked: Reasoned) -> Answer:
 
 
 def _read(asked: Reasoned, context: int) -> dict[int, Document]:
-    """The documents that statements are judged against, by their markers."""
+    """Return the documents that statements are judged against, by their markers."""
     numbered = enumerate((hit.document for hit in asked.evidence), start=1)
-    usable = ((number, it) for number, it in numbered if not it.retracted and it.text.strip())
+    usable = ((number, found) for number, found in numbered if not found.retracted and found.text.strip())
     return dict(islice(usable, context))
 
 
@@ -418,7 +423,7 @@ def _span(found: Verdict | VerificationFailure) -> Span:
 def _failure(
     claim: Claim, found: VerificationFailure, read: Mapping[int, Document], known: bool
 ) -> VerificationFailure:
-    """A failure in its place; ``known`` is whether parts that were judged say something by themselves."""
+    """Put a failure in its place; ``known`` is whether its judged parts mean something on their own."""
     documents = tuple(document.id for document in read.values())
     update = {"markers": _cited(claim, read), "documents": documents}
     return found.model_copy(update=update if known else {**update, "statements": ()})
@@ -437,8 +442,8 @@ def _unjudged(claim: Claim, protocol: str) -> VerificationFailure:
 
 
 def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tuple[str, tuple[str, ...]]:
-    """The category that an outcome comes to, and what a reader should know of it."""
-    # More documents are judged than the step cites; the reasons below name those that support it.
+    """Map an outcome to its category, with reasons for the reader."""
+    # More documents were judged than the step cites; the reasons below name those that support it.
     reasons = tuple(
         reason for reason in found.reasons if not reason.startswith(CARRIED) and not reason.endswith(OF_OTHERS)
     )
@@ -457,7 +462,7 @@ def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tup
 
 
 def _overlap(statement: str, found: Verdict, read: Mapping[int, Document]) -> float:
-    """The largest share of the statement's words that a passage of the evidence has."""
+    """Return the largest share of the statement's words in a passage of the evidence."""
     words, texts = set(terms(statement)), {document.id: document.text for document in read.values()}
     passages = (set(terms(texts[span.document][span.start : span.end])) for span in found.evidence)
     return max((len(words & passage) / len(words) for passage in passages), default=0.0) if words else 0.0
@@ -469,7 +474,7 @@ def _messages(asked: Reasoned, read: Mapping[int, Document]) -> tuple[Message, M
 
 
 def _shown(asked: Reasoned, read: Mapping[int, Document]) -> dict[str, str]:
-    """What a judge of a rationale is shown beside its statements."""
+    """Return what a judge of a rationale sees in addition to its statements."""
     return {
         "question": as_block("question", asked.question.text),
         "documents": "\n".join(Shown.of(document, number).text for number, document in read.items()),

@@ -1,4 +1,4 @@
-"""A run over many questions, kept in a folder: killed at any moment, it goes on where it was."""
+"""A run over many questions, kept in a folder. A run that was killed continues where it stopped."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ RUNS, FAILED = "runs.jsonl", "failed.jsonl"
 
 
 class RunFolder:
-    """The runs of some questions under the same settings, a line each, and a manifest of what made and what it took.
+    """Runs with the same settings, one a line, and a manifest of their settings, cost and counts.
 
     Args:
-        folder: Where they are, or will be.
-        settings: What makes them, as names and signatures; a folder takes runs of one kind only.
-        ledger: What all language models together were asked so far, where the manifest is to have it.
-        plan: The plan of the run, for the manifest; what a folder is bound to are its settings.
-        data: The data set that the questions are of, for the manifest: its name, its files, what was trained on it.
+        folder: Where the runs are, or will be.
+        settings: What makes the runs, as names and signatures. A folder takes runs with the same settings only.
+        ledger: Returns the calls made so far to all language models; the manifest records them.
+        plan: The plan of the run, recorded in the manifest. It need not match; the settings must.
+        data: The data set of the questions, recorded in the manifest: its name, its files, what was trained on it.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class RunFolder:
 
     @contextmanager
     def open(self, questions: Sequence[Question]) -> Generator[list[Question]]:
-        """Hold the folder and give the questions that have no answer yet. One that failed is asked again.
+        """Lock the folder and yield the questions without an answer yet. Questions that failed are asked again.
 
         Raises:
-            InputError: The folder is of something else, of other settings or of other questions under the same ids, a
-                line of it is no run, or another process is at work in it.
+            InputError: The folder holds something else, other settings or other questions with the same ids; a line is
+                not a run; or another process is using the folder.
         """
         with self._job.open() as manifest:
             self._asked_before = manifest.get("language_models")
@@ -65,27 +65,27 @@ class RunFolder:
                 yield [question for question in questions if question.id not in done]
                 finished = True
             finally:
-                # Also of a run that was stopped: it was paid for.
+                # Calls of a stopped run count too: they were paid for.
                 self._write_manifest(finished)
 
     def add(self, run: Run) -> None:
-        """Keep a run; it is on disk when this returns."""
+        """Append a run; it is on disk when this returns."""
         self._runs.append([run])
         self._totals.add(run)
         self._refused += run.answer.insufficient
         if self._ledger() is not None:
-            # What a killed process was charged is nowhere else.
+            # The calls of a process that is killed later are recorded nowhere else.
             self._write_manifest()
 
     def runs(self) -> Iterator[Run]:
-        """The runs that are there, in the order in which they were made."""
+        """Yield the stored runs, in the order in which they were made."""
         path = self.folder / RUNS
         if path.exists():
             yield from (run for _, run in number_jsonl(Run, path) if isinstance(run, Run))
 
     @property
     def refused(self) -> int:
-        """How many of the questions asked were not answered because the sources do not answer them."""
+        """Number of questions that were refused because the sources do not answer them."""
         return self._refused
 
     @property
@@ -95,23 +95,23 @@ class RunFolder:
 
     @property
     def retrieval(self) -> dict[str, int]:
-        """How many questions have evidence, and of gold documents how many there are, as the manifest has it."""
+        """Numbers of questions with evidence and of gold documents, as in the manifest."""
         return self._totals.retrieval
 
     def _answered(self, questions: Sequence[Question]) -> set[str]:
-        """The ids that have an answer. The runs that failed leave the file: they are asked again."""
+        """Return the ids with an answer. Failed runs are removed from the file: they are asked again."""
         found = self._runs.read()
         _refuse_other_texts(self.folder, found, questions)
         kept = [run for run in found if run.answer.failed is None]
         if len(kept) < len(found):
-            # What they took stays known.
+            # Keep the cost of the failed runs.
             self._failed.append(run for run in found if run.answer.failed is not None)
             self._runs.replace(kept)
         asked = {question.id for question in questions}
         for run in kept:
             self._totals.add(run)
             self._refused += run.answer.insufficient and run.question.id in asked
-        # A process that was killed between the two files may have written some twice.
+        # A process that was killed between the two writes may have left runs in both files.
         for run in {to_json(run): run for run in self._failed.read()}.values():
             self._totals.add_failed_before(run)
         return {run.question.id for run in kept}
@@ -120,7 +120,7 @@ class RunFolder:
         facts: dict[str, Any] = {"plan": self._plan, "finished": finished, **self._totals.record}
         facts |= {"data": self._data} if self._data else {}
         if (asked := _sum(self._asked_before, self._ledger())) is not None:
-            # That of answers is of those who wrote them alone; others are asked to rewrite, judge and mend.
+            # The time of answers counts the generator alone; other models rewrite, judge and repair.
             each = max(1, facts["answers"])
             dollars = asked["cost"]
             facts["language_models"] = asked
@@ -131,12 +131,12 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class EvidenceShown:
-    """How many documents were found, without retracted ones, and how many of them the generator saw.
+    """Numbers of documents that were found (without retracted ones) and that the generator saw.
 
     Attributes:
-        found: All of them.
-        in_part: Those of which some sentences did not fit.
-        left_out: Those of which nothing fitted.
+        found: All documents found.
+        in_part: Documents that were shown without some sentences.
+        left_out: Documents that were not shown at all.
     """
 
     found: int = 0
@@ -151,22 +151,22 @@ class EvidenceShown:
         return cls(found, len(run.answer.trimmed) - left_out, left_out)
 
     def __add__(self, other: EvidenceShown) -> EvidenceShown:
-        """The counts of both."""
+        """Add the counts."""
         return EvidenceShown(self.found + other.found, self.in_part + other.in_part, self.left_out + other.left_out)
 
     @property
     def whole(self) -> int:
-        """Documents that were shown whole."""
+        """Number of documents that were shown whole."""
         return self.found - self.cut
 
     @property
     def cut(self) -> int:
-        """Documents that were not shown whole."""
+        """Number of documents that were not shown whole."""
         return self.in_part + self.left_out
 
 
 class Totals:
-    """What answers took, in all and each."""
+    """Sums over runs: tokens, cost, seconds and evidence."""
 
     def __init__(self) -> None:
         self.refused = 0
@@ -188,7 +188,7 @@ class Totals:
         self.add_failed_before(run)
 
     def add_failed_before(self, run: Run) -> None:
-        """Count what a run took, and not the run: its question was asked again."""
+        """Count the cost of a run whose question was asked again."""
         self._seconds.update(run.seconds)
         if (spent := run.answer.spent) is not None:
             self._spent.update(spent.model_dump(exclude={"cost", "seconds"}))
@@ -198,7 +198,7 @@ class Totals:
     def _add_evidence(self, run: Run) -> None:
         found = sum(not hit.document.retracted for hit in run.evidence)
         if not found and run.answer.failed is not None:
-            # A search that failed is no search that found nothing.
+            # A failed search is not a search that found nothing.
             return
         self._retrieval.update(questions=1, with_evidence=int(found > 0), documents=found)
         if (cell := run.cell) is not None:
@@ -208,12 +208,12 @@ class Totals:
 
     @property
     def retrieval(self) -> dict[str, int]:
-        """Questions with evidence (the retrieval yield), and documents: found, gold, padding, of the standard cell."""
+        """Counts of questions with evidence (the retrieval yield) and of documents found, gold and padding."""
         return dict(self._retrieval)
 
     @property
     def record(self) -> dict[str, Any]:
-        """As the manifest has it; a cost that is not known is null, never 0."""
+        """JSON-ready dict for the manifest; an unknown cost is null, never 0."""
         each = max(1, self._answers)
         return {
             "answers": self._answers,
@@ -231,7 +231,7 @@ class Totals:
 
 
 def _sum(before: dict[str, Any] | None, now: Ledger | None) -> dict[str, Any] | None:
-    """What earlier processes asked, and this one."""
+    """Add the calls of earlier processes and of this one."""
     if before is None or now is None:
         return before if now is None else asdict(now)
     counts = {name: value for name, value in asdict(now).items() if name not in ("cost", "answered_as")}

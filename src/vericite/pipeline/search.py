@@ -1,9 +1,8 @@
-"""From a question to its evidence: retrieve, rank again, and search again in other words where that was poor.
+"""Find the evidence for a question: retrieve, rerank, and search again in other words if that was poor.
 
-A study of what retrieval does to answers asks the same questions in several cells: the *standard* one has what a search
-finds, the *oracle* the documents that the question's authors found its answer in. The two differ in more than the
-documents: in how many there are, and in which questions have any. The *controlled* oracle differs in the documents
-alone.
+A study of retrieval asks the same questions in several cells. The *standard* cell uses what a search finds. The
+*oracle* uses the gold documents, in which the authors of the question found its answer. These two cells also differ in
+the number of documents and in which questions have any. The *controlled* oracle differs only in the documents.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from vericite.retrieve.retriever import Retriever
 from vericite.retrieve.rewrite import Fallible, Rewriter, Sufficiency, Trigger
 
 OnStage = Callable[[str, float | None], None]
-"""Called for each stage as it begins, and again with its seconds as it ends."""
+"""Called when a stage begins, and again with its seconds when it ends."""
 
 
 class Clock:
-    """Adds up what stages take."""
+    """Adds up the time of stages."""
 
     def __init__(self, seconds: Mapping[str, float] | None = None, on_stage: OnStage | None = None) -> None:
         self.seconds: dict[str, float] = dict(seconds or {})
@@ -40,7 +39,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, stage: str) -> Generator[None]:
-        """Count what is done within to a stage."""
+        """Add the time of this block to a stage."""
         if self._on_stage:
             self._on_stage(stage, None)
         began = time.perf_counter()
@@ -54,30 +53,29 @@ class Clock:
 
 
 Keep = Literal["better", "new"]
-"""Which evidence is kept after a rewriting: that with the better scores, or always the new."""
+"""Which evidence is kept after rewriting: the one with better scores, or always the new one."""
 
 RerankBy = Literal["question", "rewriting"]
-"""What the second search is ranked again by: the question, or the words that found it."""
+"""Text that the second search is reranked by: the question or its rewriting."""
 
 ALL_GOLD = 10_000
-"""More gold documents than any question has."""
+"""More than any question has gold documents."""
 
 _WIDEST = 64
-"""Times as many documents as wanted that are asked for at most, where retracted ones are in the way."""
+"""If retracted documents are in the way, ask for at most this many times the documents wanted."""
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """When a question is searched for again, and in whose words.
+    """When a question is rewritten and searched for again.
 
     Attributes:
-        rewriter: Finds the other words.
-        trigger: When.
-        keep: ``new`` takes what the new words found, as in Reason and Verify's Algorithm 1; ``better`` takes it only
-            where its best documents are the more relevant ones by the reranker or, without one, cover more of the
-            question.
-        rerank_by: What the second search is ranked again by. ``question``: other words find documents, and how well
-            these answer is a matter of the question. ``rewriting``: as in that algorithm.
+        rewriter: Rewrites the question.
+        trigger: When to rewrite.
+        keep: ``new`` keeps what the rewriting found, as in Reason and Verify's Algorithm 1. ``better`` keeps it only if
+            its best documents are more relevant by the reranker or, without one, cover more of the question.
+        rerank_by: Text that the second search is reranked by: ``question``, because documents have to answer the
+            question, or ``rewriting``, as in that algorithm.
     """
 
     rewriter: Rewriter
@@ -87,19 +85,19 @@ class Rewrite:
 
     @property
     def signature(self) -> str:
-        """Who, when, which is kept, and what it is ranked by where that is not the question."""
+        """Rewriter, trigger, what is kept, and what it is reranked by if that is not the question."""
         by = "" if self.rerank_by == "question" else f", rerank_by={self.rerank_by}"
         return f"{self.rewriter.signature}, {self.trigger.signature}, keep={self.keep}{by}"
 
 
 @dataclass(frozen=True)
 class Search:
-    """The way to the evidence, as a value.
+    """How evidence is found.
 
     Attributes:
         retriever: Finds documents.
-        rerank: Ranks the first of them again; None leaves their order.
-        rewrite: Searches again where the evidence is poor; None never does.
+        rerank: Reranks the first of them; None keeps their order.
+        rewrite: Searches again if the evidence is poor; None never does.
     """
 
     retriever: Retriever
@@ -108,15 +106,15 @@ class Search:
 
     @property
     def parts(self) -> dict[str, str]:
-        """The signature of each stage by its name, for provenance."""
+        """Signature of each stage by its name, for provenance."""
         stages = {"retriever": self.retriever, "reranker": self.rerank, "rewriter": self.rewrite}
         return {name: stage.signature for name, stage in stages.items() if stage is not None}
 
     def find(self, question: Question, k: int, on_stage: OnStage | None = None) -> FoundEvidence:
-        """The best documents in their order, until ``k`` of them are usable.
+        """Return the best documents, ranked, until ``k`` of them are usable.
 
-        Retracted documents that rank among them are there too, at their rank, and do not count: they are to be seen,
-        and take no place from one that can be cited. ``on_stage`` is called for each stage.
+        Retracted documents stay at their rank, so that they can be seen, but do not count towards ``k``.
+        ``on_stage`` is called for each stage.
 
         Raises:
             InputError: ``k`` is less than 1.
@@ -133,7 +131,7 @@ class Search:
         return FoundEvidence(evidence, rewriting, clock.seconds)
 
     def _ranked(self, question: Question, query: str, by: str, k: int, clock: Clock) -> tuple[Evidence, ...]:
-        """The best documents for a query, ranked again by the text ``by``."""
+        """Retrieve the best documents for a query and rerank them by the text ``by``."""
         wanted = max(k, self.rerank.candidates if self.rerank else 0)
         with clock("retrieve"):
             found = self._retrieved(question if query == question.text else _reworded(question, query), wanted)
@@ -143,7 +141,7 @@ class Search:
         return first_usable(found, k)
 
     def _retrieved(self, question: Question, wanted: int) -> tuple[Evidence, ...]:
-        """Until so many are usable, or there are no more."""
+        """Retrieve more until enough documents are usable or there are no more."""
         asked = wanted
         while True:
             found = _flagged(self.retriever.retrieve(question, asked))
@@ -180,13 +178,13 @@ class Search:
 
 @dataclass(frozen=True)
 class FoundEvidence:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        evidence: The documents, the best first.
-        rewriting: Whether it was searched again, and why; None where the search never does.
-        seconds: What each stage took.
-        cell: How many of them are gold; None where nobody looked.
+        evidence: The documents, best first.
+        rewriting: Whether the question was rewritten, and why; None if the search never rewrites.
+        seconds: Seconds of each stage.
+        cell: Numbers of gold and other documents; None if the search is not an oracle.
     """
 
     evidence: tuple[Evidence, ...]
@@ -196,7 +194,7 @@ class FoundEvidence:
 
     @property
     def usable_first(self) -> tuple[Evidence, ...]:
-        """The documents to answer from, and behind them those that are retracted."""
+        """Usable documents first, then retracted ones."""
         return tuple(sorted(self.evidence, key=lambda hit: hit.document.retracted))
 
 
@@ -205,7 +203,7 @@ def _reworded(question: Question, query: str) -> Question:
 
 
 def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """With what is known on this machine of retractions, beside what the documents say themselves."""
+    """Mark documents that are known on this machine to be retracted."""
     known = known_retractions()
     if not known:
         return tuple(found)
@@ -213,14 +211,14 @@ def _flagged(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _is_better(new: Sufficiency, old: Sufficiency) -> bool:
-    """By relevance where both have it, else by coverage."""
+    """Compare by relevance if both have it and it differs, else by coverage."""
     if new.relevance is None or old.relevance is None or new.relevance == old.relevance:
         return new.coverage > old.coverage
     return new.relevance > old.relevance
 
 
 def first_usable(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
-    """Down to the ``k``-th usable document; where none is, as where retracted ones are asked for, the first ``k``."""
+    """Return the documents up to the ``k``-th usable one; the first ``k`` if none is usable."""
     usable = [place for place, hit in enumerate(found) if not hit.document.retracted]
     if not usable:
         return tuple(found[:k])
@@ -228,26 +226,26 @@ def first_usable(found: Sequence[Evidence], k: int) -> tuple[Evidence, ...]:
 
 
 class StandardCell(Protocol):
-    """What a question gets without an oracle."""
+    """The search of the standard cell."""
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """The signature of each stage by its name."""
+        """Signature of each stage by its name."""
         ...
 
     def find(self, question: Question, k: int) -> FoundEvidence:
-        """The evidence of a question."""
+        """Return the evidence of a question."""
         ...
 
 
 class SavedCell:
-    """The evidence of runs that were kept: a controlled oracle of a cell that was run before.
+    """The evidence of saved runs: lets a controlled oracle use a standard cell that was run before.
 
     Args:
-        folder: Of ``ask --save``.
+        folder: Folder of ``ask --save``.
 
     Raises:
-        InputError: There are no runs.
+        InputError: The folder has no runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -257,14 +255,14 @@ class SavedCell:
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """The runs by their content."""
+        """Hash of the runs."""
         return {"retriever": f"runs@{hashlib.sha256(self._file.read_bytes()).hexdigest()[:12]}"}
 
     def find(self, question: Question, k: int) -> FoundEvidence:
-        """The evidence that was kept, all of it whatever ``k`` is.
+        """Return all the saved evidence, whatever ``k`` is.
 
         Raises:
-            InputError: The runs have no such question.
+            InputError: The runs do not have this question.
         """
         found = self._runs.get(question.id)
         if found is None:
@@ -278,25 +276,28 @@ class SavedCell:
 
 @dataclass(frozen=True)
 class OracleSearch(Search):
-    """A search that gives gold documents, in their order: all there are, or as many as the standard cell has.
+    """A search that returns gold documents, in their order: all of them, or as many as the standard cell has.
 
     Attributes:
-        standard: The standard cell; None for a plain oracle.
+        standard: The standard cell; None for an oracle that is not controlled.
     """
 
     standard: StandardCell | None = None
 
     @property
     def parts(self) -> dict[str, str]:
-        """The oracle, and the stages of the standard cell behind their names."""
+        """Signatures of the oracle and of the stages of the standard cell."""
         standard: Mapping[str, str] = {} if self.standard is None else self.standard.parts
-        return {"retriever": self.retriever.signature, **{f"standard {name}": it for name, it in standard.items()}}
+        return {
+            "retriever": self.retriever.signature,
+            **{f"standard {name}": signature for name, signature in standard.items()},
+        }
 
     def find(self, question: Question, k: int, on_stage: OnStage | None = None) -> FoundEvidence:
-        """The first ``k`` gold documents, or under control as many as the standard cell of ``k`` has.
+        """Return the first ``k`` gold documents, or for a controlled oracle as many as the standard cell has for ``k``.
 
         Raises:
-            InputError: The question has no gold documents, none of them is to be had, or ``k`` is less than 1.
+            InputError: The question has no gold documents, none of them was found, or ``k`` is less than 1.
         """
         if self.standard is None:
             found = super().find(question, k, on_stage)
@@ -304,7 +305,7 @@ class OracleSearch(Search):
             return FoundEvidence(found.evidence, None, found.seconds, cell)
         clock = Clock(on_stage=on_stage)
         with clock("retrieve"):
-            # First the gold: a question without any is refused before a model rewrites it.
+            # Gold first: refuse a question without any before a model is paid to rewrite it.
             gold = super().find(question, ALL_GOLD).evidence
             retrieved = self.standard.find(question, k).usable_first
         return self._controlled(question, gold, retrieved, clock)

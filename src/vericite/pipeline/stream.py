@@ -1,4 +1,4 @@
-"""Checking an answer while it is written: a verdict as soon as its sentence has ended."""
+"""Check an answer while it is written: each verdict comes as soon as its sentence has ended."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from vericite.verify.judges.function import AnyJudge
 from vericite.verify.protocol import DEFAULT, Protocol
 
 Result = Verdict | VerificationFailure | UncitedClaim
-"""The result for a sentence: a verdict or a failure for each citation, or that it cites nothing."""
+"""Result for a sentence: a verdict or a failure for each citation, or an UncitedClaim."""
 
-_TELLING = frozenset(".!?\n]):;。！？")
-"""Characters with which a sentence or its citation may end; without one a piece of text ends nothing."""
+_ENDINGS = frozenset(".!?\n]):;。！？")
+"""Characters that can end a sentence or its citation; other text ends nothing."""
 
 
 class CheckStream:
@@ -29,8 +29,8 @@ class CheckStream:
                 print(result.claim, result)
         checked = stream.close()
 
-    A sentence is checked when the next one has begun, because a citation may follow its full stop. ``close`` checks
-    the last one, and gives what ``check`` gives for the whole text.
+    A sentence is checked when the next one begins, because a citation may follow its full stop. ``close`` checks the
+    last one and returns what ``check`` returns for the whole text.
 
     Args:
         documents: The sources, as for ``check``.
@@ -57,46 +57,46 @@ class CheckStream:
 
     @property
     def text(self) -> str:
-        """What was fed so far."""
+        """Text fed so far."""
         return self._text
 
     def feed(self, piece: str) -> list[Result]:
-        """Add a piece of the answer, and check the sentences that have ended with it.
+        """Add a piece of the answer and check the sentences that it completes.
 
         Raises:
-            InputError: The piece is no text, or the stream was closed.
+            InputError: The piece is not text, or the stream is closed.
         """
         expect_type(piece, str, "a piece of text", "Give a str")
         if self._closed is not None:
             raise InputError("expected an open stream; found one that was closed. Make another CheckStream")
-        # The first character after a sentence is what ends it, so the piece before counts as well.
+        # The first character after a sentence ends it, so look at the end of the previous text too.
         before = self._text[-4:]
         self._text += piece
-        if not piece.strip() or _TELLING.isdisjoint(before + piece):
+        if not piece.strip() or _ENDINGS.isdisjoint(before + piece):
             return []
         claims = self._answer().claims[:-1]
         return [result for claim in claims if claim not in self._known for result in self._check(claim)]
 
     async def afeed(self, piece: str) -> list[Result]:
-        """``feed`` in a thread, so that the event loop goes on."""
+        """Like ``feed``, in a thread."""
         return await asyncio.to_thread(self.feed, piece)
 
     async def results(self, pieces: AsyncIterable[str]) -> AsyncIterator[Result]:
-        """Feed all pieces of an async stream, give each result as it is reached, and close the stream."""
+        """Feed all pieces of an async stream, yield each result as soon as it is known, and close the stream."""
         async for piece in pieces:
             for result in await self.afeed(piece):
                 yield result
-        for result in await asyncio.to_thread(self._rest):
+        for result in await asyncio.to_thread(self._check_rest):
             yield result
 
     def close(self) -> CheckedAnswer:
-        """End the answer: check what is left, and give the whole as ``check`` does."""
+        """End the answer: check the rest and return what ``check`` returns for the whole text."""
         if self._closed is None:
-            self._rest()
+            self._check_rest()
         assert self._closed is not None
         return self._closed
 
-    def _rest(self) -> list[Result]:
+    def _check_rest(self) -> list[Result]:
         answer = self._answer()
         new = [result for claim in answer.claims if claim not in self._known for result in self._check(claim)]
         parts = [self._known[claim] for claim in answer.claims]

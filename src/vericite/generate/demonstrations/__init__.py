@@ -1,4 +1,4 @@
-"""Demonstrations: worked questions from training sets, chosen for each question, and never its own answer.
+"""Demonstrations: worked questions from training sets, chosen for each question; never its own answer.
 
 pool, problems = Pool.read(Path("pool.jsonl"))
 pool = decontaminate(pool, questions, Vectors.beside(pool.path, Embedder.shared()))

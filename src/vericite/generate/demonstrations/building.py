@@ -1,4 +1,4 @@
-"""Building a pool of demonstrations from training questions; a build that was interrupted goes on."""
+"""Build a pool of demonstrations from training questions. An interrupted build continues where it stopped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from vericite.text.references import parse_markers, parse_pmids, reference_key, 
 from vericite.text.terms import terms
 
 COVERED = 0.5
-"""Share of a reference answer's words that a rationale must have, where no single word is the right answer."""
+"""Minimum share of a reference answer's words that a rationale must have, if no single word is the right answer."""
 
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -77,11 +77,11 @@ class _Conclusion(BaseModel):
 
 
 class Unusable(Exception):
-    """The model replied, and what it wrote is no rationale for this answer; asked again it would write the same."""
+    """The model replied, but not with a rationale for this answer; asked again, it would write the same."""
 
 
 class NoReply(Exception):
-    """No reply came: the question can be asked again."""
+    """No reply came; the question can be asked again."""
 
 
 class WritesRationales(Protocol):
@@ -89,16 +89,16 @@ class WritesRationales(Protocol):
 
     @property
     def llm(self) -> LLM:
-        """Who is asked."""
+        """The model that is asked."""
         ...
 
     @property
     def signature(self) -> str:
-        """For what made a demonstration."""
+        """Signature, recorded with each demonstration."""
         ...
 
     async def write(self, question: Question, documents: Sequence[Document]) -> str:
-        """A rationale with its citations, which comes to the right answer; see ``RationaleWriter``."""
+        """Write a rationale with citations that leads to the right answer; see ``RationaleWriter``."""
         ...
 
 
@@ -107,7 +107,7 @@ class RationaleWriter:
 
     Args:
         llm: The model.
-        tokens: Room for a reply.
+        tokens: Maximum length of a reply.
     """
 
     def __init__(self, llm: LLM, tokens: int = 1024) -> None:
@@ -116,17 +116,17 @@ class RationaleWriter:
 
     @property
     def signature(self) -> str:
-        """The prompts' version and hash, and the model."""
+        """Version and hash of the prompts, and the model."""
         fixed = canonical([_WRITE.signature, _READ.signature, NOTICE, _FORMS, COVERED])
         return f"{signed(_WRITE.name, fixed)}:{self.llm.signature}(temperature=0, max_tokens={self._tokens})"
 
     async def write(self, question: Question, documents: Sequence[Document]) -> str:
-        """A rationale with its citations, which comes to the right answer.
+        """Write a rationale with citations that leads to the right answer.
 
         Raises:
-            Unusable: What the model wrote cites what is not there, or comes to another answer.
+            Unusable: The rationale cites what does not exist, or leads to another answer.
             NoReply: No reply came.
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         given = {
             "question": as_block("question", question.text),
@@ -168,14 +168,12 @@ class RationaleWriter:
         found = await ask_for(complete, ChatRequest(messages, max_tokens=self._tokens), kind, check)
         if not isinstance(found, CallFailure):
             return found.value
-        # A reply that came and could not be used would come again; none that came may come yet.
-        raise (
-            Unusable("the reply is none that can be used") if isinstance(last[0], Completion) else NoReply(found.reason)
-        )
+        # A model repeats an unusable reply, but a call that failed may succeed later.
+        raise (Unusable("the reply cannot be used") if isinstance(last[0], Completion) else NoReply(found.reason))
 
 
 def comes_to(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -> bool:
-    """Whether an answer is the right one: its label, or every item by one of its synonyms."""
+    """Whether an answer is right: it has the label, or every item by one of its synonyms."""
     if label is not None:
         return re.findall(r"[a-z]+", answer.lower())[:1] == [label]
     words = f" {normal(answer)} "
@@ -183,7 +181,7 @@ def comes_to(answer: str, label: Label | None, exact: Sequence[Sequence[str]]) -
 
 
 def _right_answer(question: Question) -> str:
-    """The right answer as the model is given it."""
+    """Return the right answer as the model is given it."""
     exact = "; ".join(item[0] for item in question.gold_exact if item)
     return "\n".join(filter(None, (exact, *question.gold_ideal[:1])))
 
@@ -212,7 +210,7 @@ def _cited(item: _Statement) -> str:
 
 
 MOST_DOCUMENTS = 3
-"""Documents an exemplar shows by default: four of it are then about as long as twelve abstracts."""
+"""Default number of documents of an exemplar: four exemplars are then about as long as twelve abstracts."""
 
 
 class LeftOut(Record):
@@ -227,13 +225,13 @@ class LeftOut(Record):
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did.
+    """The result of a build.
 
     Attributes:
-        made: Exemplars it made.
-        before: Questions that were done before.
-        left_out: By reason, questions that make none, those of before among them.
-        failed: By id, why a question could not be tried; the next build tries it again.
+        made: Number of exemplars made.
+        before: Number of questions that were done before.
+        left_out: Number of questions that make no exemplar, by reason, including earlier builds.
+        failed: Why a question could not be tried, by id; the next build tries it again.
     """
 
     made: int
@@ -267,25 +265,24 @@ def build_pool(
 ) -> Built:
     """Make exemplars of training questions and add them to a file.
 
-    A line is on disk before the next question's is written. Questions that the file has, and those that were left out
-    (``to`` with ``.left-out`` behind it), are not tried again; a last line that was torn is.
+    Each line is on disk before the next is written. Questions in the file, and those that were left out (``to`` with
+    the suffix ``.left-out``), are not tried again. An incomplete last line is made again.
 
     Args:
-        questions: With their gold documents and answers. None may be of a test set.
-        evidence: Gives a question its gold documents, or what a search finds; ``InputError`` where that is not to be
-            had.
-        to: The pool's file.
-        writer: Who writes rationales; None to have none.
-        most: Documents an exemplar shows.
-        progress: Told after each question.
-        found_by: What searched, where the documents were found and not known: the first ones are then shown, as they
-            rank, whether they answer the question or not.
-        quoting: Without a writer: the cited reference answer is the rationale too.
+        questions: Training questions with gold documents and answers; never those of a test set.
+        evidence: Returns a question's gold documents, or what a search finds. Raises ``InputError`` if it cannot.
+        to: File of the pool.
+        writer: Writes rationales; None makes none.
+        most: Maximum number of documents of an exemplar.
+        progress: Called after each question.
+        found_by: Name of the search, if the documents were searched for. The first ones are then shown in their rank,
+            whether they answer the question or not.
+        quoting: Without a writer, use the cited reference answer as the rationale too.
 
     Raises:
-        InputError: The file is no pool, or was made in another way, or from other questions of the same ids.
-        LLMAccessError: Every call to the language model would fail alike. What was made before is in the file.
-        EntrezAccessError: The same of NCBI.
+        InputError: The file is not a pool, or was made with other settings or from other questions with the same ids.
+        LLMAccessError: No call to the language model can succeed. The file keeps what was made before.
+        EntrezAccessError: The same for NCBI.
     """
     if most < 1:
         raise InputError(f"expected exemplars to show at least 1 document; found {most}. Raise it.")
@@ -307,7 +304,7 @@ def build_pool(
 
 
 class _Build:
-    """One build: what is there already, and how the rest is made."""
+    """One build: the existing lines, and how the rest is made."""
 
     def __init__(
         self,
@@ -339,13 +336,13 @@ class _Build:
 
     @property
     def state(self) -> Built:
-        """What was done so far."""
+        """Return what was done so far."""
         return Built(self.made, self._before, self.left_out, self.failed)
 
     def run(
         self, questions: Iterable[Question], evidence: Callable[[Question], Sequence[Document]]
     ) -> Iterator[Exemplar | LeftOut | _Failed]:
-        """What becomes of each question that is not done."""
+        """Yield the result of each question that is not done."""
         tasks = (self._task(question, evidence) for question in questions if not self._is_done(question))
         if self._writer is not None:
             yield from self._writer.llm.each(tasks, self._reasoned)
@@ -425,24 +422,24 @@ class _Build:
 
 
 def _final(question: Question) -> str | None:
-    """The right answer in a word, an item's first name for each item; else the reference answer."""
+    """Return the right answer in a word, or the first name of each item; else the reference answer."""
     exact = "; ".join(item[0] for item in question.gold_exact if item)
     return exact or next((answer for answer in question.gold_ideal if answer.strip()), None)
 
 
 class EvaluatedWriter:
-    """Asks a language model as at evaluation, without demonstrations, and keeps the reasoning before a right answer.
+    """Asks a language model as in the evaluation, without demonstrations; keeps reasoning that ends in a right answer.
 
-    So section 4 of Reason and Verify has it. The model sees the question, the documents that the search finds and the
-    prompt that it will see at evaluation, and not the right answer: unless a verbatim prompt has the slot ``{answer}``,
-    for those who read the paper so.
+    This is section 4 of Reason and Verify. The model sees the question, the documents that the search finds and the
+    prompt of the evaluation, but not the right answer. A verbatim prompt may show it with the slot ``{answer}``, which
+    is another reading of the paper.
 
     Args:
         llm: The model.
         prompt: The prompt of the evaluation, which ends in a final answer.
 
     Raises:
-        InputError: The prompt asks for no final answer, so that nobody could tell whether it is right.
+        InputError: The prompt asks for no final answer, so it cannot be checked.
     """
 
     def __init__(self, llm: LLM, prompt: AnswerPrompt) -> None:
@@ -456,16 +453,16 @@ class EvaluatedWriter:
 
     @property
     def signature(self) -> str:
-        """The prompt of the evaluation, the model, and that only right answers are kept."""
+        """The prompt of the evaluation and the model; only right answers are kept."""
         return f"as evaluated, right answers: {self._generator.signature}"
 
     async def write(self, question: Question, documents: Sequence[Document]) -> str:
-        """What the model reasons before its final answer.
+        """Return the model's reasoning before its final answer.
 
         Raises:
-            Unusable: It gives another answer or none, or cites what is not there.
+            Unusable: The model gives another answer or none, or cites what does not exist.
             NoReply: No reply came.
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: No call can succeed, for example because the key is wrong.
         """
         evidence = [
             Evidence(document=document, rank=rank, score=1 / rank, retriever="demonstration")
@@ -484,7 +481,7 @@ class EvaluatedWriter:
             raise Unusable("the model comes to another answer")
         if any(citation.dangling for claim in answer.claims for citation in claim.citations):
             raise Unusable("the model cites a document that is not there")
-        # A verbatim reply is kept as it stands, its final answer with it.
+        # A verbatim reply is kept as it stands, with its final answer.
         rationale = read_final_answer(answer.text, prompt.options, question.type).body
         if not any(map(str.isalnum, rationale)):
             raise Unusable("the model gives no reasoning before its answer")

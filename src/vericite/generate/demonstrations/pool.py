@@ -1,4 +1,4 @@
-"""The pool: worked questions in a JSON Lines file, which demonstrations are taken from."""
+"""The pool: worked questions in a JSON Lines file, from which demonstrations are taken."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Label = Literal["yes", "no", "maybe"]
 
 
 class Exemplar(Record):
-    """A question of a training set with its evidence, and its right answer as models are to write it.
+    """A question of a training set with its evidence, and its right answer in the form that models should write.
 
-    Markers ``[n]`` are ``documents[n - 1]``. ``answer`` is cited sentences, ``rationale`` cited reasoning made by a
-    model, and ``final`` what that comes to, in a word where there is one. An exemplar has an answer, or a rationale
-    with its final answer, or all. ``articles`` names everything that its evidence was chosen from, as ``reference_key``
-    writes it; ``made_by`` says what made which part.
+    Markers ``[n]`` are ``documents[n - 1]``. ``answer`` has cited sentences, ``rationale`` cited reasoning of a model,
+    and ``final`` the answer it leads to, in one word if possible. An exemplar has an answer, or a rationale with its
+    final answer, or both. ``articles`` names everything that its evidence was chosen from, in the form of
+    ``reference_key``; ``made_by`` says what made which part.
     """
 
     schema_version: int = Field(default=SCHEMA_VERSION, ge=1, le=SCHEMA_VERSION)
@@ -69,14 +69,14 @@ class Exemplar(Record):
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The names of its articles and of the documents that it shows."""
+        """Names of its articles and of the documents that it shows."""
         return frozenset(self.articles) | document_keys(self.documents)
 
     def shown_in(self, prompt: AnswerPrompt | None = None) -> Demonstration | None:
-        """As a prompt shows it; None where it lacks what the prompt asks for.
+        """Convert to a demonstration for a prompt; None if the exemplar lacks what the prompt asks for.
 
-        A prompt that ends in a final answer is shown the rationale and that, by its letter where the prompt has
-        options; any other the cited answer, and the rationale where it has a place for one.
+        A prompt that ends in a final answer is shown the rationale and the final answer, by its letter if the prompt
+        has options. Other prompts are shown the cited answer, and the rationale if they have a place for it.
         """
         reasons = prompt is not None and "{rationale}" in (prompt.demonstration or "")
         answer = self.answer
@@ -96,16 +96,16 @@ class Exemplar(Record):
 
 @dataclass(frozen=True)
 class Removed:
-    """What a pool lost because the questions to be asked hold it; each exemplar is counted once, by the first rule.
+    """Exemplars removed because of the questions to be asked; each is counted once, by the first rule that applies.
 
     Attributes:
-        questions: How many questions it was compared with.
-        id: Exemplars with the id of one of them.
-        article: Those that share a document with one: by PMID, DOI, or id.
-        text: Those with the same words.
-        near: Those whose vectors are near.
-        threshold: From which cosine on.
-        embedder: Whose vectors.
+        questions: Number of questions compared.
+        id: Exemplars with the same id.
+        article: Exemplars that share a document, by PMID, DOI or id.
+        text: Exemplars with the same words.
+        near: Exemplars with similar vectors.
+        threshold: Minimum cosine of similar vectors.
+        embedder: The embedder of the vectors.
     """
 
     questions: int
@@ -118,7 +118,7 @@ class Removed:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of exemplars removed."""
         return self.id + self.article + self.text + self.near
 
     @property
@@ -132,11 +132,11 @@ class Removed:
 
 @dataclass(frozen=True)
 class Pool:
-    """Exemplars, in the order of their ids whatever the order of the file.
+    """Exemplars, ordered by id.
 
     Attributes:
-        exemplars: Each with an id of its own.
-        path: The file they are from; vectors are kept beside it.
+        exemplars: The exemplars, with distinct ids.
+        path: Their file; vectors are stored next to it.
         removed: What was removed so far, and why.
     """
 
@@ -146,10 +146,10 @@ class Pool:
 
     @classmethod
     def of(cls, exemplars: Iterable[Exemplar], path: Path | None = None) -> Self:
-        """A pool of these.
+        """Make a pool of exemplars.
 
         Raises:
-            InputError: Two have the same id.
+            InputError: Two exemplars have the same id.
         """
         found: dict[str, Exemplar] = {}
         for exemplar in exemplars:
@@ -162,10 +162,10 @@ class Pool:
 
     @classmethod
     def read(cls, path: Path) -> tuple[Self, list[RecordError]]:
-        """The pool in a file, and what was wrong with the lines that are none of it.
+        """Read a pool from a file. Also return the problems with its lines.
 
         Raises:
-            InputError: The file cannot be read, or holds no exemplar at all.
+            InputError: The file cannot be read, or has no exemplar at all.
         """
         found: dict[str, Exemplar] = {}
         problems: list[RecordError] = []
@@ -188,7 +188,7 @@ class Pool:
 
     @cached_property
     def signature(self) -> str:
-        """How many there are, a hash of all that they hold, and what was removed before."""
+        """Number of exemplars, a hash of their content, and what was removed."""
         digest = hashlib.sha256()
         for exemplar in self.exemplars:
             digest.update(to_json(exemplar).encode())
@@ -197,13 +197,13 @@ class Pool:
 
 
 def document_keys(documents: Sequence[Document]) -> frozenset[str]:
-    """All names that documents go by."""
+    """Return all identifiers of documents."""
     names = (name for document in documents for name in (document.id, document.pmid, document.doi, document.pmcid))
     return frozenset(reference_key(name) for name in names if name)
 
 
 def label_of(question: Question) -> Label | None:
-    """Yes, no or maybe, where that is the right answer."""
+    """Return yes, no or maybe if that is the right answer."""
     if question.type not in (None, "yesno") or len(question.gold_exact) != 1:
         return None
     synonyms = {synonym.strip().lower() for synonym in question.gold_exact[0]}
@@ -211,19 +211,19 @@ def label_of(question: Question) -> Label | None:
 
 
 def normal(text: str) -> str:
-    """What two wordings of one question have in common: its words without capitals, signs, stopwords and plurals."""
+    """Normalize a question: words without capitals, signs, stopwords and plurals."""
     return " ".join(terms(text)) or " ".join(text.lower().split())
 
 
 ATTRIBUTION = "gold-answer.v1"
-"""Signature of the rules; it changes whenever they would cite otherwise."""
+"""Signature of the citing rules; changes whenever they would cite differently."""
 
 SHARE = 0.6
-"""Share of a sentence's words that one sentence of the document must have.
+"""Minimum share of a sentence's words in one sentence of the document.
 
-Of 120 reference answers of BioASQ's training questions 113 keep a sentence at 0.6 (115 at 0.5, 108 at 0.7), and the
-bundled verifier finds 172 of the 179 sentences supported by the document they cite then (175 of 182, 167 of 172). Their
-documents were in part put together from the gold snippets, which makes this look easier than it is.
+Of 120 reference answers of BioASQ's training questions, 113 keep a sentence at 0.6 (0.5: 115, 0.7: 108). The bundled
+verifier finds 172 of the 179 sentences supported by the document that they then cite (175 of 182, 167 of 172). This
+looks easier than it is, because some of the documents were put together from the gold snippets.
 """
 
 _FEWEST = 3
@@ -233,21 +233,21 @@ _BARE = re.compile(r"(yes|no|maybe)[.,!]?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Attributed:
-    """A sentence of a gold answer, and the place of its source among the documents; None where it has none."""
+    """A sentence of a gold answer, and the index of its source among the documents; None without a source."""
 
     text: str
     source: int | None
 
 
 class PoolDocuments:
-    """Documents that sentences are looked for in."""
+    """Documents to search for the sources of sentences."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._sentences = [_words(document) for document in documents]
         self._numbers = [frozenset(_NUMBER.findall(document.titled_text)) for document in documents]
 
     def best(self, sentence: str) -> int | None:
-        """The place of the document with the most of a sentence's words in one sentence, and all its numbers."""
+        """Return the document with most of a sentence's words in one sentence, and all its numbers."""
         words = frozenset(terms(sentence))
         numbers = set(_NUMBER.findall(sentence))
         if len(words) < _FEWEST:
@@ -261,15 +261,15 @@ class PoolDocuments:
 
 
 def attributed(answer: str, documents: Sequence[Document]) -> list[Attributed]:
-    """The sentences of a gold answer with their sources."""
+    """Return the sentences of a gold answer with their sources."""
     sources = PoolDocuments(documents)
     found: list[Attributed] = []
     front = ""
     for span in split_sentences(answer):
-        # What looks like a citation already would be read as one of ours.
+        # Text that looks like a citation would be parsed as one of ours.
         text = without_marks(re.sub(r"\s+", " ", answer[span.slice]))
         if _BARE.fullmatch(text):
-            # "Yes." has no source of its own; it is shown with that of the sentence that says why.
+            # "Yes." has no source of its own; it is joined to the sentence that says why.
             front = f"{text.rstrip('.,!')}: "
             continue
         source = sources.best(text)
@@ -279,7 +279,7 @@ def attributed(answer: str, documents: Sequence[Document]) -> list[Attributed]:
 
 
 def evidence_for(answers: Sequence[str], documents: Sequence[Document], most: int) -> tuple[Document, ...]:
-    """The documents to show: those that the gold answers rest on, then the first others, in their given order."""
+    """Return the documents to show: those that the gold answers rest on, then others, in their given order."""
     counts = Counter(
         sentence.source
         for answer in answers
@@ -291,7 +291,7 @@ def evidence_for(answers: Sequence[str], documents: Sequence[Document], most: in
 
 
 def cited_answer(answers: Sequence[str], documents: Sequence[Document]) -> str | None:
-    """The first gold answer of which any sentence has a source, with its citations; None where there is none."""
+    """Return the first gold answer with a source for any sentence, with its citations; None if there is none."""
     for answer in answers:
         cited = [
             _cited_sentence(sentence.text, sentence.source)

@@ -1,4 +1,4 @@
-"""Which demonstrations a question is shown with. Whatever is random is so by seed, and by no pool's order."""
+"""Choose the demonstrations for a question. Random choices depend on the seed, not on the order of the pool."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Array = NDArray[np.float32]
 
 
 class Vectors:
-    """Vectors by the hash of their texts. Those of a pool are kept in a file, others for as long as this object.
+    """Vectors by the hash of their texts. Those of a pool are stored in a file, others only in this object.
 
-    A file that is damaged or of another embedder is made anew; one that cannot be written costs a warning.
+    A file that is damaged or of another embedder is computed again; a file that cannot be written causes a warning.
     """
 
     def __init__(self, embedder: Embeds, file: Path | None = None) -> None:
@@ -44,16 +44,16 @@ class Vectors:
 
     @classmethod
     def beside(cls, pool: Path | None, embedder: Embeds) -> Vectors:
-        """Those of a pool in a file: ``pool.jsonl`` has ``pool.jsonl.vectors.npz`` beside it."""
+        """Open the vectors of a pool, stored next to its file: ``pool.jsonl.vectors.npz`` for ``pool.jsonl``."""
         return cls(embedder, None if pool is None else pool.with_name(f"{pool.name}.vectors.npz"))
 
     @property
     def signature(self) -> str:
-        """The embedder's."""
+        """Signature of the embedder."""
         return self._embedder.signature
 
     def of(self, texts: Sequence[str], keep: bool = False) -> Array:
-        """One row a text; with ``keep`` the file holds these, and only these, afterwards."""
+        """Return one row per text; with ``keep``, the file holds exactly these afterwards."""
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         absent = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         fresh = self._embedder.embed(absent.values())
@@ -91,24 +91,24 @@ def _write(file: Path, signature: str, rows: dict[bytes, Array]) -> None:
 
 
 NEAR = 0.9
-"""Cosine from which two questions count as one.
+"""Minimum cosine of two questions that count as the same.
 
-Measured with the bundled embedder on the 1.4 million pairs of 1,692 questions of BioASQ (no test sets). Of the 50 pairs
-from 0.90 up 64 % rest on a common article, of the 23 from 0.88 to 0.90 39 %, of the 68 from 0.85 to 0.88 29 %, of those
-from 0.80 to 0.85 13 %, and of those from 0.70 to 0.75 0.5 %.
+Measured with the bundled embedder on the 1.4 million pairs of 1,692 questions of BioASQ (no test sets). These shares
+of pairs rest on a common article: from 0.90, 64 % (of 50 pairs); from 0.88 to 0.90, 39 % (23); from 0.85 to 0.88, 29 %
+(68); from 0.80 to 0.85, 13 %; from 0.70 to 0.75, 0.5 %.
 """
 
 _BLOCK = 1024
 
 
 def decontaminate(pool: Pool, questions: Iterable[Question], vectors: Vectors, near: float = NEAR) -> Pool:
-    """The pool without exemplars that share an id, an article or, nearly, the words with a question to be asked.
+    """Remove exemplars that share an id, an article or nearly the same words with a question to be asked.
 
-    The articles are those of the questions' ``gold_documents``; what is found for a question later goes to
-    ``Selector.choose``. The counts are in the pool's ``removed``, and so in its signature.
+    Articles are those of the questions' ``gold_documents``; articles that are found later go to ``Selector.choose``.
+    The counts are in the pool's ``removed``, and so in its signature.
 
     Raises:
-        InputError: ``near`` is no cosine above 0.
+        InputError: ``near`` is not a cosine above 0.
     """
     if not 0 < near <= 1:
         raise InputError(f"expected near to be above 0 and at most 1; found {near:g}. Correct it.")
@@ -141,7 +141,7 @@ def decontaminate(pool: Pool, questions: Iterable[Question], vectors: Vectors, n
 
 
 def _near(pool: Pool, texts: list[str], vectors: Vectors, near: float) -> NDArray[np.bool_]:
-    """Which exemplars are near to any of the texts."""
+    """Return which exemplars are similar to any of the texts."""
     found = np.zeros(len(pool), dtype=np.bool_)
     if not texts or not len(pool):
         return found
@@ -157,7 +157,7 @@ Way = Literal["static", "similar", "similar+diverse", "label-balanced"]
 MOST_SHOTS = 4
 
 _CANDIDATES = 100
-"""The nearest ones, among which those that repeat each other least are looked for."""
+"""Number of nearest exemplars from which diverse ones are chosen."""
 
 
 @dataclass(frozen=True)
@@ -165,16 +165,16 @@ class Selection:
     """How demonstrations are chosen.
 
     Attributes:
-        way: ``static``: the first by seed, the same for all questions. ``similar``: the nearest to the question in
-            meaning. ``similar+diverse``: the same, less like each other. ``label-balanced``: the nearest of each label,
-            as many of one as of any other; where they do not come out even, the nearer label has one more.
-        shots: How many, 0 to 4.
-        fewest: How many there must be: where similarity or labels give fewer they are filled up by seed. None for
-            ``shots``.
-        seed: Of what is random.
-        least: Cosine to the question below which nothing counts as similar.
-        diversity: Weight of being unlike those already chosen, against being like the question.
-        near: Cosine to the question from which an exemplar would give it away; only ways that compare use it.
+        way: ``static``: the same for all questions, drawn by seed. ``similar``: the most similar to the question.
+            ``similar+diverse``: similar to the question and unlike each other. ``label-balanced``: the most similar of
+            each label, in equal numbers; if that is not possible, the nearer label has one more.
+        shots: Number of demonstrations, 0 to 4.
+        fewest: Minimum number; if similarity or labels give fewer, the rest is drawn by seed. Default: ``shots``.
+        seed: Seed for random choices.
+        least: Minimum cosine to the question.
+        diversity: Weight of diversity against similarity to the question.
+        near: Drop exemplars more similar to the question than this, as they would give it away. Only for ways that
+            compare with the question.
     """
 
     way: Way = "static"
@@ -201,42 +201,42 @@ class Selection:
 
     @property
     def needed(self) -> int:
-        """How many there must be."""
+        """Minimum number of demonstrations."""
         return self.shots if self.fewest is None else self.fewest
 
     @property
     def compares(self) -> bool:
-        """Whether it goes by likeness to the question."""
+        """Whether the way compares exemplars with the question."""
         return self.way != "static"
 
     @property
     def signature(self) -> str:
-        """The way, the shots, the seed, and what else is not the usual."""
+        """The way, the shots, the seed, and the settings that differ from their defaults."""
         changed = (
             f", {name}={value:g}"
             for name, value in asdict(self).items()
             if name not in ("way", "shots", "seed") and value != getattr(Selection, name)
         )
-        # By seed until it went by similarity: pools and runs made then are of another kind.
+        # Earlier, label-balanced drew by seed: pools and runs made then are of another kind.
         way = "label-balanced.v2" if self.way == "label-balanced" else self.way
         return f"{way}, shots={self.shots}, seed={self.seed}{''.join(changed)}"
 
 
 class PoolSelector:
-    """Chooses from a pool.
+    """Chooses demonstrations from a pool.
 
-    What has the question's id, its words, or an article of its evidence is never chosen, whether or not the pool was
-    decontaminated. Two with the same words are not chosen together. Ways that compare show the most similar last,
-    nearest to the question; ``static`` keeps the order of the seed.
+    An exemplar with the question's id, its words, or an article of its evidence is never chosen, even if the pool was
+    not decontaminated. Two with the same words are not chosen together. Ways that compare show the most similar last,
+    closest to the question; ``static`` keeps the order of the seed.
 
     Args:
-        pool: Where from.
-        selection: How.
-        prompt: What they are to be shown in; only exemplars that have what it asks for are chosen.
-        vectors: Whose likeness; None for the bundled embedder's, kept beside the pool's file.
+        pool: The pool.
+        selection: How to choose.
+        prompt: The prompt to show them in; only exemplars that have what it asks for are chosen.
+        vectors: Vectors to compare. None: those of the bundled embedder, stored next to the pool's file.
 
     Raises:
-        InputError: The pool has fewer than are needed, or the prompt takes none.
+        InputError: The pool has too few exemplars, or the prompt takes none.
     """
 
     def __init__(
@@ -263,23 +263,23 @@ class PoolSelector:
         self._rows = np.zeros((0, 0), dtype=np.float32)
         if selection.compares and selection.shots:
             self._vectors = vectors or Vectors.beside(pool.path, Embedder.shared())
-            # All of the pool's, so that the file beside it serves every prompt and seed.
+            # Vectors of the whole pool, so that the file serves every prompt and seed.
             rows = self._vectors.of([exemplar.question for exemplar in pool.exemplars], keep=True)
             self._rows = rows[[demonstration is not None for _, demonstration in shown]]
 
     @property
     def signature(self) -> str:
-        """How, from which pool, less what was removed of it, and by whose likeness."""
+        """The way, the pool, what was removed from it, and the embedder."""
         if not self.selection.shots:
             return "demonstrations.v1(none)"
         by = f", {self._vectors.signature}" if self._vectors else ""
         return f"demonstrations.v1({self.selection.signature}, {self._pool.signature}{by})"
 
     def choose(self, question: Question, evidence_pmids: Collection[str] = ()) -> tuple[Demonstration, ...]:
-        """The demonstrations for a question.
+        """Choose the demonstrations for a question.
 
         Raises:
-            InputError: Fewer are left than are needed.
+            InputError: Too few are left.
         """
         if not self.selection.shots:
             return ()
@@ -300,7 +300,7 @@ class PoolSelector:
         return tuple(self._demonstrations[place] for place in chosen)
 
     def _lot(self, name: str) -> bytes:
-        """A number drawn for a name: what others there are does not change it."""
+        """Draw a number for an id; it does not depend on the other ids."""
         return hashlib.sha256(f"{self.selection.seed}\0{name}".encode()).digest()
 
     def _barred(self, question: Question, evidence: Collection[str], likeness: Array | None) -> frozenset[int]:
@@ -312,7 +312,7 @@ class PoolSelector:
         return frozenset(barred)
 
     def _distinct(self, places: Iterable[int], barred: frozenset[int], most: int) -> list[int]:
-        """The first of these that may be shown together."""
+        """Return the first of these that may be shown together."""
         chosen: dict[str, int] = {}
         for place in places:
             if len(chosen) == most:
@@ -322,7 +322,7 @@ class PoolSelector:
         return list(chosen.values())
 
     def _ruled(self, barred: frozenset[int], likeness: Array | None) -> Iterable[int]:
-        """What the way gives, the best first."""
+        """Return what the way gives, best first."""
         if likeness is None:
             return self._by_seed
         if self.selection.way == "similar":
@@ -334,7 +334,7 @@ class PoolSelector:
         )
 
     def _balanced(self, barred: frozenset[int], likeness: Array) -> Iterator[int]:
-        """In rounds the nearest of each label; exemplars without a label take no part."""
+        """Yield the nearest of each label in rounds, without exemplars that have no label."""
         queues: dict[str, deque[int]] = {}
         for place in self._nearest(likeness):
             label = self._exemplars[place].label
@@ -353,7 +353,7 @@ class PoolSelector:
             queues = {label: queue for label, queue in queues.items() if queue}
 
     def _diverse(self, barred: frozenset[int], likeness: Array) -> Iterator[int]:
-        """Maximal marginal relevance among the nearest."""
+        """Yield by maximal marginal relevance among the nearest."""
         weight = self.selection.diversity
         left = [place for place in self._nearest(likeness) if place not in barred][:_CANDIDATES]
         rows, near = self._rows[left], likeness[left]
@@ -366,13 +366,13 @@ class PoolSelector:
             repeats = np.maximum(repeats, rows @ rows[best])
 
     def _nearest(self, likeness: Array) -> list[int]:
-        """What is similar, the nearest first."""
+        """Return similar exemplars, nearest first."""
         order = np.argsort(-likeness, kind="stable")
         return order[: int((likeness >= self.selection.least).sum())].tolist()
 
 
 def _barring(exemplars: list[Exemplar], texts: list[str]) -> dict[str, list[int]]:
-    """What of a question bars which exemplars."""
+    """Index the exemplars by what bars them: ids, words and articles of a question."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for place, (exemplar, text) in enumerate(zip(exemplars, texts, strict=True)):
         for mark in (f"id\0{exemplar.id}", f"text\0{text}", *exemplar.keys):

@@ -1,4 +1,4 @@
-"""Repair: an answer whose citations the verifier rejects is mended before the user sees it."""
+"""Repair an answer whose citations the verifier rejects, before the user sees it."""
 
 from vericite.pipeline.repair.repairer import ROUNDS, Repairer, SentenceRewriter
 

@@ -1,4 +1,4 @@
-"""Rejected sentences, what is wrong with each, and what it may become; the verifier decides."""
+"""Rejected sentences, what is wrong with each, and proposals to repair it. The verifier decides."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ from vericite.verify.checks.words import plain
 from vericite.verify.verifier import ClaimsToJudge, Verifier, weighted_overlap
 
 State = Literal["sound", "loose", "broken", "uncited", "left"]
-"""Nothing is wrong; some citations are, and others are not; all are; there is none; it could not be judged."""
+"""Nothing is wrong; some citations are wrong; all are wrong; there are none; it could not be judged."""
 
 LOWERED = "lowered by a check"
-"""What a verdict calls itself where the judge agreed with a claim and a check beside it did not."""
+"""Native label of a verdict where the judge agreed with a claim and a check did not."""
 
 _Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A sentence and what was found of it.
+    """A sentence and what is wrong with it.
 
     Attributes:
-        number: Of the claim in its answer.
+        number: Index of the claim in its answer.
         claim: The claim.
         state: Whether it needs repair.
-        kept: Of a loose one, the documents that it goes on citing.
+        kept: Documents that a loose sentence continues to cite.
         why: What is wrong, or why it was not judged.
-        against: Whether a document that it cites says otherwise.
-        opposing: The passages of cited documents that contradict it.
+        against: Whether a cited document says otherwise.
+        opposing: Passages of cited documents that contradict it.
     """
 
     number: int
@@ -71,10 +71,10 @@ class Diagnosis:
 
 
 def diagnoses(answer: Answer, checked: CheckedAnswer) -> list[Diagnosis]:
-    """The condition of each claim.
+    """Diagnose each claim.
 
     Raises:
-        InputError: These are not the verdicts on this answer.
+        InputError: The verdicts are on another text.
     """
     verdicts: dict[_Place, list[Verdict]] = {_place(claim): [] for claim in answer.claims}
     failures: dict[_Place, list[VerificationFailure]] = {place: [] for place in verdicts}
@@ -139,13 +139,13 @@ def _why(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a sentence may become.
+    """A proposed repair of a sentence.
 
     Attributes:
-        action: What that is called.
-        text: Its words.
-        documents: What it would cite.
-        by: Whose words they are, where they are not its own.
+        action: Name of the action.
+        text: The new words.
+        documents: The documents to cite.
+        by: Author of the words, if they are not the sentence's own.
     """
 
     action: RepairAction
@@ -156,12 +156,12 @@ class Proposal:
 
 @dataclass
 class RejectedSentence:
-    """A sentence to be mended.
+    """A sentence to repair.
 
     Attributes:
-        answer: The answer that it is in.
+        answer: The answer of the sentence.
         condition: What is wrong with it.
-        chosen: What it becomes; None as long as nothing was found.
+        chosen: The chosen repair; None until one is found.
     """
 
     answer: Answer
@@ -175,18 +175,18 @@ class RejectedSentence:
 
     @property
     def usable(self) -> tuple[Document, ...]:
-        """The answer's documents that may be cited: those that are not retracted."""
+        """Documents of the answer that may be cited: those that are not retracted."""
         return tuple(document for document in self.answer.documents if not document.retracted)
 
     @property
     def cited(self) -> tuple[Document, ...]:
-        """Those of them that the sentence cites."""
+        """Usable documents that the sentence cites."""
         own = {citation.document for citation in self.claim.citations}
         return tuple(document for document in self.usable if document.id in own)
 
 
 def supported(verifier: Verifier, asked: Sequence[tuple[RejectedSentence, Sequence[Proposal]]]) -> list[list[bool]]:
-    """Whether the verifier supports each proposal by all that it would cite."""
+    """Return whether the verifier supports each proposal by all documents that it would cite."""
     batches = [_claims(rejected_sentence.answer, proposals) for rejected_sentence, proposals in asked]
     return [
         [bool(results) and all(map(_is_supported, results)) for results in by_claim]
@@ -201,12 +201,12 @@ def _is_supported(result: Verdict | VerificationFailure) -> bool:
 def _claims(answer: Answer, proposals: Sequence[Proposal]) -> ClaimsToJudge:
     documents = {document.id: document for proposal in proposals for document in proposal.documents}
     places = {id: place for place, id in enumerate(documents)}
-    claims = ((it.text, tuple(places[document.id] for document in it.documents)) for it in proposals)
+    claims = ((proposal.text, tuple(places[document.id] for document in proposal.documents)) for proposal in proposals)
     return ClaimsToJudge(tuple(documents.values()), tuple(claims), answer.question)
 
 
 class SimilarSentence(NamedTuple):
-    """A sentence of a document, and the share of another's words that it has, rare ones counting more."""
+    """A sentence of a document, and its share of another sentence's words, weighted by rarity."""
 
     overlap: float
     text: str
@@ -214,7 +214,7 @@ class SimilarSentence(NamedTuple):
 
 
 def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[SimilarSentence]:
-    """The sentences of the documents, the most similar first, without those that speak to their reader."""
+    """Return the sentences of the documents, most similar first, without those that address the reader."""
     found = [(text, document) for document in documents for _, text in _sentences(document)]
     overlaps = weighted_overlap(claim, [text for text, _ in found])
     told = [
@@ -224,7 +224,7 @@ def similar_sentences(claim: str, documents: Sequence[Document]) -> Iterator[Sim
 
 
 def _sentences(document: Document) -> Iterator[tuple[Span, str]]:
-    """Where each sentence stands, and its text without reference marks."""
+    """Yield the span of each sentence, and its text without reference marks."""
     sentences = document_sentences(document)
     orders = instructing(document, sentences)
     for sentence in sentences:
@@ -239,33 +239,33 @@ _GAP = re.compile(r"[^\S\n]*")
 
 @dataclass(frozen=True)
 class Edit:
-    """What becomes of a sentence: its words, None where it goes, and the documents it cites."""
+    """The edit of a sentence: its new text (None: deleted) and the documents that it cites."""
 
     text: str | None
     documents: tuple[Document, ...] = ()
 
 
 def is_orderly(answer: Answer) -> bool:
-    """Whether the claims follow each other in the text, so that one can be changed without another."""
-    return all(one.span.end <= other.span.start for one, other in pairwise(answer.claims))
+    """Whether the claims follow each other in the text, so that each can be changed without the others."""
+    return all(claim.span.end <= following.span.start for claim, following in pairwise(answer.claims))
 
 
 def stands_alone(text: str) -> bool:
-    """Whether a reader of answers takes this for one sentence without a citation, all of it."""
+    """Whether the parser of answers takes this as exactly one sentence without a citation."""
     claims = parse_answer("sentence", text, ()).claims
     return len(claims) == 1 and claims[0].text == text and not claims[0].citations
 
 
 def edited(answer: Answer, edits: Mapping[int, Edit]) -> Answer:
-    """The answer with some of its sentences, by number, changed.
+    """Apply edits, by index of the claim, to an answer.
 
-    Documents that it does not have are appended, so that its markers keep their meaning.
+    New documents are appended, so that the markers keep their meaning.
     """
     documents = _with(answer.documents, edits.values())
     number = {document.id: place for place, document in enumerate(documents, start=1)}
     bare = uncited(answer, edits).model_copy(update={"documents": documents})
     texts = {index: edit.text for index, edit in edits.items() if edit.text is not None}
-    markers = {index: sorted({number[it.id] for it in edits[index].documents}) for index in texts}
+    markers = {index: sorted({number[document.id] for document in edits[index].documents}) for index in texts}
     found = cited(_reworded(bare, texts), markers, _by_pmid(answer, documents))
     for index in sorted(set(edits) - set(texts), reverse=True):
         found = _without(found, index)
@@ -273,7 +273,7 @@ def edited(answer: Answer, edits: Mapping[int, Edit]) -> Answer:
 
 
 def _by_pmid(answer: Answer, documents: Sequence[Document]) -> dict[int, str]:
-    """The PubMed ids of the documents by number, for an answer that cites by nothing else; it has no number 2."""
+    """Return the PubMed ids of the documents by number if the answer cites by PubMed ids only, else nothing."""
     citations = [citation for claim in answer.claims for citation in claim.citations]
     if not citations or any(citation.marker <= len(documents) for citation in citations):
         return {}
@@ -294,7 +294,7 @@ def _with(documents: Sequence[Document], edits: Iterable[Edit]) -> tuple[Documen
 
 
 def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
-    """The answer with other words in some sentences, which have no citations."""
+    """Replace the words of some sentences without citations."""
     changed = {index: text for index, text in texts.items() if text != answer.claims[index].text}
     whole, spans = replaced(answer, changed)
     claims = [
@@ -305,7 +305,7 @@ def _reworded(answer: Answer, texts: Mapping[int, str]) -> Answer:
 
 
 def _without(answer: Answer, index: int) -> Answer:
-    """The answer without a sentence, the space behind it or, at the end of its line, before it."""
+    """Delete a sentence and the space after it; at the end of a line, the space before it."""
     text, span = answer.text, answer.claims[index].span
     found = replacement(text, *_region(text, *with_its_marks(text, span.start, span.end)))
     later = (claim.shifted(found.moved) for claim in answer.claims[index + 1 :])
@@ -314,7 +314,7 @@ def _without(answer: Answer, index: int) -> Answer:
 
 
 def _region(text: str, first: int, last: int) -> tuple[int, int]:
-    """What goes with a sentence: of a line that has nothing else, the line."""
+    """Extend the place of a sentence to what is deleted with it: the whole line if nothing else is on it."""
     line = text.rfind("\n", 0, first) + 1
     behind = _GAP.match(text, last)
     end = behind.end() if behind else last
@@ -327,7 +327,7 @@ def _region(text: str, first: int, last: int) -> tuple[int, int]:
 
 
 CLOSE = 0.5
-"""Share of a sentence's words, rare ones counting more, from which another states what it is about."""
+"""Minimum share of a sentence's words, weighted by rarity, in another that is about the same thing."""
 
 _MOST = 3
 _WORDS = (5, 60)
@@ -335,7 +335,7 @@ _HEADING = re.compile(r"\A[A-Z][A-Za-z /&]{2,40}:\s+(?=[A-Z0-9])")
 
 
 def quotations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-    """For each sentence the likest sentences of the answer's documents, of those that it cites the first."""
+    """Propose for each sentence the most similar sentences of the answer's documents, cited documents first."""
     return [list(islice(_quoted(rejected_sentence), _MOST)) for rejected_sentence in rejected]
 
 
@@ -351,9 +351,9 @@ def _quoted(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
 
 
 def opposing_quotations(verifier: Verifier, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-    """For each sentence the sentences of the passages that contradict it, the surest first.
+    """Propose for each sentence the sentences of the passages that contradict it, surest first.
 
-    Such a sentence is about the same thing, however few words the two share: it is what the source concludes instead.
+    Such a sentence is about the same thing even if it shares few words: it is what the source concludes instead.
     """
     given = [list(_opposing(rejected_sentence)) for rejected_sentence in rejected]
     batches = [
@@ -373,7 +373,7 @@ def opposing_quotations(verifier: Verifier, rejected: Sequence[RejectedSentence]
 
 
 def _opposing(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
-    """The quotable sentences of the passages that contradict a sentence."""
+    """Yield the quotable sentences of the passages that contradict a sentence."""
     for document in rejected_sentence.cited:
         passages = [span for span in rejected_sentence.condition.opposing if span.document == document.id]
         for place, sentence in _sentences(document) if passages else ():
@@ -383,7 +383,7 @@ def _opposing(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
 
 
 def _contradicts(result: Verdict | VerificationFailure) -> float:
-    """How surely a passage contradicts a claim; 0 where it rather supports it."""
+    """Return how surely a passage contradicts a claim; 0 if support is likelier."""
     if not isinstance(result, Verdict) or result.abstained:
         return 0.0
     sure = result.probabilities.get("contradicted", float(result.label == "contradicted"))
@@ -391,7 +391,7 @@ def _contradicts(result: Verdict | VerificationFailure) -> float:
 
 
 def _quotable(sentence: str) -> str | None:
-    """The sentence without a heading of the abstract; None where it says too little out of its place."""
+    """Remove a heading of the abstract; None if the sentence says too little out of context."""
     text = " ".join(_HEADING.sub("", sentence).split())
     fits = _WORDS[0] <= len(text.split()) <= _WORDS[1] and text.endswith(".")
     return text if fits and not looks_dependent(text) and stands_alone(text) else None
@@ -399,7 +399,7 @@ def _quotable(sentence: str) -> str | None:
 
 RESTORATION = "restoration"
 NEAR = 0.5
-"""Share of the sentence's words, rare ones counting more, from which a sentence of its source says the same."""
+"""Minimum share of the sentence's words, weighted by rarity, in a sentence of its source that says the same."""
 
 _SENTENCES, _MOST_RESTORED = 2, 6
 _NUMERIC = frozenset({"number", "interval", "p-value"})
@@ -412,9 +412,9 @@ _NO = re.compile(r"\bno (significant |clear )?(?=difference|effect|change|associ
 
 
 def restorations(rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-    """For each sentence what it would say if it said what the likest sentences of the documents that it cites do.
+    """Propose for each sentence its own words with the one difference from its source corrected.
 
-    Only where a check names exactly one difference, and finds none any more once it is mended.
+    A sentence qualifies if a check finds exactly one difference from a similar cited sentence, and none afterwards.
     """
     return [list(islice(_restored(rejected_sentence), _MOST_RESTORED)) for rejected_sentence in rejected]
 
@@ -430,7 +430,7 @@ def _restored(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
             continue
         ways = _numbers(claim, told.text) if found[0].kind in _NUMERIC else _turned(claim, told.text)
         given = _pairs(told.text)
-        # Of the words that would mend it those that stand as they do in the source.
+        # Prefer the corrections whose words stand as in the source.
         for text in sorted(ways, key=lambda text: -(_pairs(text) & given).total()):
             if text not in seen and not findings(text, told.text) and stands_alone(text):
                 seen.add(text)
@@ -438,7 +438,7 @@ def _restored(rejected_sentence: RejectedSentence) -> Iterator[Proposal]:
 
 
 def _numbers(claim: str, source: str) -> Iterator[str]:
-    """The claim with one of its quantities as the source has it."""
+    """Yield the claim with one of its quantities replaced by one of the source."""
     given = plain(source)
     for item in quantities(plain(claim)):
         said = item.text.strip()
@@ -449,7 +449,7 @@ def _numbers(claim: str, source: str) -> Iterator[str]:
 
 
 def _turned(claim: str, source: str) -> Iterator[str]:
-    """The claim with a word of direction as the source has it, or with its denial put in or taken out."""
+    """Yield the claim with a word of direction from the source, or with a negation added or removed."""
     for item in mentions(plain(claim)):
         for other in mentions(plain(source)):
             if _of_one_form(item, other) and _once(claim, item.text):
@@ -458,7 +458,7 @@ def _turned(claim: str, source: str) -> Iterator[str]:
 
 
 def _denials(claim: str) -> Iterator[str]:
-    """The claim with its one denial taken out, or with one put in."""
+    """Yield the claim with its one negation removed, or with one added."""
     for pattern, by in ((_DENIED, "{} "), (_STATED, "{} not "), (_NO, "a {}")):
         found = list(pattern.finditer(claim))
         if len(found) == 1:
@@ -469,15 +469,15 @@ def _denials(claim: str) -> Iterator[str]:
 
 
 def _of_one_form(item: DirectionMention, other: DirectionMention) -> bool:
-    """Whether the one word can stand where the other does."""
-    one, two = item.text.lower(), other.text.lower()
-    if item.kind != other.kind or item.sign == other.sign or " " in one + two:
+    """Whether the one word can replace the other."""
+    first, second = item.text.lower(), other.text.lower()
+    if item.kind != other.kind or item.sign == other.sign or " " in first + second:
         return False
-    return next((one.endswith(end) for end in _ENDINGS if two.endswith(end)), False)
+    return next((first.endswith(end) for end in _ENDINGS if second.endswith(end)), False)
 
 
 def _pairs(text: str) -> Counter[tuple[str, str]]:
-    """The pairs of words that follow each other."""
+    """Count the pairs of adjacent words."""
     return Counter(pairwise(re.findall(r"[^\W_]+", plain(text).lower())))
 
 
@@ -494,21 +494,21 @@ def _pattern(words: str) -> str:
 
 
 MOST = 3
-"""Citations that a sentence is given at the most, as prompts for answers have it."""
+"""Maximum number of citations of a sentence, as in the prompts for answers."""
 
 FOUND = 3
-"""Documents that are looked for, a sentence."""
+"""Number of documents to search for, for each sentence."""
 
 
 class Citing:
-    """Proposes what an attributor finds to support a sentence as it stands.
+    """Proposes the documents that an attributor finds to support the unchanged sentence.
 
-    Where the source that is cited says otherwise, only documents that say more of what the sentence says are proposed:
-    it is likelier that the sentence misreads its source than that another was meant which hardly speaks of it.
+    If the cited source says otherwise, only documents closer to the sentence than it are proposed: the sentence
+    more likely misreads its source than means a document that hardly mentions its subject.
 
     Args:
-        attributor: Finds it.
-        search: Where more documents are looked for; None tries those of the answer.
+        attributor: Finds supporting documents.
+        search: Where to look for more documents; None uses those of the answer.
     """
 
     def __init__(self, attributor: Attributor, search: Search | None = None) -> None:
@@ -516,7 +516,7 @@ class Citing:
         self._search = search
 
     def propose(self, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-        """First what the sentence cites already, then other documents."""
+        """Propose documents that the sentence already cites first, then others."""
         given = [self._documents(rejected_sentence) for rejected_sentence in rejected]
         asked = [
             rejected_sentence.answer.model_copy(update={"claims": (_bare(rejected_sentence),), "documents": documents})
@@ -536,7 +536,7 @@ class Citing:
                 Question(id=rejected_sentence.answer.id, text=rejected_sentence.claim.text), FOUND
             )
         except (InputError, EntrezError):
-            # Nothing was found for it, which is no reason to leave the answer as it is.
+            # A failed search is no reason to give up on the answer.
             return ()
         own = {document.id for document in rejected_sentence.answer.documents}
         return tuple(
@@ -565,7 +565,7 @@ def _proposals(
 
 
 def _nearer(rejected_sentence: RejectedSentence, documents: Sequence[Document], places: Sequence[int]) -> list[int]:
-    """Those whose likest sentence is liker than that of every document cited."""
+    """Keep the documents with a sentence more similar than any of the cited documents has."""
     told = similar_sentences(
         rejected_sentence.claim.text, [*rejected_sentence.cited, *(documents[place] for place in places)]
     )
@@ -577,5 +577,5 @@ def _nearer(rejected_sentence: RejectedSentence, documents: Sequence[Document], 
 
 
 def _worth(score: float | None) -> float:
-    """A sentence quoted word for word has no score, and is surest."""
+    """Return a score to sort by; a verbatim quotation has no score and is surest."""
     return 1.0 if score is None else score

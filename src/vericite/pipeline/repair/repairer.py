@@ -1,4 +1,4 @@
-"""The closed loop: what the verifier rejects of an answer is mended, verified again, and told."""
+"""The closed loop: rejected sentences of an answer are repaired, verified again, and reported."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ from vericite.verify.protocol import DEFAULT, Protocol
 from vericite.verify.verifier import Verifier, weighted_overlap
 
 NOTHING_LEFT = "No sentence of the answer was supported by its sources."
-"""It counts as an answer that says nothing. Whether the sources answer is not told: another from them may hold."""
+"""Counts as an answer that says nothing. It does not claim that the sources have no answer."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is done with a sentence: what it becomes, None where it goes."""
+    """The repair of a sentence: its proposal; None deletes it."""
 
     condition: Diagnosis
     proposal: Proposal | None
 
     @property
     def edit(self) -> Edit:
-        """As the text is edited."""
+        """The edit of the text."""
         return Edit(None) if self.proposal is None else Edit(self.proposal.text, self.proposal.documents)
 
 
@@ -69,7 +69,7 @@ Repairs = Mapping[int, Step]
 
 @dataclass
 class AnswerUnderRepair:
-    """An answer as it came and as it is now; ``origins`` are the numbers that its claims had at first."""
+    """An answer before and after repair; ``origins`` are the original indices of its present claims."""
 
     first: Answer
     before: CheckedAnswer
@@ -82,26 +82,26 @@ class AnswerUnderRepair:
 
     @classmethod
     def of(cls, answer: Answer, checked: CheckedAnswer) -> AnswerUnderRepair:
-        """Nothing done yet."""
+        """Start without changes."""
         return cls(answer, checked, answer, checked, list(range(len(answer.claims))))
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be mended at all."""
+        """Whether the answer can be repaired at all."""
         whole = self.answer.failed is None and not self.answer.insufficient
         return whole and is_orderly(self.answer) and len(self.answer.documents) <= MOST_DOCUMENTS
 
     def after(self, plan: Repairs) -> Answer:
-        """The answer once a plan is carried out; where no sentence is left, it says so."""
+        """Return the answer after a plan. If no sentence is left, the answer says so."""
         answer = edited(self.answer, {number: step.edit for number, step in plan.items()})
         if answer.claims:
             return answer
         return answer.model_copy(update={"text": NOTHING_LEFT, "insufficient": True, "exact": None})
 
     def take(self, answer: Answer, checked: CheckedAnswer, plan: Repairs, round: int) -> None:
-        """Go on with what a plan made of it, unless fewer of its citations are supported then."""
+        """Accept the result of a plan, unless fewer of its citations are supported."""
         if _is_lower(checked, self.checked):
-            # Only where a judge says one thing and then another of the same sentence.
+            # This happens only if a judge contradicts itself on the same sentence.
             self.refused = "fewer of its citations would be supported: it is left as it was"
             return
         stay = [number for number in range(len(self.origins)) if number not in plan or plan[number].proposal]
@@ -115,7 +115,7 @@ class AnswerUnderRepair:
 
     @property
     def repaired(self) -> Repaired:
-        """What became of it."""
+        """The result."""
         left = () if self.answer.failed else diagnoses(self.answer, self.checked)
         told = [f"{item.claim.text}: {item.why}" for item in left if item.state == "left"]
         now = dict(zip(self.origins, self.answer.claims, strict=False))
@@ -161,27 +161,27 @@ def _words(claim: Claim) -> Counter[str]:
 FILE = Path(__file__).parent / "rewrite.toml"
 
 ABOUT = 0.2
-"""Share of a sentence's words, rare ones counting more, that a rewritten one must have: else it says something else."""
+"""Minimum share of a sentence's words, weighted by rarity, in its rewriting; with less it says something else."""
 
 _MOST_WORDS = 60
 
 
 @dataclass(frozen=True)
 class RewritePrompt(Prompt):
-    """How a language model is asked, as its file has it."""
+    """The prompt for a rewriting, as in its file."""
 
     temperature: float = 0.0
     max_tokens: int = 256
 
     @property
     def signature(self) -> str:
-        """Name, version and hash of all that is fixed in it."""
+        """Name, version and hash of all fixed text."""
         return signed(self.name, canonical([self.system, self.user, self.temperature]))
 
 
 @cache
 def rewrite_prompt() -> RewritePrompt:
-    """The prompt."""
+    """Read the prompt."""
     return read_prompt(FILE, RewritePrompt)
 
 
@@ -195,11 +195,11 @@ class _Rewritten(BaseModel):
 
 
 class SentenceRewriter:
-    """Asks a language model for other words, one call a sentence.
+    """Asks a language model to rewrite sentences, one call each.
 
     Args:
-        llm: Which model.
-        budget: Tokens of prompt and reply together; None for the limit of a model file, else for no limit.
+        llm: The model.
+        budget: Tokens of prompt and reply together. None: the limit of a model file, else no limit.
     """
 
     def __init__(self, llm: LLM, budget: int | None = None) -> None:
@@ -213,11 +213,11 @@ class SentenceRewriter:
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
+        """Calls made so far and their cost."""
         return self.llm.ledger
 
     def propose(self, rejected: Sequence[RejectedSentence]) -> list[list[Proposal]]:
-        """Several calls at a time; nothing where the model has nothing to say, or says nothing that can be used."""
+        """Ask several calls at a time. A sentence without a usable reply gets no proposal."""
         return list(self.llm.each(rejected, self._one))
 
     async def _one(self, rejected_sentence: RejectedSentence) -> list[Proposal]:
@@ -237,13 +237,13 @@ class SentenceRewriter:
         if isinstance(reply, CallFailure):
             return []
         text = " ".join(reply.value.sentence.split())
-        if not _is_mending(text, rejected_sentence.claim.text):
+        if not _is_usable_rewriting(text, rejected_sentence.claim.text):
             return []
         documents = tuple(rejected_sentence.answer.documents[number - 1] for number in sorted(set(reply.value.sources)))
         return [Proposal("rewritten", text, documents, self.signature)]
 
     def _messages(self, rejected_sentence: RejectedSentence) -> tuple[tuple[Message, ...], tuple[Shown, ...]]:
-        """The prompt with as many sentences of the evidence as there is room for; retracted documents are not shown."""
+        """Build the prompt with as many evidence sentences as fit; retracted documents are not shown."""
         answer, prompt = rejected_sentence.answer, rewrite_prompt()
         evidence = [
             Evidence(document=document, rank=_rank(rejected_sentence, place), score=0.0, retriever="answer")
@@ -266,13 +266,13 @@ class SentenceRewriter:
 
 
 def _rank(rejected_sentence: RejectedSentence, place: int) -> int:
-    """What the sentence cites is shown for as long as there is room for anything."""
+    """Rank documents so that cited ones are shown first."""
     cited = rejected_sentence.answer.documents[place] in rejected_sentence.cited
     return place + 1 + (0 if cited else len(rejected_sentence.answer.documents))
 
 
-def _is_mending(text: str, before: str) -> bool:
-    """Whether a reply is one plain sentence about what the old one was about."""
+def _is_usable_rewriting(text: str, before: str) -> bool:
+    """Whether a reply is one plain sentence with enough of the old sentence's words."""
     if not 3 <= len(text.split()) <= _MOST_WORDS or instructs(text) or not stands_alone(text):
         return False
     return float(weighted_overlap(before, [text])[0]) >= ABOUT
@@ -280,38 +280,38 @@ def _is_mending(text: str, before: str) -> bool:
 
 ROUNDS = 2
 ANSWERS_AT_ONCE = 32
-"""Answers mended together: enough to fill the judge's batches, few enough to see them come."""
+"""Answers repaired together: enough to fill the judge's batches, few enough that results keep coming."""
 
 Propose = Callable[[Sequence[RejectedSentence]], Sequence[Sequence[Proposal]]]
 
 
 @dataclass(frozen=True)
 class _Stage:
-    """A way to repair sentences, and which of them it is for."""
+    """A way to repair sentences, and the sentences that it is for."""
 
     propose: Propose
     fits: Callable[[Diagnosis], bool]
 
 
 class Repairer:
-    """Mends answers; an answer's support rate is never lower afterwards, and no supported citation is touched.
+    """Repairs answers. An answer's support rate never gets lower, and no supported citation is touched.
 
-    A sentence with a citation that the verifier rejects loses that one, if it has others that are not; or is given
-    documents that do support it; or is rewritten, where a check names the one respect in which it parts from its
-    source, by a language model, or by a quotation of what a source says of the same thing; or goes. What it becomes
-    was supported by the verifier before it is put into the answer. What could not be judged is left as it is.
+    A sentence with a rejected citation loses that citation if it has others. Otherwise these are tried in turn:
+    documents that support it; a correction of the one respect in which it differs from its source; rewriting by a
+    language model; a quotation of what a source says on the same thing. If all fail, the sentence is deleted. The
+    verifier supports each new sentence before it enters the answer. What could not be judged is left as it is.
 
     Args:
-        verifier: Who judges: a verifier, a protocol or its name; not one that judges whatever was retrieved.
-        judge: A judge or its name, in place of the protocol's own.
-        attributor: Finds documents that support a sentence; None is the verifier, each document and sets of them.
-        search: Where to look for documents where those of the answer do not support a sentence; None does not look.
-        rewriter: A language model that rewrites; None has none.
-        rounds: How often an answer is mended and verified again at the most.
-        drop_uncited: Whether sentences that cite nothing, and that nothing supports, go too.
+        verifier: A verifier, a protocol or its name; not one that judges whatever was retrieved.
+        judge: Replaces the protocol's own judge: a judge or its name.
+        attributor: Finds documents that support a sentence. None: the verifier, over single documents and sets.
+        search: Where to look if the answer's documents do not support a sentence. None: nowhere.
+        rewriter: A language model that rewrites. None: no rewriting.
+        rounds: Maximum number of rounds of repair and verification.
+        drop_uncited: Also delete sentences that cite nothing and that nothing supports.
 
     Raises:
-        InputError: The protocol judges whatever was retrieved, or there is no round.
+        InputError: The protocol judges whatever was retrieved, or ``rounds`` is less than 1.
     """
 
     def __init__(
@@ -326,8 +326,8 @@ class Repairer:
         drop_uncited: bool = False,
     ) -> None:
         if rounds < 1:
-            raise InputError(f"expected 1 round of repair or more; found {rounds}")
-        # A copy: the verifier may be kept for others, and made anew it would spell out the judge in its provenance.
+            raise InputError(f"expected at least 1 round of repair; found {rounds}")
+        # A copy: the verifier may be cached for other callers, and a new one would name the judge in its provenance.
         self.verifier = copy(verifier if isinstance(verifier, Verifier) else verifier_for(verifier, judge))
         self._memoized = MemoizedJudge(self.verifier.judge)
         self.verifier.judge = self._memoized
@@ -339,7 +339,7 @@ class Repairer:
 
     @property
     def signature(self) -> str:
-        """Version, rounds and who rewrites."""
+        """Version, rounds and rewriter."""
         told = [f"rounds={self.rounds}"]
         told += [f"rewriter={self.rewriter.signature}"] if self.rewriter else []
         told += ["drop_uncited=True"] if self.drop_uncited else []
@@ -347,16 +347,16 @@ class Repairer:
 
     @property
     def ledger(self) -> Ledger | None:
-        """What the language model that rewrites was asked so far; None where there is none."""
+        """Calls to the language model that rewrites; None without one."""
         return None if self.rewriter is None else self.rewriter.ledger
 
     def repair(self, answer: Answer, checked: CheckedAnswer | None = None, question: str | None = None) -> Repaired:
-        """The answer, mended.
+        """Repair an answer.
 
         Args:
             answer: The answer.
-            checked: What the same verifier said of it; it is asked where that is None or another's.
-            question: What was asked, where the answer does not say.
+            checked: Verdicts of the same verifier. If None or from another verifier, the answer is checked first.
+            question: The question, if the answer does not have it.
 
         Raises:
             InputError: The verdicts are on another text.
@@ -366,7 +366,7 @@ class Repairer:
         return next(self.repair_many([(answer, checked)]))
 
     def repair_many(self, answers: Iterable[Answer | tuple[Answer, CheckedAnswer | None]]) -> Iterator[Repaired]:
-        """Mend answers in a stream, in order, some at a time."""
+        """Repair answers in a stream, in order, in batches."""
         source = iter(answers)
         while batch := list(islice(source, ANSWERS_AT_ONCE)):
             try:
@@ -384,13 +384,13 @@ class Repairer:
         return [case.repaired for case in cases]
 
     def _is_own(self, checked: CheckedAnswer) -> bool:
-        """Whether verdicts are such as the verifier would give."""
+        """Whether the verdicts are from the same protocol and judge."""
         mine, found = self.verifier.provenance, checked.provenance
         return (found.protocol, found.parts.get("judge")) == (mine.protocol, mine.parts.get("judge"))
 
     def _round(self, cases: Sequence[AnswerUnderRepair], number: int) -> list[AnswerUnderRepair]:
-        """Mend what is wrong with each, verify it again, and give those that were changed."""
-        rejected = [list(_wounds(case, number)) for case in cases]
+        """Repair and verify each answer again, and return those that changed."""
+        rejected = [list(_rejected_sentences(case, number)) for case in cases]
         self._choose([rejected_sentence for found in rejected for rejected_sentence in found])
         planned = [(case, self._plan(case, found)) for case, found in zip(cases, rejected, strict=True)]
         planned = [(case, plan) for case, plan in planned if plan]
@@ -400,7 +400,7 @@ class Repairer:
         return [case for case, _ in planned if case.refused is None]
 
     def _choose(self, rejected: Sequence[RejectedSentence]) -> None:
-        """Find for each the first proposal that the verifier supports."""
+        """Choose for each sentence the first proposal that the verifier supports."""
         for stage in self._stages:
             waiting = [
                 rejected_sentence
@@ -419,7 +419,7 @@ class Repairer:
                 rejected_sentence.chosen = next(good, None)
 
     def _plan(self, case: AnswerUnderRepair, rejected: Sequence[RejectedSentence]) -> Repairs:
-        """What is done with each sentence; of two that would become the same one goes."""
+        """Plan the step for each sentence. If two would become the same, one is deleted."""
         plan: dict[int, Step] = {}
         said = set[str]()
         for rejected_sentence in rejected:
@@ -436,32 +436,32 @@ class Repairer:
 def _stages(
     verifier: Verifier, attributor: Attributor, search: Search | None, rewriter: SentenceRewriter | None
 ) -> tuple[_Stage, ...]:
-    """The ways to repair a sentence, in the order in which they are tried."""
+    """Return the ways to repair a sentence, in the order in which they are tried."""
 
     def broken(condition: Diagnosis) -> bool:
         return condition.state == "broken"
 
     def turned(condition: Diagnosis) -> bool:
-        # Its own source speaks of the same thing: that is likelier to be meant than another that seems to agree.
+        # The source speaks of the same thing: it is more likely meant than another that seems to agree.
         return broken(condition) and condition.against
 
     def contradicted(condition: Diagnosis) -> bool:
         return broken(condition) and bool(condition.opposing)
 
-    def any_(condition: Diagnosis) -> bool:
+    def always(condition: Diagnosis) -> bool:
         return True
 
-    stages = [_Stage(restorations, turned), _Stage(Citing(attributor).propose, any_)]
+    stages = [_Stage(restorations, turned), _Stage(Citing(attributor).propose, always)]
     if search is not None:
-        stages.append(_Stage(Citing(attributor, search).propose, any_))
+        stages.append(_Stage(Citing(attributor, search).propose, always))
     stages.append(_Stage(restorations, broken))
     if rewriter is not None:
         stages.append(_Stage(rewriter.propose, broken))
     return (*stages, _Stage(partial(opposing_quotations, verifier), contradicted), _Stage(quotations, broken))
 
 
-def _wounds(case: AnswerUnderRepair, round: int) -> Iterator[RejectedSentence]:
-    """What is to be mended. Where sentences without citations get none at first, they get none later."""
+def _rejected_sentences(case: AnswerUnderRepair, round: int) -> Iterator[RejectedSentence]:
+    """Yield the sentences to repair. Sentences without citations are tried in the first round only."""
     for condition in diagnoses(case.answer, case.checked):
         if condition.state == "loose":
             documents = tuple(case.answer.document(id) for id in condition.kept)
@@ -472,7 +472,7 @@ def _wounds(case: AnswerUnderRepair, round: int) -> Iterator[RejectedSentence]:
 
 
 def _new(rejected_sentence: RejectedSentence, proposals: Sequence[Proposal]) -> Iterator[Proposal]:
-    """Without rewritings that say what another sentence says, or whose signs would pair with marks of the answer."""
+    """Drop rewritings that repeat another sentence, or whose signs would pair with marks of the answer."""
     said = {folded(claim.text) for claim in rejected_sentence.answer.claims}
     own = "", open_marks(rejected_sentence.claim.text)
     marked = has_emphasis(rejected_sentence.answer.text)
