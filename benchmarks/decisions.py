@@ -310,7 +310,7 @@ def memory(count: int) -> list[Bar]:
         size = file.stat().st_size / 1e6
         print(f"memory: vericite check on {count} short answers, {size:.1f} MB, no cache", flush=True)
         start = time.perf_counter()
-        arguments = ["check", str(file), "--out", str(out), "--no-cache", "--rows", "0"]
+        arguments = ["check", str(file), "--out", str(out), "--set", "llm.cache=false", "--rows", "0"]
         peak = verify.peak_megabytes(["-m", "vericite", *arguments])
         seconds = time.perf_counter() - start
         with out.open(encoding="utf-8") as lines:

@@ -38,8 +38,9 @@ from vericite.generate import ExtractiveGenerator
 from vericite.models import Embedder
 from vericite.models.embedder import Reranker
 from vericite.records import Answer, Document, Evidence, Gold, Question
+from vericite.retrieve import CANDIDATES
 from vericite.retrieve.local import MemoryRetriever
-from vericite.retrieve.rerank import CANDIDATES, Rerank
+from vericite.retrieve.rerank import Rerank
 from vericite.text.sentences import document_sentences
 from vericite.verify import BundledJudge
 

@@ -47,7 +47,7 @@ def main() -> None:
         path = Path(folder) / "answers.jsonl"
         write_answers(path, count)
         print("load", *(f"{one:.1f}" for one in os.getloadavg()))
-        words = [sys.executable, "-m", "vericite", "check", str(path), "--no-cache"]
+        words = [sys.executable, "-m", "vericite", "check", str(path), "--set", "llm.cache=false"]
         running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert running.stdout and running.stderr
 

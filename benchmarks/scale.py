@@ -39,7 +39,7 @@ from vericite.scale.stream import ANSWERS
 
 PLACE = "s3://made-bucket/store"
 VERICITE = (sys.executable, "-m", "vericite")
-RAY = ("--ray", "local", "--workers")
+RAY = ("--ray", "local", "--set")
 SEED = 7
 QUESTIONS = ("risk of stroke", "children with asthma", "tumour growth in mice", "insulin", "gene expression")
 _SUBJECTS = ("Aspirin", "Placebo", "The vaccine", "Exercise", "Insulin", "The new drug", "Surgery", "Screening")
@@ -110,14 +110,24 @@ def check(given: argparse.Namespace) -> None:
     source = given.work / "answers.jsonl"
     write_answers(source, given.answers)
     ways: dict[str, tuple[str, ...]] = {"one process": ()}
-    ways |= {f"Ray, workers: {count}": (*RAY, str(count)) for count in given.workers}
+    ways |= {f"Ray, workers: {count}": (*RAY, f"workers.count={count}") for count in given.workers}
     spent: dict[str, list[Spent]] = {name: [] for name in ways}
     digests: set[str] = set()
     for number in range(given.rounds):
         for name in list(ways)[:: 1 if number % 2 else -1]:
             out = given.work / "verdicts.jsonl"
             out.unlink(missing_ok=True)
-            line = [*VERICITE, "check", str(source), "--out", str(out), "--no-cache", "--json", *ways[name]]
+            line = [
+                *VERICITE,
+                "check",
+                str(source),
+                "--out",
+                str(out),
+                "--set",
+                "llm.cache=false",
+                "--json",
+                *ways[name],
+            ]
             spent[name].append(counted(line))
             digests.add(hashlib.blake2b(out.read_bytes()).hexdigest())
             seconds, work, doing = spent[name][-1]
@@ -133,7 +143,18 @@ def check(given: argparse.Namespace) -> None:
     if given.kills:
         out = given.work / "verdicts.jsonl"
         out.unlink(missing_ok=True)
-        line = [*VERICITE, "check", str(source), "--out", str(out), "--no-cache", "--json", *RAY, "2"]
+        line = [
+            *VERICITE,
+            "check",
+            str(source),
+            "--out",
+            str(out),
+            "--set",
+            "llm.cache=false",
+            "--json",
+            *RAY,
+            "workers.count=2",
+        ]
         kill(line, Path(f"{out}.parts"), -(-given.answers // ANSWERS))
         subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         digests.add(hashlib.blake2b(out.read_bytes()).hexdigest())
@@ -263,7 +284,7 @@ def build(given: argparse.Namespace) -> None:
     with CountingServer().running() as server:
         os.environ.update(server.environment)
         boto3.client("s3", endpoint_url=server.endpoint).create_bucket(Bucket="made-bucket")
-        line = [*build_line, "--to", PLACE, *RAY, "2"]
+        line = [*build_line, "--to", PLACE, "--ray", "local", "--workers", "2"]
         environment: dict[str, Any] = dict(os.environ)
         for told in _until_killed(line, environment, given.records // 3):
             print(f"Ray, a bucket: {told}", flush=True)

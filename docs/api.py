@@ -1,4 +1,4 @@
-"""Writes docs/api.md, the page of the public names, from their docstrings. With --check it says whether it is stale."""
+"""Writes docs/api.md from docstrings and docs/settings.md from the fields of Plan. --check says which is stale."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import vericite
+from vericite.pipeline.plan import SECTIONS, Plan
+from vericite.pipeline.setting import SettingField, fields_of
 
 PAGE = Path(__file__).parent / "api.md"
+SETTINGS = Path(__file__).parent / "settings.md"
 PROGRAMS = PAGE.parents[1] / "examples/python"
 HEAD = """# Python API
 
@@ -34,8 +37,43 @@ version 1.0 on, a public name is first deprecated: it works for at least one min
 """
 
 
+SETTINGS_HEAD = """# Settings
+
+Every setting of a run, by section. Each can be given with `--set NAME=VALUE` (a list with commas, nothing for no value),
+in a file for `--plan`, for a whole project in `vericite.toml`, in Python as a field of `Plan`, and those marked
+*request* in the `plan` of a request to the service. Common ones also have an option. `vericite settings COMMAND` lists
+them with their present values.
+
+This page is made by `docs/api.py` from `src/vericite/pipeline/plan.py`.
+"""
+
+
+def settings_page() -> str:
+    """The page of all settings."""
+    parts = [SETTINGS_HEAD]
+    section = ""
+    for field in fields_of(Plan):
+        if field.section != section:
+            section = field.section
+            commands = [name for name, sections in SECTIONS.items() if section in sections and name != "export"]
+            parts.append(f"\n## {section}\n\nRead by: {', '.join(commands)}.\n\n")
+            parts.append("| setting | default | meaning |\n|---|---|---|\n")
+        parts.append(_row(field))
+    return "".join(parts)
+
+
+def _row(field: SettingField) -> str:
+    default = field.info.default
+    shown = "" if default in (None, ()) else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+    also = [f"`{field.setting.option}` of {', '.join(field.setting.commands)}"] if field.setting.option else []
+    also += ["*request*"] if field.setting.by_request else []
+    told = f" ({'; '.join(also)})" if also else ""
+    meaning = f"{field.help}{told}".replace("|", "\\|")
+    return f"| `{field.path}` | {shown} | {meaning} |\n"
+
+
 def page() -> str:
-    """The whole page."""
+    """The page of the public names."""
     names = sorted(vericite.__all__, key=str.lower)
     functions = [name for name in names if inspect.isfunction(getattr(vericite, name))]
     classes = [name for name in names if inspect.isclass(getattr(vericite, name))]
@@ -105,14 +143,15 @@ def _text(docstring: str) -> str:
 
 
 def main(check: bool) -> int:
-    """Write the page, or compare it."""
-    text = page()
-    if check:
-        is_stale = not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text
-        print("stale: docs/api.md" if is_stale else "docs/api.md is up to date")
-        return int(is_stale)
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
+    """Write the pages, or compare them."""
+    stale = 0
+    for path, text in ((PAGE, page()), (SETTINGS, settings_page())):
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(f"stale: docs/{path.name}. Run: make docs")
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":

@@ -26,15 +26,20 @@ if TYPE_CHECKING:
         attribute,
         build,
         build_corpus,
+        calibrate,
         compare,
+        convert,
+        open_corpus,
+        rankings,
         read_answers,
+        read_dataset,
         repair,
         report,
         score,
         search,
     )
     from vericite.attribution.attributor import Attribution
-    from vericite.corpus.store import Filters, Store, open_store
+    from vericite.corpus.store import Filters, Store
     from vericite.errors import InputError, MissingExtraError, VeriCiteError
     from vericite.evaluate.scoring import Figure
     from vericite.evaluate.significance import Comparison
@@ -67,8 +72,13 @@ _HOMES = {
         "attribute",
         "build",
         "build_corpus",
+        "calibrate",
         "compare",
+        "convert",
+        "open_corpus",
+        "rankings",
         "read_answers",
+        "read_dataset",
         "repair",
         "report",
         "score",
@@ -78,7 +88,6 @@ _HOMES = {
     "vericite.corpus.store": (
         "Filters",
         "Store",
-        "open_store",
     ),
     "vericite.errors": (
         "InputError",
@@ -162,14 +171,18 @@ __all__ = [
     "attribute",
     "build",
     "build_corpus",
+    "calibrate",
     "check",
     "check_many",
     "compare",
+    "convert",
     "get_protocol",
     "judge",
-    "open_store",
+    "open_corpus",
     "parse_answer",
+    "rankings",
     "read_answers",
+    "read_dataset",
     "repair",
     "report",
     "score",

@@ -23,8 +23,9 @@ from vericite.verify.protocol import DEFAULT, Protocol
 
 if TYPE_CHECKING:
     from vericite.attribution.attributor import Attribution
-    from vericite.corpus.store import BuildReport
-    from vericite.evaluate.ratings import Agreed, Rating
+    from vericite.corpus.store import BuildReport, Store
+    from vericite.evaluate.judge_calibration import JudgeCalibration
+    from vericite.evaluate.ratings import Agreed, RankCorrelation, Rating
     from vericite.evaluate.scoring import Figure, System
     from vericite.evaluate.significance import Comparison
     from vericite.evaluate.systems import SystemFiles
@@ -374,6 +375,132 @@ def build_corpus(sources: str | Path | Sequence[str | Path], to: str | Path, *, 
     return build_store(str(to), collected.sources, vectors=vectors)
 
 
+def open_corpus(place: str | Path) -> Store:
+    """Open a store that ``build_corpus`` or ``vericite corpus build`` made.
+
+    Args:
+        place: A folder, or ``s3://bucket/prefix``.
+
+    Raises:
+        InputError: There is no store.
+        MissingExtraError: The extra ``[store]`` is not installed.
+    """
+    from vericite.corpus.store import open_store
+
+    return open_store(place)
+
+
+def read_dataset(name: str, kind: str = "questions") -> list[Any]:
+    """Read a public data set by name.
+
+    Args:
+        name: Name and file, such as ``bioasq:FILE``; ``vericite datasets`` lists the names.
+        kind: ``questions`` (``Question``), ``gold``, ``answers`` (``Answer``), ``labels``, ``citations`` or
+            ``documents`` (``Document``).
+
+    Raises:
+        UnknownNameError: There is no such data set, or it has nothing of this kind.
+        InputError: The file or one of its records cannot be used.
+    """
+    from vericite.datasets.registry import source_named
+
+    source = source_named(name)
+    problems: list[RecordError] = []
+    records = list(source.records(source.kind_named(kind), problems))
+    _raise_first(problems)
+    return records
+
+
+def convert(answers: Systems, to: str = "vericite", *, run: str = "vericite", team: str = "vericite") -> str:
+    """Write answers in another program's form.
+
+    Args:
+        answers: A file of answers, or answers in memory.
+        to: ``vericite``, ``biogen``, ``autojudge`` or ``alce``.
+        run: Name of a BioGen or AutoJudge run.
+        team: Team of an AutoJudge run.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        UnknownNameError: There is no such form.
+        InputError: An answer cannot be used, or BioGen's rules refuse it.
+    """
+    from vericite.formats.convert import answers_as
+
+    given = read_answers(answers) if isinstance(answers, str | Path) else map(as_answer, _items(cast("Any", answers)))
+    problems: list[RecordError] = []
+    text = answers_as(to, given, run, team, problems)
+    _raise_first(problems)
+    return text
+
+
+def calibrate(
+    labels: str | Path,
+    judge: str = "bundled",
+    *,
+    coverage: float | None = None,
+    risk: float | None = None,
+    name: str | None = None,
+) -> JudgeCalibration:
+    """Fit a judge's temperature, and the probability below which to abstain, to labels of your own.
+
+    Args:
+        labels: File of labelled pairs: premise, claim, label and perhaps group.
+        judge: Judge to calibrate.
+        coverage: Share of verdicts to keep. Default: 0.9.
+        risk: Highest share of wrong verdicts among those that are kept, instead of ``coverage``.
+        name: Keep the result under this name, for ``check(..., judge=name)``.
+
+    Raises:
+        InputError: The labels cannot be used, or the judge gives no probabilities.
+    """
+    from vericite.evaluate.calibration import target_of
+    from vericite.evaluate.judge_calibration import base_of, calibrate_judge, keep, place_of, read_labels
+
+    place = None if name is None else place_of(name)
+    pairs, problems = read_labels(Path(labels))
+    _raise_first(problems)
+    found = calibrate_judge(base_of(judge), pairs, target_of(coverage, risk))
+    if place is not None:
+        keep(found, place, name)
+    return found
+
+
+def rankings(
+    scores: str | Path | Sequence[str | Path],
+    measures: Sequence[str] | str = ("Spearman", "Kendall"),
+    *,
+    reference: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> list[RankCorrelation]:
+    """Measure whether two measures rank the same systems alike, with intervals over systems.
+
+    Args:
+        scores: Files of figures, as ``vericite score --out`` writes them.
+        measures: ``Spearman``, ``Kendall`` or both.
+        reference: The measure that each other is compared with. Default: each pair.
+        draws: Draws of the bootstrap.
+        seed: Its seed.
+
+    Raises:
+        InputError: A file cannot be read, or there are fewer than two measures.
+    """
+    from vericite.evaluate.measures.registry import RANKINGS, parse_measure, split_measures
+    from vericite.evaluate.ratings import correlate_rankings, read_scores
+    from vericite.evaluate.resampling import Bootstrap
+
+    names = split_measures(measures) if isinstance(measures, str) else measures
+    places = [scores] if isinstance(scores, str | Path) else scores
+    found, problems = read_scores([Path(place) for place in places])
+    _raise_first(problems)
+    return correlate_rankings(
+        found, [parse_measure(name, RANKINGS) for name in names], reference, Bootstrap(draws, seed)
+    )
+
+
 def _retriever(corpus: Corpus | None) -> Retriever | None:
     if is_retriever(corpus):
         return corpus
@@ -477,9 +604,14 @@ __all__ = [
     "attribute",
     "build",
     "build_corpus",
+    "calibrate",
     "check",
     "compare",
+    "convert",
+    "open_corpus",
+    "rankings",
     "read_answers",
+    "read_dataset",
     "repair",
     "report",
     "score",

@@ -18,7 +18,7 @@ from vericite.pipeline.runs import RUNS
 
 QUESTION = "Does levodopa improve the symptoms of Parkinson's disease?"
 OTHER = "Does dexamethasone reduce mortality in patients hospitalised with COVID-19?"
-FAST = ("--rerank", "none", "--rewrite", "none", "--judge", "lexical")
+FAST = ("--set", "search.rerank=none", "--set", "search.rewrite=none", "--judge", "lexical")
 FEW = str(Path(__file__).parents[2] / "examples" / "formats" / "documents.jsonl")
 """A corpus of three documents, where which are found does not matter."""
 
@@ -59,14 +59,20 @@ def test_a_question_that_failed_is_told_and_is_no_success(run_cli, tmp_path: Pat
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--seed", "1"], "expected --llm beside --seed"),
-        (["--select", "static"], "expected --llm beside --select"),
-        (["--prompt", "biogen"], "expected --llm beside --prompt"),
-        (["--grammar", "on"], "expected --llm beside --grammar"),
-        (["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--grammar", "on"], "which has a form of its own"),
-        (["--context", "2"], "expected --rationale beside --context"),
+        (["--set", "answer.seed=1"], "expected --llm with --set answer.seed"),
+        (["--set", "answer.select=static"], "expected --llm with --set answer.select"),
+        (["--prompt", "biogen"], "expected --llm with --prompt"),
+        (["--set", "answer.grammar=on"], "expected --llm with --set answer.grammar"),
+        (
+            ["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--set", "answer.grammar=on"],
+            "which has a form of its own",
+        ),
+        (["--set", "answer.contexts=2"], "expected --rationale with --set answer.contexts"),
         (["--llm", "http://127.0.0.1:9/v1#m", "--rationale", "--prompt", "biogen"], "without --prompt"),
-        (["--llm", "http://127.0.0.1:9/v1#m", "--select", "static"], "expected --pool beside --select"),
+        (
+            ["--llm", "http://127.0.0.1:9/v1#m", "--set", "answer.select=static"],
+            "expected --set answer.pool with --set answer.select",
+        ),
     ],
 )
 def test_options_that_would_change_nothing_are_refused(run_cli, options: list[str], told: str):
@@ -123,7 +129,7 @@ def test_a_closed_book_is_asked_without_documents(run_cli, tmp_path: Path):
     with ScriptedServer() as server:
         server.default = reply("Levodopa is the mainstay of treatment. It helps.\nFINAL ANSWER: A. yes")
         asked = ("ask", QUESTION, "--corpus", "none", "--llm", server.spec, "--prompt", "closed-book-bioasq")
-        printed = run_cli(*asked, "--save", str(folder), "--no-cache", "--judge", "lexical")
+        printed = run_cli(*asked, "--save", str(folder), "--set", "llm.cache=false", "--judge", "lexical")
         assert printed.code == 0
         assert "<document>" not in server.questions[0] and "A. yes" in server.questions[0]
     (run,) = [json.loads(line) for line in (folder / RUNS).read_text().splitlines()]
@@ -139,13 +145,24 @@ def test_a_rationale_is_judged_against_several_numbers_of_documents(run_cli, tmp
     said = {"claims": [step], "conclusion": "It does.", "final_answer": "A. yes"}
     with ScriptedServer() as server:
         server.default = reply(json.dumps(said))
-        asked = ("ask", QUESTION, "--llm", server.spec, "--rationale", "--contexts", given, "--no-cache", "--json")
+        asked = (
+            "ask",
+            QUESTION,
+            "--llm",
+            server.spec,
+            "--rationale",
+            "--set",
+            f"answer.contexts={given}",
+            "--set",
+            "llm.cache=false",
+            "--json",
+        )
         run = json.loads(run_cli(*asked, *FAST).out)
     assert run["rationale"]["context"] == (numbers or [2])[-1]
     assert [found["context"] for found in run["contexts"]] == (numbers or [])
 
 
-@pytest.mark.parametrize("given", ["", "0-3", "3-1", "1,1", "a", "1-", "1-5000"])
+@pytest.mark.parametrize("given", ["0-3", "3-1", "1,1", "a", "1-", "1-5000"])
 def test_contexts_that_are_none_are_refused(run_cli, given):
-    printed = run_cli("ask", QUESTION, "--llm", "ollama:x", "--rationale", "--contexts", given)
-    assert printed.code == 2 and "expected --contexts as in 1-5" in printed.err
+    printed = run_cli("ask", QUESTION, "--llm", "ollama:x", "--rationale", "--set", f"answer.contexts={given}")
+    assert printed.code == 2 and "answer.contexts" in printed.err

@@ -25,7 +25,7 @@ UNIT = {
 LABELLED = {"item": "i1", "rater": "r1", "label": "supported"}
 EXAMPLE = {"id": "e1", "sentence": "Zinc shortens colds.", "sources": [{"id": "s1", "text": "Zinc."}], "supports": [1]}
 LEXICAL = ("--judge", "lexical")
-PLAIN = ("--by", "bm25", "--rerank", "none")
+PLAIN = ("--by", "bm25", "--set", "search.rerank=none")
 
 
 @dataclass(frozen=True)
@@ -242,15 +242,15 @@ def test_a_bad_experiment_is_named(run_cli: Run, tmp_path: Path, monkeypatch: py
 BAD_WORDS = [
     ("check", "ANSWERS", "--protocol", "quickest"),
     ("check", "ANSWERS", "--format", "word"),
-    ("check", "ANSWERS", "--abstain-below", "2"),
+    ("check", "ANSWERS", "--set", "check.abstain_below=2"),
     ("check", "ANSWERS", "--fail-under", "x"),
     ("check", "ANSWERS", "--json", "--csv"),
     ("check", "ANSWERS", "--out", "."),
-    ("check", "ANSWERS", "--price", "cheap"),
+    ("check", "ANSWERS", "--set", "llm.price=cheap"),
     ("ask",),
     ("ask", " "),
     ("ask", "Why?", "--k", "0"),
-    ("ask", "Why?", "--shots", "2"),
+    ("ask", "Why?", "--set", "answer.shots=2"),
     ("ask", "Why?", "--corpus", "nowhere.jsonl"),
     ("search", "?!"),
     ("search", "why", "--by", "chance"),

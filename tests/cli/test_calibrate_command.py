@@ -74,7 +74,7 @@ def test_its_threshold_is_the_default_and_an_option_outranks_it(run_cli, own, tm
 
     assert abstained("--judge", "mine")
     assert abstained("--judge", f"calibrated:{kept}")
-    assert not abstained("--judge", "mine", "--abstain-below", "0")
+    assert not abstained("--judge", "mine", "--set", "check.abstain_below=0")
     assert not abstained("--judge", "lexical")
     # The answer quotes its sources, which the default protocol sees without the judge.
     asked = ("ask", "Do statins lower LDL?", "--judge", "mine", "--protocol", "vericite", "--json")

@@ -25,7 +25,7 @@ FIRST_COPY = "first"
 """Of what is read there, for a command that writes beside it."""
 
 COMMANDS: dict[str, list[list[object]]] = {
-    "ask": [[QUESTION], [QUESTION, "--corpus", DOCUMENTS, "--by", "bm25", "--rerank", "none"]],
+    "ask": [[QUESTION], [QUESTION, "--corpus", DOCUMENTS, "--by", "bm25", "--set", "search.rerank=none"]],
     "search": [[QUESTION], [QUESTION, "--corpus", "store"]],
     "check": [
         [ANSWERS],
@@ -45,6 +45,7 @@ COMMANDS: dict[str, list[list[object]]] = {
     "measures": [[]],
     "convert": [[ANSWERS, "--to", "alce"], [ANSWERS, "--to", "vericite"]],
     "doctor": [[]],
+    "settings": [[]],
     "report": [[ANSWERS, "--out", "report.html"]],
     # Data sets are read from the user's own files.
     **{f"datasets {name}": [["--help"]] for name in ("stats", "show")},

@@ -87,17 +87,20 @@ def test_what_is_exported_builds_the_same_store(store, tmp_path, run_cli):
 
 
 def test_filters_that_leave_nothing_are_named(store, run_cli):
-    printed = run_cli("search", "aspirin", "--corpus", store, "--rerank", "none", "--language", "English")
+    printed = run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none", "--language", "English")
     assert "Nothing found." in printed.out
     assert "nothing was found for 1 of 1 questions under the filters" in printed.err
-    assert "filters" not in run_cli("search", "aspirin", "--corpus", store, "--rerank", "none").err
+    assert "filters" not in run_cli("search", "aspirin", "--corpus", store, "--set", "search.rerank=none").err
 
 
 def test_documents_are_found_by_their_words(store, run_cli):
-    printed = run_cli("search", "does zinc help with colds", "--corpus", store, "--rerank", "none")
+    printed = run_cli("search", "does zinc help with colds", "--corpus", store, "--set", "search.rerank=none")
     assert printed.out.splitlines()[0].startswith("  1. ")
     assert "  77  " in printed.out.splitlines()[0]
-    assert "Nothing found." in run_cli("search", "zinc", "--corpus", store, "--to", "2018", "--rerank", "none").out
+    assert (
+        "Nothing found."
+        in run_cli("search", "zinc", "--corpus", store, "--to", "2018", "--set", "search.rerank=none").out
+    )
 
 
 def test_a_question_is_answered_from_a_store(store, run_cli):

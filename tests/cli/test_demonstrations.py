@@ -114,7 +114,7 @@ def test_a_model_writes_rationales_and_what_it_took_is_told(tmp_path, run):
     asked = {"id": "a", "question": "Does zinc help?", "type": "yesno", "documents": ["5"], "exact": [["yes"]]}
     questions.write_text(json.dumps(asked))
     said = {"statements": [{"statement": "Zinc shortened colds.", "documents": [1]}]}
-    given = ("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents, "--no-cache")
+    given = ("build", questions, "--to", tmp_path / "pool.jsonl", "--documents", documents, "--set", "llm.cache=false")
     with ScriptedServer() as server:
         server.script([reply(json.dumps(said)), reply('{"answer": "yes"}')])
         done = run(*given, "--llm", server.spec)
@@ -129,7 +129,7 @@ def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp
     questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:3]))
     with ScriptedServer() as server:
         server.default = reply("They say so [1].\nFINAL ANSWER: A. yes")
-        asked = ("build", questions, "--to", pool, "--corpus", "demo", "--llm", server.spec, "--no-cache")
+        asked = ("build", questions, "--to", pool, "--corpus", "demo", "--llm", server.spec, "--set", "llm.cache=false")
         done = run(*asked, "--retrieved", "--prompt", "reason-verify-bioasq", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
@@ -143,10 +143,9 @@ def test_a_pool_is_made_as_at_evaluation_from_what_a_search_finds(questions, tmp
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--prompt", "reason-verify"], "--llm beside --prompt"),
-        (["--plan", "vericite"], "--retrieved beside --plan"),
-        (["--retrieved", "--documents", "x.jsonl"], "--corpus beside --retrieved"),
-        (["--retrieved"], "--corpus beside --retrieved"),
+        (["--prompt", "reason-verify"], "--llm with --prompt"),
+        (["--retrieved", "--documents", "x.jsonl"], "--corpus with --retrieved"),
+        (["--retrieved"], "--corpus with --retrieved"),
         (["--reference", "--corpus", "demo", "--llm", "openai:gpt-4o-mini"], "--reference without --llm"),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_batch_of_a_table_is_asked(run_cli: Run, tmp_path: Path, documents: Pa
     path.write_text("question,id\nDoes zinc shorten colds?,a\n,b\n")
     printed = run_cli(
         "ask", "--batch", str(path), "--corpus", str(documents), "--judge", "lexical", "--by", "bm25",
-        "--rerank", "none", "--json",
+        "--set", "search.rerank=none", "--json",
     )  # fmt: skip
     assert printed.code == 2
     assert [json.loads(line)["question"]["id"] for line in printed.out.splitlines()] == ["a"]

@@ -56,7 +56,7 @@ def commands() -> Iterator[list[str]]:
         yield ["ask", QUESTION, "--llm", model]
         yield ["judge", "Aspirin works.", "Aspirin works.", "--judge", f"llm:{model}"]
     yield ["judge", "Aspirin works.", "Aspirin works.", "--judge", "hf:some/model"]
-    yield ["search", QUESTION, "--rerank", "hf:some/model"]
+    yield ["search", QUESTION, "--set", "search.rerank=hf:some/model"]
     yield ["check", ANSWERS, "--ray", "10.0.0.1:6379", "--out", "out.jsonl"]
     yield ["corpus", "build", "--to", "built", "--pmids", "101"]
 

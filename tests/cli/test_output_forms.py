@@ -149,11 +149,11 @@ def test_records_are_counted_without_reading_them(tmp_path: Path):
 def test_a_projects_settings_are_used_named_and_overridden(run_cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "vericite.toml").write_text('[check]\njudge = "lexical"\n\n[search]\nk = 2\n')
-    printed = run_cli("check", ANSWERS, "--plan-out", "plan.json")
+    printed = run_cli("settings", "check", "--out", "plan.json")
     assert "settings from vericite.toml: check.judge" in printed.err
     assert json.loads(Path("plan.json").read_text())["check"]["judge"] == "lexical"
-    run_cli("check", ANSWERS, "--judge", "bundled", "--rows", "0", "--plan-out", "plan.json")
-    assert json.loads(Path("plan.json").read_text())["check"]["judge"] == "bundled"
+    assert run_cli("check", ANSWERS, "--judge", "lexical", "--json").out == run_cli("check", ANSWERS, "--json").out
+    assert run_cli("check", ANSWERS, "--judge", "bundled", "--json").out != run_cli("check", ANSWERS, "--json").out
     assert "settings: vericite.toml: check.judge = lexical, search.k = 2" in run_cli("doctor").out
     monkeypatch.setenv("VERICITE_CONFIG", "")
     assert "settings" not in run_cli("check", ANSWERS, *LEXICAL).err

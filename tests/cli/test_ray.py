@@ -17,9 +17,9 @@ COMMANDS = ("check", "attribute")
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--ray", "local"], "expected --out FILE beside --ray"),
-        (["--workers", "2"], "expected --ray beside --workers"),
-        (["--ray", "local", "--out", "{}", "--worker-price", "1"], "expected --workers beside --worker-price"),
+        (["--ray", "local"], "expected --out FILE with --ray"),
+        (["--set", "workers.count=2"], "expected --ray with workers.count"),
+        (["--ray", "local", "--out", "{}", "--set", "workers.price=1"], "expected workers.count with workers.price"),
     ],
 )
 def test_options_that_lack_another_are_refused(run_cli, tmp_path, command, options, told):
@@ -65,9 +65,20 @@ def test_the_output_is_that_of_one_process_byte_for_byte(tmp_path, command):
     pytest.importorskip("ray", reason="needs the extra [ray]")
 
     def run(out: str, *more: str) -> bytes:
-        line = [sys.executable, "-m", "vericite", command, str(EXAMPLES), "--out", out, "--no-cache", *more]
+        line = [
+            sys.executable,
+            "-m",
+            "vericite",
+            command,
+            str(EXAMPLES),
+            "--out",
+            out,
+            "--set",
+            "llm.cache=false",
+            *more,
+        ]
         return subprocess.run(line, check=True, capture_output=True, cwd=tmp_path, timeout=600).stdout
 
-    assert run("one.jsonl") == run("many.jsonl", "--ray", "local", "--workers", "2")
+    assert run("one.jsonl") == run("many.jsonl", "--ray", "local", "--set", "workers.count=2")
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "many.jsonl").read_bytes()
     assert sorted(file.name for file in tmp_path.iterdir()) == ["many.jsonl", "one.jsonl"]

@@ -78,7 +78,7 @@ def test_bad_records_cost_themselves_only(run_cli, tmp_path):
 def test_uncited_sentences_go_where_that_is_asked(run_cli, tmp_path):
     answers = write(tmp_path / "answers.jsonl", GOOD | {"answer": "Zinc shortens colds. Music cures warts."})
     assert "Zinc shortens colds [2]. Music cures warts." in run_cli("repair", answers)[1]
-    assert "Zinc shortens colds [2].\n" in run_cli("repair", answers, "--drop-uncited")[1]
+    assert "Zinc shortens colds [2].\n" in run_cli("repair", answers, "--set", "repair.drop_uncited=true")[1]
 
 
 def test_the_input_is_never_written_over(run_cli, tmp_path):

@@ -34,7 +34,7 @@ def test_explain_shows_every_stage_its_score_and_its_time(run_cli):
 
 @pytest.mark.parametrize("by", ["bm25", "dense", "hybrid"])
 def test_each_way_to_rank_names_itself(run_cli, by: str):
-    printed = run_cli("search", QUESTION, "--by", by, "--rerank", "none", "--json")
+    printed = run_cli("search", QUESTION, "--by", by, "--set", "search.rerank=none", "--json")
     hits = json.loads(printed.out)["evidence"]
     assert {hit["retriever"] for hit in hits} == {by}
     assert set(hits[0]["scores"]) == ({"bm25", "dense"} if by == "hybrid" else {by})
@@ -46,8 +46,12 @@ def test_late_is_for_stores(run_cli):
 
 
 def test_reranking_keeps_the_candidates_and_changes_their_order(run_cli):
-    before = found(run_cli("search", QUESTION, "--k", "20", "--rerank", "none", "--rewrite", "none", "--json"))
-    after = found(run_cli("search", QUESTION, "--k", "20", "--rewrite", "none", "--json"))
+    before = found(
+        run_cli(
+            "search", QUESTION, "--k", "20", "--set", "search.rerank=none", "--set", "search.rewrite=none", "--json"
+        )
+    )
+    after = found(run_cli("search", QUESTION, "--k", "20", "--set", "search.rewrite=none", "--json"))
     assert set(before) == set(after)
     assert before != after
 
@@ -56,7 +60,7 @@ def test_a_batch_is_written_as_a_run_that_trec_reads(run_cli, tmp_path: Path):
     batch = write(
         tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, {"id": "q2", "question": "Does aspirin help?"}
     )
-    run, rest = tmp_path / "run.trec", ("--rerank", "none")
+    run, rest = tmp_path / "run.trec", ("--set", "search.rerank=none")
     printed = run_cli("search", "--batch", str(batch), "--run", str(run), "--k", "4", "--tag", "mine", *rest)
     assert (printed.code, printed.out) == (0, "")
     problems: list = []
@@ -77,7 +81,7 @@ def test_bad_lines_of_a_batch_cost_themselves(run_cli, tmp_path: Path):
     batch = write(
         tmp_path / "q.jsonl", {"id": "q1", "question": QUESTION}, "{", {"id": "q1", "question": "Again?"}, {"id": "q3"}
     )
-    printed = run_cli("search", "--batch", str(batch), "--json", "--rerank", "none")
+    printed = run_cli("search", "--batch", str(batch), "--json", "--set", "search.rerank=none")
     assert printed.code == 2
     assert [json.loads(line)["id"] for line in printed.out.splitlines()] == ["q1"]
     assert printed.err.count("q.jsonl") == 3
@@ -86,7 +90,7 @@ def test_bad_lines_of_a_batch_cost_themselves(run_cli, tmp_path: Path):
 def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli, tmp_path: Path):
     questions = [{"id": "q1", "question": QUESTION}, "{", {"id": "q 2", "question": QUESTION}]
     batch = write(tmp_path / "q.jsonl", *questions)
-    printed = run_cli("search", "--batch", str(batch), "--run", str(tmp_path / "r.trec"), "--rerank", "none")
+    printed = run_cli("search", "--batch", str(batch), "--run", str(tmp_path / "r.trec"), "--set", "search.rerank=none")
     assert printed.code == 2
     assert "q.jsonl, line 3, field id: " in printed.err
 
@@ -96,9 +100,9 @@ def test_an_id_that_a_run_cannot_have_is_told_by_its_file_line_and_field(run_cli
     [
         ([], "expected a question, or --batch"),
         ([QUESTION, "--batch", "q.jsonl"], "found both"),
-        ([QUESTION, "--by", "magic"], "expected a value of --by out of bm25"),
-        ([QUESTION, "--keep", "old"], "expected a value of --keep"),
-        ([QUESTION, "--rerank", "gbe"], "expected a reranker out of"),
+        ([QUESTION, "--by", "magic"], "expected a value of search.by out of bm25"),
+        ([QUESTION, "--set", "search.keep=old"], "expected a value of search.keep"),
+        ([QUESTION, "--set", "search.rerank=gbe"], "expected a reranker out of"),
         ([QUESTION, "--plan", "best"], "expected a search plan out of default"),
         ([QUESTION, "--plan", "reason-verify"], "a language model to rewrite"),
         ([QUESTION, "--from", "2010"], "expected a store for conditions"),
@@ -115,13 +119,15 @@ def test_bad_options_are_told_with_a_way_out(run_cli, arguments: list[str], prob
 
 
 def test_a_question_of_ten_thousand_characters_is_searched_for(run_cli):
-    assert run_cli("search", "aspirin " * 1250, "--rerank", "none", "--json").code == 0
+    assert run_cli("search", "aspirin " * 1250, "--set", "search.rerank=none", "--json").code == 0
 
 
 def test_operators_and_quotes_mean_nothing(run_cli):
-    plain = found(run_cli("search", "levodopa Parkinson symptoms", "--by", "bm25", "--rerank", "none", "--json"))
+    plain = found(
+        run_cli("search", "levodopa Parkinson symptoms", "--by", "bm25", "--set", "search.rerank=none", "--json")
+    )
     quoted = found(
-        run_cli("search", '"levodopa" (Parkinson) [symptoms]*', "--by", "bm25", "--rerank", "none", "--json")
+        run_cli("search", '"levodopa" (Parkinson) [symptoms]*', "--by", "bm25", "--set", "search.rerank=none", "--json")
     )
     assert plain == quoted
 
@@ -137,7 +143,7 @@ def test_a_run_is_not_written_over_the_corpus(run_cli, tmp_path: Path):
 
 def test_ids_with_spaces_are_found_and_only_a_run_refuses_them(run_cli, tmp_path: Path):
     documents = write(tmp_path / "docs.jsonl", {"id": "a b", "text": "Aspirin lowers fever."})
-    options = ("--corpus", str(documents), "--by", "bm25", "--rerank", "none")
+    options = ("--corpus", str(documents), "--by", "bm25", "--set", "search.rerank=none")
     assert "a b" in run_cli("search", "aspirin", *options).out
     batch = write(tmp_path / "q.jsonl", {"id": "q1", "question": "knees?"}, {"id": "q2", "question": "aspirin?"})
     run = tmp_path / "out.trec"
@@ -152,7 +158,9 @@ def test_documents_that_say_they_are_retracted_are_marked(run_cli, tmp_path: Pat
         {"id": "a", "text": "Aspirin lowers fever.", "retracted": True},
         {"id": "b", "text": "Aspirin lowers fever in adults.", "retracted": False},
     )
-    shown = run_cli("search", "aspirin", "--corpus", str(documents), "--by", "bm25", "--rerank", "none", "--json").out
+    shown = run_cli(
+        "search", "aspirin", "--corpus", str(documents), "--by", "bm25", "--set", "search.rerank=none", "--json"
+    ).out
     assert {hit["document"]["id"]: hit["document"]["retracted"] for hit in json.loads(shown)["evidence"]} == {
         "a": True,
         "b": False,
@@ -164,35 +172,40 @@ def test_a_score_that_is_on_another_scale_does_not_stand_among_the_others(run_cl
     lines = [{"id": id, "text": text, "retracted": id == "a"} for id, text in texts.items()]
     corpus = write(tmp_path / "docs.jsonl", *lines)
     given = ("search", "does aspirin lower fever", "--corpus", str(corpus), "--by", "bm25")
-    printed = run_cli(*given, "--rerank", "bundled").out
+    printed = run_cli(*given, "--set", "search.rerank=bundled").out
     hits = [line for line in printed.splitlines() if line[:4].strip(" .").isdigit()]
     retracted, *others = sorted(hits, key=lambda line: "RETRACTED" not in line)
     assert retracted.endswith("  a  -  RETRACTED") and len(others) == 2
     assert all(float(line.split()[-1]) for line in others)
     assert "-: not ranked again" in printed
-    assert "-: not ranked again" not in run_cli(*given, "--rerank", "none").out
+    assert "-: not ranked again" not in run_cli(*given, "--set", "search.rerank=none").out
 
 
 def test_a_question_id_cannot_steer_the_terminal(run_cli, tmp_path: Path):
     batch = write(tmp_path / "q.jsonl", {"id": "q\u001b[31m1", "question": "aspirin?"})
-    assert "\x1b" not in run_cli("search", "--batch", str(batch), "--rerank", "none").out
+    assert "\x1b" not in run_cli("search", "--batch", str(batch), "--set", "search.rerank=none").out
 
 
 def test_a_folder_of_the_name_demo_is_not_the_demonstration(run_cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "demo").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert run_cli("search", "aspirin", "--rerank", "none").code == 0
+    assert run_cli("search", "aspirin", "--set", "search.rerank=none").code == 0
 
 
 def test_more_documents_than_there_are_give_all_and_too_many_are_refused(run_cli):
-    assert len(found(run_cli("search", QUESTION, "--k", "10000", "--rerank", "none", "--by", "dense", "--json"))) == 150
+    assert (
+        len(
+            found(run_cli("search", QUESTION, "--k", "10000", "--set", "search.rerank=none", "--by", "dense", "--json"))
+        )
+        == 150
+    )
     assert run_cli("search", QUESTION, "--k", "10001").code == 2
 
 
 def test_a_file_with_the_name_of_a_corpus_is_not_read_in_silence(run_cli, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("demo").write_text(json.dumps({"id": "mine", "text": "Aspirin lowers fever."}) + "\n")
-    words = ("search", "aspirin", "--by", "bm25", "--rerank", "none", "--corpus")
+    words = ("search", "aspirin", "--by", "bm25", "--set", "search.rerank=none", "--corpus")
     found = run_cli(*words, "demo")
     assert "demo is the demonstration corpus here; the file or folder of that name is not read" in found.err
     assert "Write ./demo for it" in found.err and "mine" not in found.out

@@ -21,7 +21,7 @@ ANSWER = {"id": "a1", "answer": "Aspirin lowers the risk of stroke [1].", "docum
 QUESTION = {"id": "q1", "question": "Does aspirin lower the risk of stroke?"}
 GOLD = {"id": "a1", "ideal": ["Aspirin lowers the risk of stroke."]}
 LEXICAL = ("--judge", "lexical")
-PLAIN = ("--by", "bm25", "--rerank", "none")
+PLAIN = ("--by", "bm25", "--set", "search.rerank=none")
 
 
 def jsonl(*records: object) -> bytes:
@@ -144,6 +144,6 @@ def test_a_store_is_built_from_the_standard_input_and_has_what_is_cited_by_doi_a
 
 
 def test_progress_of_vectors_is_left_out_where_nothing_is_to_be_said(piped: Callable[..., Any], tmp_path: Path):
-    words = ("search", "iron", "--corpus", "-", "--rerank", "none")
+    words = ("search", "iron", "--corpus", "-", "--set", "search.rerank=none")
     assert "vectors of" in piped(jsonl(*DOCUMENTS), *words).err
     assert "vectors of" not in piped(jsonl({**DOCUMENTS[0], "text": "Zinc helps."}), *words, "--quiet").err

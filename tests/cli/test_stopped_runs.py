@@ -91,7 +91,7 @@ def test_what_a_search_found_is_told_and_kept(run_cli, tmp_path, monkeypatch):
         return find(self, question, k)
 
     monkeypatch.setattr(Search, "find", until_the_second)
-    arguments = ("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
+    arguments = ("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--set", "search.rerank=none")
     for turn in range(2):
         printed = run_cli(*arguments)
         assert printed.code == 130
@@ -116,7 +116,7 @@ def test_a_file_that_turns_out_not_to_be_writable_is_told(run_cli, tmp_path, com
 def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_path):
     batch, out = questions(tmp_path), tmp_path / "out.trec"
     (tmp_path / "out.trec.partial").mkdir()
-    printed = run_cli("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--rerank", "none")
+    printed = run_cli("search", "--batch", batch, "--run", str(out), "--by", "bm25", "--set", "search.rerank=none")
     assert printed.code == 2
     assert " ".join(printed.err.split()).count("expected --run to be a file that can be written") == 1
 
@@ -125,7 +125,7 @@ def test_a_run_that_turns_out_not_to_be_writable_ends_the_search(run_cli, tmp_pa
 def test_a_run_that_is_told_to_end_says_where_its_results_are(run_cli, tmp_path, end: signal.Signals, code: int):
     out, pipe = tmp_path / "out.jsonl", tmp_path / "answers.jsonl"
     os.mkfifo(pipe)
-    arguments = [str(pipe), "--format", "vericite", "--judge", "lexical", "--no-cache", "--out", str(out)]
+    arguments = [str(pipe), "--format", "vericite", "--judge", "lexical", "--set", "llm.cache=false", "--out", str(out)]
     running = subprocess.Popen(
         [sys.executable, "-m", "vericite", "check", *arguments],
         stdout=subprocess.DEVNULL,

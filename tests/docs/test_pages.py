@@ -44,7 +44,7 @@ def test_the_readme_python_example_holds():
     found: dict[str, object] = {}
     exec(code[1], found)
     verdict = found["verdict"]
-    assert (verdict.label, verdict.evidence[0].sentence) == ("supported", 0)
+    assert (verdict.label, verdict.evidence[0].sentence_index) == ("supported", 0)
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -85,7 +85,7 @@ QUESTION = "Does zelotrine prevent migraine attacks?"
 FOR = "Zelotrine 20 mg prevented migraine attacks in two thirds of the adults treated."
 AGAINST = "Zelotrine did not prevent migraine attacks any better than placebo in adults."
 OTHER = "Migraine attacks were recorded in a diary by all adults who took zelotrine."
-ALWAYS = ExtractiveSettings(answer_at=0)
+ALWAYS = ExtractiveSettings(min_answer_probability=0)
 
 
 @pytest.mark.parametrize("judge", [None, ByNot()], ids=["words", "judge"])
@@ -251,7 +251,9 @@ def test_the_signature_names_the_models_and_what_is_changed():
 def test_what_does_not_clearly_lean_one_way_is_not_decided():
     asked = Question(id="q", text=QUESTION)
     found = evidence(document("a", FOR), document("b", AGAINST))
-    unsure = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(answer_at=1e-9, sure=0.5)).generate(asked, found)
+    unsure = ExtractiveGenerator(Embedder.shared(), ExtractiveSettings(min_answer_probability=1e-9, sure=0.5)).generate(
+        asked, found
+    )
     assert unsure.exact is None
     assert ExtractiveGenerator(Embedder.shared(), ALWAYS).generate(asked, found).exact is not None
 
@@ -259,7 +261,7 @@ def test_what_does_not_clearly_lean_one_way_is_not_decided():
 def test_whoever_wants_an_answer_in_any_case_gets_a_decision():
     asked = Question(id="q", text=QUESTION)
     found = evidence(document("a", FOR), document("b", AGAINST))
-    always = ExtractiveSettings(answer_at=0, sure=0.5)
+    always = ExtractiveSettings(min_answer_probability=0, sure=0.5)
     assert ExtractiveGenerator(Embedder.shared(), always).generate(asked, found).exact is not None
 
 
@@ -457,7 +459,7 @@ def test_a_sentence_that_the_judge_reads_one_way_and_its_words_the_other_speaks_
 
     asked = Question(id="q", text="Does magnesium prevent eclampsia?")
     found = evidence(document("a", "Magnesium more than halves the risk of eclampsia in pregnant women."))
-    unsure = ExtractiveSettings(answer_at=1e-9)
+    unsure = ExtractiveSettings(min_answer_probability=1e-9)
     made = ExtractiveGenerator(Embedder.shared(), unsure, judge=Against()).generate(asked, found)
     assert made.stance is not None and (made.stance.yes, made.stance.no) == ((), ())
     assert made.exact is None

@@ -76,7 +76,7 @@ def test_a_rationale_is_an_answer_whose_sentences_cite_what_they_quote(server: S
     first, second, third = answer.rationale.steps
     assert (first.question, first.documents, first.unfound) == ("How much?", ("d1",), ())
     assert [TEXTS[0][it.start : it.end] for it in first.passages] == ["Zinc shortened colds by 1.5 days"]
-    assert [(it.document, it.sentence) for it in second.passages] == [("d1", 1), ("d2", 0)]
+    assert [(it.document, it.sentence_index) for it in second.passages] == [("d1", 1), ("d2", 0)]
     assert (third.documents, third.passages) == ((), ())
     assert answer.rationale.provisional == "Zinc shortens colds."
     assert answer.rationale.raw == GOOD

@@ -140,7 +140,7 @@ def test_a_prompt_longer_than_the_window_fails_its_question_with_the_limit_and_t
         answer = generator.generate(Question(id="q", text="Why?"), evidence("Word " * 3_000))
         assert not server.arrivals
     assert answer.failed is not None and "of 256 tokens, and verbatim cuts nothing; lower --k" in answer.failed
-    assert "--window" in answer.failed
+    assert "answer.window" in answer.failed
 
 
 def test_a_grammar_beside_it_is_refused(path: Path):
@@ -179,7 +179,18 @@ def test_a_run_on_the_command_line_with_a_verbatim_prompt_and_judge(run_cli, pat
     corpus.write_text(json.dumps({"id": "a", "text": "Zinc helps."}) + "\n")
     with ScriptedServer() as server:
         server.script([reply("Zinc helps [1]."), reply("yes"), reply("Zinc helps [1]."), reply("maybe so")])
-        asked = ("ask", "Does zinc help?", "--corpus", str(corpus), "--rerank", "none", "--by", "bm25", "--no-cache")
+        asked = (
+            "ask",
+            "Does zinc help?",
+            "--corpus",
+            str(corpus),
+            "--set",
+            "search.rerank=none",
+            "--by",
+            "bm25",
+            "--set",
+            "llm.cache=false",
+        )
         asked += ("--llm", server.spec, "--prompt", str(path), "--protocol", "bioace-document")
         asked += ("--judge", f"llm:{server.spec}?prompt={judge}", "--json")
         run = json.loads(run_cli(*asked).out)
@@ -200,7 +211,17 @@ def test_a_verbatim_reply_is_its_own_rationale(run_cli, path: Path, tmp_path: Pa
     plain.write_text(FILE.replace("verbatim = true\n", 'system = "x"\n').replace("{unknown}", ""))
     with ScriptedServer() as server:
         server.default = reply("Zinc helps [1]. It is cheap.")
-        asked = ("ask", "Does zinc help?", "--corpus", str(corpus), "--rerank", "none", "--by", "bm25", "--json")
+        asked = (
+            "ask",
+            "Does zinc help?",
+            "--corpus",
+            str(corpus),
+            "--set",
+            "search.rerank=none",
+            "--by",
+            "bm25",
+            "--json",
+        )
         asked += ("--llm", server.spec, "--judge", "lexical", "--rationale", "--prompt")
         run = json.loads(run_cli(*asked, str(path)).out)
         assert [it["claim"] for it in run["rationale"]["checked"]["verdicts"]] == ["Zinc helps.", "It is cheap."]

@@ -225,12 +225,12 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path, server: Scr
         (reply("no JSON") if "question 0" in json.dumps(arrival.body) else long_answer)(answering, arrival)
 
     server.default = behave
-    printed = make(data, "--concurrency", "1", "--no-cache")
+    printed = make(data, "--set", "llm.concurrency=1", "--set", "llm.cache=false")
     assert printed.code == 3
     assert "q0" in printed.err
     asked = len(server.arrivals)
     server.default = long_answer
-    printed = make(data, "--concurrency", "1", "--no-cache")
+    printed = make(data, "--set", "llm.concurrency=1", "--set", "llm.cache=false")
     assert printed.code == 0, printed.err
     assert [json.dumps(it.body).count("question 0") > 0 for it in server.arrivals[asked:]] == [True]
     assert len(read_examples([tmp_path / "out" / "examples.jsonl"])) == 6
@@ -245,7 +245,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, server: ScriptedServer):
 
     server.default = behave
     words = ["train", "attribution-data", f"hotpotqa:{tmp_path / 'hotpot.json'}", "--out", str(tmp_path / "out")]
-    words += ["--llm", server.spec, "--judge", "lexical", "--concurrency", "1", "--no-cache"]
+    words += ["--llm", server.spec, "--judge", "lexical", "--set", "llm.concurrency=1", "--set", "llm.cache=false"]
     command = [sys.executable, "-m", "vericite", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     made = tmp_path / "out" / "made.jsonl"

@@ -68,7 +68,7 @@ def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
     server.default = by_claim
     path, out = answers(tmp_path, 100), tmp_path / "verdicts.jsonl"
-    command = ("check", path, "--judge", f"llm-labels:{server.spec}", "--out", str(out), "--concurrency", "8")
+    command = ("check", path, "--judge", f"llm-labels:{server.spec}", "--out", str(out), "--set", "llm.concurrency=8")
     printed = run_cli(*command)
     checked = list(read_jsonl(CheckedAnswer, out))
     assert [item.id for item in checked] == [f"a{number}" for number in range(100)]
@@ -96,7 +96,7 @@ def test_a_hundred_answers_are_all_recorded_paid_once_and_hold_no_key(
 def test_a_wrong_key_ends_the_run_with_a_word_on_it(server: ScriptedServer, run_cli, tmp_path, monkeypatch):
     monkeypatch.setenv("VERICITE_KEY_127_0_0_1", KEY)
     server.default = status(401, f"Incorrect API key provided: {KEY}")
-    printed = run_cli("check", answers(tmp_path, 30), "--judge", f"llm:{server.spec}", "--no-cache")
+    printed = run_cli("check", answers(tmp_path, 30), "--judge", f"llm:{server.spec}", "--set", "llm.cache=false")
     assert printed.code == 3
     assert "VERICITE_KEY_127_0_0_1" in printed.err
     assert KEY not in printed.out + printed.err
@@ -107,7 +107,7 @@ def test_a_run_in_which_nothing_could_be_judged_does_not_look_like_a_good_one(
     server: ScriptedServer, run_cli, tmp_path, code
 ):
     server.default = status(code, "not today")
-    printed = run_cli("check", answers(tmp_path, 2), "--judge", f"llm:{server.spec}", "--no-cache")
+    printed = run_cli("check", answers(tmp_path, 2), "--judge", f"llm:{server.spec}", "--set", "llm.cache=false")
     assert printed.code == 3
     assert "none of 2 cases could be judged" in printed.err
     assert "2/2" in printed.out
@@ -122,7 +122,16 @@ def test_a_stopped_run_says_where_its_verdicts_are_and_the_next_does_not_destroy
     server.default = until_the_money_is_gone
     out = tmp_path / "verdicts.jsonl"
     partial = tmp_path / "verdicts.jsonl.partial"
-    command = ("check", answers(tmp_path, 300), "--judge", f"llm:{server.spec}", "--no-cache", "--out", str(out))
+    command = (
+        "check",
+        answers(tmp_path, 300),
+        "--judge",
+        f"llm:{server.spec}",
+        "--set",
+        "llm.cache=false",
+        "--out",
+        str(out),
+    )
     stopped = run_cli(*command)
     assert stopped.code == 3
     told = " ".join(stopped.err.split())
@@ -143,7 +152,14 @@ def test_half_a_name_is_told_what_is_missing(run_cli, tmp_path, name):
 
 
 def test_a_bar_for_a_judge_without_probabilities_is_refused(server: ScriptedServer, run_cli, tmp_path):
-    command = ("check", answers(tmp_path, 1), "--judge", f"llm-labels:{server.spec}", "--abstain-below", "0.9")
+    command = (
+        "check",
+        answers(tmp_path, 1),
+        "--judge",
+        f"llm-labels:{server.spec}",
+        "--set",
+        "check.abstain_below=0.9",
+    )
     printed = run_cli(*command)
     assert (printed.code, "only says a label" in printed.err) == (2, True)
     assert server.arrivals == []
@@ -174,7 +190,7 @@ def test_killed_in_the_middle_and_run_again_no_completed_call_is_repeated(server
     server.default = reply(SUPPORT, after=0.03)
     path, out = answers(tmp_path, 60), tmp_path / "verdicts.jsonl"
     environment = {**os.environ, "VERICITE_CACHE": str(tmp_path / "cache"), "COLUMNS": "100"}
-    arguments = ["check", path, "--judge", f"llm:{server.spec}", "--out", str(out), "--concurrency", "4"]
+    arguments = ["check", path, "--judge", f"llm:{server.spec}", "--out", str(out), "--set", "llm.concurrency=4"]
     command = [sys.executable, "-m", "vericite", *arguments]
     first = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 60

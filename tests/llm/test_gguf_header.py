@@ -80,19 +80,19 @@ def test_evidence_beyond_the_window_is_cut_and_told(run_cli, tmp_path: Path):
         "demo",
         "--k",
         "8",
-        "--rerank",
-        "none",
+        "--set",
+        "search.rerank=none",
         "--judge",
         "lexical",
     )
     with ScriptedServer() as server:
         server.default = reply("Zinc shortens colds [1].")
         whole = run_cli(*words, "--llm", server.spec)
-        cut = run_cli(*words, "--llm", server.spec, "--window", "2000")
-        none = run_cli(*words, "--llm", server.spec, "--window", "600")
+        cut = run_cli(*words, "--llm", server.spec, "--set", "answer.window=2000")
+        none = run_cli(*words, "--llm", server.spec, "--set", "answer.window=600")
         first, second = server.arrivals[:2]
     assert whole.code == cut.code == 0
     assert "Evidence was cut" not in whole.out
     assert "Evidence was cut for want of room: of 8 documents found the model saw" in " ".join(cut.out.split())
     assert len(str(second.body)) < len(str(first.body))
-    assert "raise the budget (--window)" in " ".join((none.out + none.err).split())
+    assert "raise answer.window" in " ".join((none.out + none.err).split())

@@ -121,8 +121,8 @@ def test_a_hundred_judgements_are_recorded_accounted_for_and_not_asked_again(add
         for number in range(100)
     ]
     answers.write_text("\n".join(map(json.dumps, lines)))
-    command = ["check", str(answers), "--judge", f"llm:{address}", "--out", str(out), "--timeout", "240"]
-    printed = run_cli(*command, "--concurrency", "8")
+    command = ["check", str(answers), "--judge", f"llm:{address}", "--out", str(out), "--set", "llm.timeout=240"]
+    printed = run_cli(*command, "--set", "llm.concurrency=8")
     assert printed.code == 0, printed.err
     summaries = [item.summary for item in read_jsonl(CheckedAnswer, out)]
     assert sum(item.judged + item.failed for item in summaries) == 100

@@ -220,13 +220,11 @@ def test_no_file_of_a_check_holds_the_key(server: ScriptedServer, run_cli, tmp_p
         str(tmp_path / "v.jsonl"),
         "--report",
         str(tmp_path / "r.html"),
-        "--plan-out",
-        str(tmp_path / "p.toml"),
     )
     printed = run_cli("check", str(answers), "--judge", f"llm:{server.spec}", *files)
     assert server.arrivals[0].headers["authorization"] == f"Bearer {PLANTED}"
     assert "[VERICITE_KEY_127_0_0_1]" in (tmp_path / "v.jsonl").read_text()
     kept = [file.read_bytes().decode("latin-1") for file in tmp_path.rglob("*") if file.is_file()]
-    assert len(kept) >= 5
+    assert len(kept) >= 4
     for text in [*kept, printed.out, printed.err]:
         assert not [form for form in forms_of(PLANTED) if form in text]

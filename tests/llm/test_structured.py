@@ -133,7 +133,7 @@ def test_a_cut_off_reply_says_that_max_tokens_is_too_small(server: ScriptedServe
     found = parsed()
     assert isinstance(found, CallFailure)
     assert "raise max_tokens" in found.reason and found.raw == '{"label": "y'
-    assert "--reply-tokens, or Settings.reply_tokens" in found.reason
+    assert "llm.reply_tokens, or Settings.reply_tokens" in found.reason
     assert len(server.arrivals) == 1
 
 

@@ -147,10 +147,11 @@ def test_a_batch_runs_resumes_and_says_its_cell(run_cli, tmp_path: Path, corpus:
     standard, oracle, controlled = (str(tmp_path / name) for name in ("standard", "oracle", "controlled"))
     common = ("ask", "--batch", questions, "--judge", "lexical")
     assert run_cli(*common, "--corpus", corpus, "--k", "3", "--by", "bm25", "--save", standard).code == 0
-    printed = run_cli(*common, "--corpus", f"oracle:{corpus}", "--save", oracle, "--plan-out", plan)
+    printed = run_cli(*common, "--corpus", f"oracle:{corpus}", "--save", oracle)
     assert printed.code == 0
     assert "oracle: 3 gold documents; 1 gold documents were not to be had" in " ".join(printed.err.split())
     # From its plan it is the same run, of which nothing is left to do.
+    Path(plan).write_text(json.dumps(json.loads((Path(oracle) / "manifest.json").read_text())["plan"]))
     again = run_cli("ask", "--batch", questions, "--plan", plan, "--save", oracle)
     assert again.code == 0 and "2 of them before" in again.out
     manifest = json.loads((Path(oracle) / "manifest.json").read_text())
@@ -164,7 +165,7 @@ def test_a_batch_runs_resumes_and_says_its_cell(run_cli, tmp_path: Path, corpus:
         "gold_missing": 1,
     }
     # The standard cell may be the runs that were kept.
-    asked = (*common, "--corpus", f"oracle:{corpus}", "--controlled", standard, "--save", controlled)
+    asked = (*common, "--corpus", f"oracle:{corpus}", "--set", f"search.controlled={standard}", "--save", controlled)
     printed = run_cli(*asked)
     assert printed.code == 0, printed.err
     manifest = json.loads((Path(controlled) / "manifest.json").read_text())["retrieval"]
@@ -178,7 +179,19 @@ def test_the_yield_of_a_run_is_printed_kept_and_measured(run_cli, tmp_path: Path
     path, folder = tmp_path / "q.jsonl", tmp_path / "run"
     texts = {"q1": QUESTION.text, "q2": "Xylophone?"}
     path.write_text("".join(json.dumps({"id": id, "question": text}) + "\n" for id, text in texts.items()))
-    asked = ("ask", "--batch", str(path), "--judge", "lexical", "--corpus", corpus, "--by", "bm25", "--rerank", "none")
+    asked = (
+        "ask",
+        "--batch",
+        str(path),
+        "--judge",
+        "lexical",
+        "--corpus",
+        corpus,
+        "--by",
+        "bm25",
+        "--set",
+        "search.rerank=none",
+    )
     printed = run_cli(*asked, "--save", str(folder))
     assert "retrieval yield: 1 of 2 questions have a document" in printed.err
     assert json.loads((folder / "manifest.json").read_text())["retrieval"]["with_evidence"] == 1

@@ -57,8 +57,8 @@ def questions(tmp_path: Path) -> Path:
 
 
 def command(questions: Path, folder: Path, server: ScriptedServer) -> list[str]:
-    found = ["--rerank", "none", "--rewrite", "none", "--k", "2"]
-    asked = ["--llm", server.spec, "--concurrency", str(CONCURRENCY), "--judge", "lexical"]
+    found = ["--set", "search.rerank=none", "--set", "search.rewrite=none", "--k", "2"]
+    asked = ["--llm", server.spec, "--set", f"llm.concurrency={CONCURRENCY}", "--judge", "lexical"]
     return [sys.executable, "-m", "vericite", "ask", "--batch", str(questions), "--save", str(folder), *found, *asked]
 
 

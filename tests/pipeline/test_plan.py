@@ -14,27 +14,29 @@ from vericite.errors import InputError, UnknownNameError
 from vericite.generate.demonstrations import build_pool
 from vericite.generate.language_model import AskingGenerator
 from vericite.pipeline.build import build, open_search, protocol_of, settings_of
-from vericite.pipeline.plan import STARTING_POINTS, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.plan import SECTIONS, STARTING_POINTS, AnswerPlan, CheckPlan, ModelPlan, Plan, SearchPlan
+from vericite.pipeline.setting import fields_of
 from vericite.records import Document, Evidence, Question
 from vericite.retrieve.rewrite import Trigger
+from vericite.serve.bodies import CHANGEABLE, PlanBody
 
 ROOT = Path(__file__).parents[2]
 hit = Evidence(document=Document.from_text("d", "It does."), rank=1, score=1.0, retriever="fixed")
 QUESTION = "Which drugs are used for smoking cessation?"
 COMMANDS = {
-    "search": (["search", QUESTION], ["--k", "2", "--rerank", "none", "--by", "bm25"]),
+    "search": (["search", QUESTION], ["search.k=2", "search.rerank=none", "search.by=bm25"]),
     "ask": (
         ["ask", "Does vitamin C add to iron?", "--corpus", str(ROOT / "examples/formats/documents.jsonl")],
-        ["--k", "2", "--by", "bm25", "--protocol", "vericite", "--no-checks"],
+        ["search.k=2", "search.by=bm25", "check.protocol=vericite", "check.checks=false"],
     ),
-    "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["--abstain-below", "0.8"]),
+    "check": (["check", str(ROOT / "examples/answers.jsonl"), "--rows", "3"], ["check.abstain_below=0.8"]),
     "attribute": (
         ["attribute", str(ROOT / "examples/answers.jsonl"), "--json"],
-        ["--judge", "lexical"],
+        ["check.judge=lexical"],
     ),
     "repair": (
         ["repair", str(ROOT / "examples/answers.jsonl")],
-        ["--protocol", "vericite", "--drop-uncited", "--no-cache"],
+        ["check.protocol=vericite", "repair.drop_uncited=true", "llm.cache=false"],
     ),
 }
 
@@ -102,15 +104,13 @@ def test_an_unknown_way_is_refused_with_those_there_are():
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (AnswerPlan(seed=1), "answer.llm beside answer.seed"),
-        (AnswerPlan(llm="ollama:x", context=3), "answer.rationale beside answer.context"),
+        (AnswerPlan(seed=1), "answer.llm with answer.seed"),
         (AnswerPlan(llm="ollama:x", rationale=True, prompt="biogen"), "without answer.prompt"),
-        (AnswerPlan(llm="ollama:x", shots=2), "answer.pool beside answer.shots"),
-        (AnswerPlan(llm="ollama:x", diversity=0.5), "answer.pool beside answer.diversity"),
-        (AnswerPlan(llm="ollama:x", contexts=(1, 2)), "answer.rationale beside answer.contexts"),
-        (AnswerPlan(llm="ollama:x", together=True), "answer.rationale beside answer.together"),
-        (AnswerPlan(llm="ollama:x", rationale=True, context=2, contexts=(1, 2)), "found both"),
-        (AnswerPlan(near=0.5), "answer.llm beside answer.near"),
+        (AnswerPlan(llm="ollama:x", shots=2), "answer.pool with answer.shots"),
+        (AnswerPlan(llm="ollama:x", diversity=0.5), "answer.pool with answer.diversity"),
+        (AnswerPlan(llm="ollama:x", contexts=(1, 2)), "answer.rationale with answer.contexts"),
+        (AnswerPlan(llm="ollama:x", together=True), "answer.rationale with answer.together"),
+        (AnswerPlan(max_similarity=0.5), "answer.llm with answer.max_similarity"),
     ],
 )
 def test_settings_that_change_nothing_are_refused(answer: AnswerPlan, expected: str):
@@ -134,7 +134,7 @@ def test_a_plan_is_built_into_the_parts_that_it_names():
 def test_reason_and_verifys_search_is_the_papers():
     search = Plan().changed({"search": {**STARTING_POINTS["reason-verify"], "rewrite": "ollama:x"}}).search
     assert (search.k, search.candidates, search.by, search.rerank) == (5, 20, "bm25", "bge")
-    assert (search.best, search.coverage, search.relevance) == (5, 0.3, 0.5)
+    assert (search.relevance_top, search.coverage, search.relevance) == (5, 0.3, 0.5)
     assert (search.keep, search.rerank_by) == ("new", "rewriting")
     opened, _ = open_search(search.model_copy(update={"rerank": "bundled"}))
     assert opened.rewrite is not None and opened.rewrite.trigger == Trigger()
@@ -146,7 +146,13 @@ def test_the_choice_of_demonstrations_is_as_the_plan_says(tmp_path: Path):
     documents = {document.id: document for document in demo_documents()}
     build_pool(demo_questions(), lambda asked: [documents[id] for id in asked.gold_documents], pool)
     answer = AnswerPlan(
-        llm="ollama:x", pool=str(pool), shots=3, select="similar+diverse", fewest=1, near=0.8, diversity=0.6
+        llm="ollama:x",
+        pool=str(pool),
+        shots=3,
+        select="similar+diverse",
+        min_shots=1,
+        max_similarity=0.8,
+        diversity=0.6,
     )
     generator = build(Plan(answer=answer, search=SearchPlan(by="bm25", rerank="none"))).generator
     assert "similar+diverse, shots=3, seed=0, fewest=1, diversity=0.6, near=0.8" in generator.signature
@@ -191,9 +197,11 @@ def test_a_rationale_may_come_to_maybe_where_that_is_asked_for():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_run_from_its_plan_is_the_same_run(run_cli, tmp_path: Path, command: str):
-    words, options = COMMANDS[command]
+    words, settings = COMMANDS[command]
+    options = [word for setting in settings for word in ("--set", setting)]
     plan = str(tmp_path / "plan.json")
-    first = run_cli(*words, *options, "--plan-out", plan)
+    assert run_cli("settings", command, *options, "--out", plan).code == 0
+    first = run_cli(*words, *options)
     assert first.code == 0
     assert run_cli(*words, "--plan", plan) == first
     assert run_cli(*words) != first
@@ -205,13 +213,66 @@ def test_options_override_the_plan(run_cli, tmp_path: Path):
     assert len(json.loads(printed.out)["evidence"]) == 2
 
 
-@pytest.mark.parametrize("form", ["--json", "--csv"])
-def test_a_plan_is_printed_alone_and_holds_only_what_the_command_reads(run_cli, form: str):
-    printed = run_cli("check", str(ROOT / "examples/answers.jsonl"), "--no-aids", "--plan-out", "-", form)
+def test_settings_hold_only_what_the_command_reads(run_cli):
+    printed = run_cli("settings", "check", "--set", "check.aids=false", "--json")
     plan = json.loads(printed.out)
-    assert printed.code == 0 and plan["check"]["aids"] is False and set(plan) == {"check", "llm"}
-    searched = run_cli("search", QUESTION, "--k", "1", "--plan-out", "-")
-    assert json.loads(searched.out)["search"]["k"] == 1
+    assert printed.code == 0 and plan["check"]["aids"] is False and set(plan) == {"check", "llm", "workers"}
+
+
+def test_every_setting_is_listed_with_what_it_means(run_cli):
+    printed = run_cli("settings", "ask").out
+    for field in fields_of(Plan, SECTIONS["ask"]):
+        assert field.path in printed and field.help
+    assert "--k of ask, search" in printed
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("search.candidates", "as in search.candidates=50"),
+        ("candidates=5", "Write search.candidates"),
+        ("search.candidate=5", "Did you mean 'search.candidates'"),
+        ("search.candidates=many", "search.candidates can have"),
+        ("search.candidates=0", "search.candidates can have"),
+        ("search.by=magic", "bm25"),
+        ("repair.rounds=2", "setting"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(run_cli, given: str, expected: str):
+    printed = run_cli("search", QUESTION, "--set", given)
+    assert printed.code == 2 and expected in " ".join(printed.err.split())
+
+
+@given(st.data())
+def test_a_setting_is_read_as_it_is_written(data: st.DataObject):
+    chosen = data.draw(
+        st.fixed_dictionaries(
+            {"search.journals": st.lists(st.sampled_from(["Lancet", "BMJ", "Ann. Int. Med."]), max_size=3).map(tuple)}
+            | {"search.k": st.none() | st.integers(1, 99), "search.coverage": st.floats(0, 1)}
+            | {"answer.contexts": st.lists(st.integers(1, 9), unique=True, max_size=4).map(tuple)}
+            | {"check.aids": st.none() | st.booleans(), "search.corpus": st.sampled_from(["demo", "5", "true", "a=b"])}
+        )
+    )
+
+    def written(value: object) -> str:
+        if isinstance(value, tuple):
+            return ",".join(map(str, value))
+        return "" if value is None else str(value)
+
+    plan = Plan().assigned([f"{name}={written(value)}" for name, value in chosen.items()])
+    for name, value in chosen.items():
+        section, _, field = name.partition(".")
+        assert getattr(getattr(plan, section), field) == value
+
+
+def test_a_new_field_of_a_plan_is_an_option_a_setting_and_a_request_field_at_once():
+    for field in fields_of(Plan):
+        assert not field.setting.commands or field.setting.option
+        assert set(field.setting.commands) <= set(SECTIONS)
+        assert all(field.section in SECTIONS[command] for command in field.setting.commands)
+        assert (field.name in CHANGEABLE.get(field.section, {})) == field.setting.by_request
+        written = PlanBody.model_json_schema()["properties"].get(field.section, {"properties": {}})["properties"]
+        assert (field.name in written) == field.setting.by_request
 
 
 def test_a_run_folder_keeps_its_plan(run_cli, tmp_path: Path):

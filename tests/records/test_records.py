@@ -124,7 +124,7 @@ EVIDENCE = st.builds(
 CITED = {"claim": TEXT, "start": COUNTS, "end": COUNTS, "markers": tuples(COUNTS), "documents": TEXTS}
 PASSAGES = st.builds(
     lambda document, sentence, bounds: EvidenceSpan(
-        document=document, sentence=sentence, start=min(bounds), end=max(bounds)
+        document=document, sentence_index=sentence, start=min(bounds), end=max(bounds)
     ),
     TEXT,
     st.none() | COUNTS,
@@ -200,7 +200,7 @@ STEP = RationaleStep(
     statement="Aspirin lowers it.",
     question="Does it?",
     documents=("d1",),
-    passages=(EvidenceSpan(document="d1", sentence=1, start=19, end=31),),
+    passages=(EvidenceSpan(document="d1", sentence_index=1, start=19, end=31),),
     unfound=("It rose.",),
 )
 RATIONALE = Rationale(steps=(STEP,), provisional="yes", raw="1. Aspirin lowers it [1].")
@@ -219,7 +219,7 @@ ANSWER = Answer(
 )
 QUESTION = Question(id="q1", text="Does aspirin prevent stroke?", type="yesno")
 FOUND = Evidence(document=ASPIRIN, rank=1, score=2.5, retriever="bm25", scores={"bm25": 2.5})
-PASSAGE = EvidenceSpan(document="d1", sentence=1, start=19, end=31)
+PASSAGE = EvidenceSpan(document="d1", sentence_index=1, start=19, end=31)
 JUDGED: dict[str, Any] = {
     "claim": "Stroke fell.",
     "start": 0,
@@ -236,7 +236,7 @@ VERDICT = Verdict(
     probabilities={"entails": 0.9},
     evidence=(PASSAGE,),
     statements=(STATEMENT, STATEMENT.model_copy(update={"label": None, "native": "failed", "holds": False})),
-    unneeded=("d2",),
+    redundant=("d2",),
 )
 FAILURE = VerificationFailure(**JUDGED, reason="the judge ran out of time", raw=("Well, ...",))
 PROVENANCE = Provenance(version="0.1.0", parts={"judge": "bundled"})
@@ -782,3 +782,14 @@ def test_values_that_no_record_can_have_are_told_in_our_own_words(make: Callable
 
 def test_records_are_made_out_of_json_without_a_call_of_python():
     assert not Document.__pydantic_custom_init__
+
+
+def test_names_of_older_files_are_still_read():
+    span = {"document": "d1", "sentence": 1, "start": 19, "end": 31}
+    assert EvidenceSpan.model_validate_json(json.dumps(span)) == PASSAGE
+    now = json.loads(to_json(VERDICT))
+    before = dict(now)
+    for name, old in (("split_after_failure", "taken_apart"), ("redundant", "unneeded"), ("label_by_source", "apart")):
+        before[old] = before.pop(name)
+    assert Verdict.model_validate_json(json.dumps(before)) == VERDICT
+    assert set(now).isdisjoint({"taken_apart", "unneeded", "apart"})

@@ -88,7 +88,7 @@ def test_search_flags_each_of_them_and_no_other(run_cli, store: str, batch: str)
 
 
 def test_search_prints_it(run_cli, store: str, batch: str):
-    printed = run_cli("search", "--batch", batch, "--corpus", store, "--k", "3", "--rerank", "none")
+    printed = run_cli("search", "--batch", batch, "--corpus", store, "--k", "3", "--set", "search.rerank=none")
     text = " ".join(printed.out.split())
     marked = {pmid for pmid in RETRACTED | SOUND if re.search(rf" {pmid} [\d.]+ RETRACTED", text)}
     assert marked == RETRACTED

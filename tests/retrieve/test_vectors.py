@@ -73,7 +73,7 @@ def test_a_file_is_embedded_once_for_two_searches_and_says_how_far_it_is(run_cli
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("".join(json.dumps({"id": str(n), "text": f"Drug {n} lowers fever."}) + "\n" for n in range(30)))
-    given = ("search", "Which drug lowers fever?", "--corpus", str(corpus), "--rerank", "none")
+    given = ("search", "Which drug lowers fever?", "--corpus", str(corpus), "--set", "search.rerank=none")
     first = run_cli(*given)
     assert first.code == 0 and "vectors of 30 of 30 documents" in first.err
     again = run_cli(*given)

@@ -164,7 +164,7 @@ def test_what_a_cluster_puts_into_a_bucket_is_what_one_process_makes_byte_for_by
     bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
 
     def run(file: str, out: str, *more: str) -> bytes:
-        line = [sys.executable, "-m", "vericite", command, file, "--out", out, "--no-cache", *more]
+        line = [sys.executable, "-m", "vericite", command, file, "--out", out, "--set", "llm.cache=false", *more]
         return subprocess.run(line, check=True, capture_output=True, env=os.environ, timeout=600).stdout
 
     one = run(str(EXAMPLES), str(tmp_path / "one.jsonl"))

@@ -57,12 +57,12 @@ def test_there_are_as_many_workers_as_fit_the_gpus_of_each_machine(gpus, there, 
 
 @pytest.mark.parametrize("gpus", [1.5, -1, 0.00001, float("nan"), float("inf")])
 def test_gpus_that_no_worker_can_take_are_refused(gpus):
-    with pytest.raises(InputError, match=r"share of one, as in 0\.5, or a whole number; found .*--worker-gpus"):
+    with pytest.raises(InputError, match=r"share of one, as in 0\.5, or a whole number; found .*workers.gpus"):
         Workers(gpus=gpus)
 
 
 def test_the_option_is_refused_before_anything_starts(run_cli, tmp_path):
-    line = ["answers.jsonl", "--ray", "local", "--out", str(tmp_path / "out.jsonl"), "--worker-gpus", "1.5"]
+    line = ["answers.jsonl", "--ray", "local", "--out", str(tmp_path / "out.jsonl"), "--set", "workers.gpus=1.5"]
     printed = run_cli("check", *line)
     assert printed.code == 2
     assert "share of one" in printed.err and "Traceback" not in printed.err

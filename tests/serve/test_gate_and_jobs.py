@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx2
@@ -157,6 +159,16 @@ def test_jobs_that_cannot_be_read_keep_the_service_from_nothing(served, tmp_path
     while not httpx2.get(f"{address}/v1/jobs/{id}", timeout=60).json()["finished"]:
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("path", ["/runs/.", "/runs/..", "/runs/%2e", "/runs/%2e%2e", "/runs/7", f"/runs/{'0' * 32}"])
+def test_a_page_of_a_run_that_is_unknown_is_404(served: Callable[..., str], path: str):
+    address = httpx2.URL(served())
+    connection = HTTPConnection(address.host, address.port, timeout=60)
+    # As it is written: clients that know what a dot means ask for another path.
+    connection.request("GET", path)
+    assert connection.getresponse().status == 404
+    connection.close()
 
 
 def test_nobody_fills_the_metrics_with_names_and_odd_headers_are_refused(server):

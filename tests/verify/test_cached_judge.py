@@ -18,7 +18,7 @@ from vericite.corpus import demo_documents
 from vericite.disk.files import cache_file, default_cache_folder
 from vericite.errors import PluginError
 from vericite.models import Pair
-from vericite.models.contracts import Inquiring, Limited, Slow
+from vericite.models.contracts import JudgeTraits, traits_of
 from vericite.pipeline.check import check, check_many
 from vericite.text.citations import parse_answer
 from vericite.verify import BundledJudge, Judgement, LexicalJudge
@@ -246,10 +246,10 @@ class Everything(Judge):
 
 def test_what_a_judge_is_shines_through():
     plain, full = CachedJudge(Judge(), None), CachedJudge(Everything(), None)
-    for trait in (Limited, Slow, Inquiring):
-        assert (isinstance(plain, trait), isinstance(full, trait)) == (False, True)
-    assert (full.capacity, full.length("four"), full.pairs_at_once, full.reads_question) == (9, 4, 3, True)
-    assert (full.graded, hasattr(plain, "graded"), plain.signature) == (False, False, "told.v1")
+    assert traits_of(plain) == JudgeTraits() and plain.signature == "told.v1"
+    found = traits_of(full)
+    assert (found.capacity, found.length("four"), found.pairs_at_once) == (9, 4, 3)
+    assert (found.reads_question, found.graded) == (True, False)
 
 
 def fitted(**changed: object) -> StoredCalibration:
@@ -323,7 +323,7 @@ def test_the_command_line_keeps_unless_told_not_to(run_cli, tmp_path: Path):
     )
     kept = cache_file("default", "judgements.sqlite")
     command = ("check", str(answers), "--judge", "lexical")
-    without = run_cli(*command, "--no-cache")
+    without = run_cli(*command, "--set", "llm.cache=false")
     assert (without.code, kept.exists()) == (0, False)
     assert [run_cli(*command) for _ in range(2)] == [without, without]
     assert len(rows_of(kept)) == 1

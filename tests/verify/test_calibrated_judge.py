@@ -16,7 +16,7 @@ import vericite
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError, UnknownNameError
 from vericite.models import Pair
-from vericite.models.contracts import Inquiring, Limited, Slow
+from vericite.models.contracts import JudgeTraits, traits_of
 from vericite.verify import BundledJudge, Judgement, LexicalJudge, Protocol, load_judge
 from vericite.verify.judges.registry import usual_bar
 from vericite.verify.judges.wrapped import (
@@ -133,17 +133,15 @@ def test_notes_stay_and_a_native_label_goes_where_the_verdict_does():
 def test_it_reads_as_much_and_as_fast_as_the_judge_under_it():
     base = BundledJudge()
     judge = CalibratedJudge(base, stored(signature=base.signature), "mine")
-    assert isinstance(judge, Limited)
-    assert (judge.capacity, judge.length("Aspirin lowers fever.")) == (base.capacity, base.length(PAIRS[0].claim))
-    assert not isinstance(judge, Slow | Inquiring)
-    assert not isinstance(CalibratedJudge(LexicalJudge(), stored(), "mine"), Limited)
+    assert traits_of(judge) == traits_of(base) and traits_of(judge).capacity == base.capacity
+    assert traits_of(CalibratedJudge(LexicalJudge(), stored(), "mine")) == JudgeTraits()
 
     class Everything(Saying):
         pairs_at_once, reads_question, ledger = 7, True, "dear"
 
     full = CalibratedJudge(Everything(), stored(signature="saying"), "mine")
-    assert isinstance(full, Slow) and isinstance(full, Inquiring)
-    assert (full.pairs_at_once, full.reads_question, full.ledger) == (7, True, "dear")
+    assert traits_of(full) == JudgeTraits(pairs_at_once=7, reads_question=True)
+    assert full.ledger == "dear"
 
 
 def test_a_judge_that_only_says_labels_is_refused():

@@ -99,7 +99,7 @@ def test_what_two_documents_say_together_is_read_together():
     (verdict,) = verdicts(judge, "They both helped [1][2].", "Rain fell. Zinc.", "Honey. Snow fell.")
     assert verdict.label == "supported"
     assert verdict.markers == (1, 2)
-    assert [(span.document, span.sentence) for span in verdict.evidence] == [("d1", 1), ("d2", 0)]
+    assert [(span.document, span.sentence_index) for span in verdict.evidence] == [("d1", 1), ("d2", 0)]
 
 
 def test_each_cited_document_gives_its_best_sentence():
@@ -116,7 +116,7 @@ def test_a_claim_that_fails_whole_is_supported_if_each_statement_is():
     (verdict,) = verdicts(judge, TWO, "Cold went sooner. Coughs were soothed.")
     assert [statement.label for statement in verdict.statements] == ["supported", "supported"]
     assert verdict.label == "supported"
-    assert {span.sentence for span in verdict.evidence} == {0, 1}
+    assert {span.sentence_index for span in verdict.evidence} == {0, 1}
 
 
 @pytest.mark.parametrize(("second", "label"), [(OPEN, "irrelevant"), (AGAINST, "contradicted")])
@@ -249,7 +249,7 @@ def test_each_of_several_documents_has_a_label_of_its_own_and_is_named_if_it_doe
     documents = ["Zinc shortened colds in adults.", "Honey was given to rats.", "Zinc did not shorten colds."]
     (verdict,) = verdicts(judge, "Zinc shortens colds [1][2][3].", *documents)
     assert verdict.label == "supported"
-    assert dict(verdict.apart) == {"d1": "supported", "d2": "irrelevant", "d3": "contradicted"}
+    assert dict(verdict.label_by_source) == {"d1": "supported", "d2": "irrelevant", "d3": "contradicted"}
     assert verdict.reasons == ("carried by [1]", "[2] says nothing about it", "[3] alone contradicts it")
 
 

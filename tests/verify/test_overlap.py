@@ -76,5 +76,5 @@ def test_what_is_likest_and_entails_is_all_that_is_asked() -> None:
         protocol=Protocol(judge=judge, aggregate=AnyEntails(early=True)),
     ).verdicts
     assert verdict.label == "supported"
-    assert [span.sentence for span in verdict.evidence] == [8]
+    assert [span.sentence_index for span in verdict.evidence] == [8]
     assert judge.asked == 2

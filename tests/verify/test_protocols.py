@@ -99,7 +99,7 @@ def test_the_evidence_is_the_sentences_with_the_deciding_label():
     text = " ".join([NO, YES, ELSE, YES])
     found = verdict(NO, YES, ELSE, YES)
     assert [text[span.start : span.end] for span in found.evidence] == [YES, YES]
-    assert [span.sentence for span in found.evidence] == [1, 3]
+    assert [span.sentence_index for span in found.evidence] == [1, 3]
     assert found.probabilities == {"supported": 0.8, "contradicted": 0.1, "irrelevant": 0.1}
 
 
@@ -160,7 +160,7 @@ def test_windows_are_runs_of_sentences_and_the_whole_where_there_are_too_few(siz
     assert [premise.text for premise in case.premises] == expected
     for index, premise in enumerate(case.premises):
         (passage,) = premise.passages
-        assert passage.sentence == index
+        assert passage.sentence_index == index
         assert source.text[passage.start : passage.end] == premise.text
 
 
@@ -197,7 +197,7 @@ def test_the_whole_document_is_read_under_its_title():
     found = checked(f"{CLAIM} [1]", source, premise=WholeDocument(), judge=judge)
     assert [pair.premise for pair in judge.asked] == [f"Aspirin and stroke\n{ELSE} {YES}"]
     (span,) = found.verdicts[0].evidence
-    assert (span.sentence, span.start, span.end) == (None, 0, len(source.text))
+    assert (span.sentence_index, span.start, span.end) == (None, 0, len(source.text))
 
 
 def test_the_whole_document_can_be_read_without_its_title():
@@ -281,7 +281,7 @@ def test_all_statements_must_hold_for_the_claim_to_hold(sentences: list[str], la
 
 def test_the_evidence_of_a_claim_is_that_of_all_its_statements():
     found, _ = statements("It lowers fever.", "It was cheap.", "It raises pressure.")
-    assert [span.sentence for span in found.evidence] == [0, 2]
+    assert [span.sentence_index for span in found.evidence] == [0, 2]
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,12 @@ ALCE = {
 }
 
 
-@pytest.mark.parametrize(("needs", "texts", "label", "unneeded"), ALCE.values(), ids=ALCE)
-def test_alce_by_worked_examples(needs: str, texts: list[str], label: str, unneeded: tuple[str, ...]):
+@pytest.mark.parametrize(("needs", "texts", "label", "redundant"), ALCE.values(), ids=ALCE)
+def test_alce_by_worked_examples(needs: str, texts: list[str], label: str, redundant: tuple[str, ...]):
     found, _ = alce(needs, *texts)
     (verdict,) = found.verdicts
-    assert (verdict.label, verdict.unneeded) == (label, unneeded)
-    needed = len(texts) - len(unneeded) if label == "supported" else 0
+    assert (verdict.label, verdict.redundant) == (label, redundant)
+    needed = len(texts) - len(redundant) if label == "supported" else 0
     assert (found.summary.tested, found.summary.needed) == (len(texts), needed)
 
 
@@ -127,7 +127,7 @@ def test_alce_keeps_the_recall_where_only_the_precision_hangs_on_a_failed_judgem
     answer = parse_answer("a", f"{CLAIM[:-1]} [1][2].", sources("factA", "factB"))
     found = next(Verifier(protocol).verify([answer]))
     (verdict,) = found.verdicts
-    assert (verdict.label, verdict.unneeded) == ("supported", None)
+    assert (verdict.label, verdict.redundant) == ("supported", None)
     assert verdict.reasons == ("1 of 3 judgements failed: no word",)
     assert (found.summary.supported, found.summary.tested, found.summary.failed) == (1, 0, 0)
 
@@ -156,7 +156,7 @@ def test_alce_agrees_with_the_definition(held: list[set[str]], needs: set[str]):
     found, _ = alce("".join(sorted(needs)), *texts)
     (verdict,) = found.verdicts
     assert (verdict.label == "supported") == enough(held)
-    assert verdict.unneeded == tuple(f"d{number + 1}" for number in expected)
+    assert verdict.redundant == tuple(f"d{number + 1}" for number in expected)
 
 
 class Toy:
@@ -175,7 +175,7 @@ def test_maxsim_judges_the_one_sentence_most_like_the_claim():
     answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
     (case,) = MostSimilar(Toy()).cases(answer.claims[0], Sources(answer.documents))
     assert [premise.text for premise in case.premises] == ["Stroke risk fell with aspirin."]
-    assert case.premises[0].passages[0].sentence == 1
+    assert case.premises[0].passages[0].sentence_index == 1
 
 
 def test_maxsim_takes_the_first_of_two_that_are_as_like():
@@ -192,7 +192,7 @@ def test_maxsim_with_the_bundled_embedder_through_the_whole_protocol():
     answer = parse_answer("a", "Aspirin lowers the risk of stroke [1].", [document])
     protocol = Protocol(premise=MostSimilar(), judge="lexical", name="bioace-maxsim")
     found = next(Verifier(protocol).verify([answer]))
-    assert [span.sentence for span in found.verdicts[0].evidence] == [1]
+    assert [span.sentence_index for span in found.verdicts[0].evidence] == [1]
     assert f"{EMBEDDER}@" in (found.provenance.protocol or "")
 
 

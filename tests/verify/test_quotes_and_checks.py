@@ -99,7 +99,7 @@ def test_a_quotation_is_named_and_has_no_figure():
     documents = [{"id": "d", "text": "Rain fell. Zinc shortens colds."}]
     (verdict,) = check("Zinc shortens colds [1].", documents, judge=judge).verdicts
     assert (verdict.label, verdict.native, verdict.probabilities) == ("supported", "quoted", {})
-    assert [span.sentence for span in verdict.evidence] == [1]
+    assert [span.sentence_index for span in verdict.evidence] == [1]
     assert judge.asked == 0
 
 

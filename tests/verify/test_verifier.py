@@ -127,7 +127,7 @@ def test_a_document_of_ten_thousand_sentences_is_read_to_its_end():
     (one,) = found.verdicts
     assert one.label == "supported"
     assert len(judge.asked) == 10_000
-    assert one.evidence[0].sentence == 9_999
+    assert one.evidence[0].sentence_index == 9_999
     assert document.text[one.evidence[0].start : one.evidence[0].end] == ASPIRIN
 
 
@@ -331,8 +331,8 @@ def test_the_places_of_claims_index_the_answer_and_those_of_evidence_the_documen
         for span in item.evidence:
             passage = documents[span.document].text[span.start : span.end]
             assert passage == item.claim
-            assert span.sentence is not None
-            sentence = document_sentences(documents[span.document])[span.sentence]
+            assert span.sentence_index is not None
+            sentence = document_sentences(documents[span.document])[span.sentence_index]
             assert (sentence.span.start, sentence.span.end) == (span.start, span.end)
 
 

@@ -205,7 +205,7 @@ def verdicts(
         columns.append(_COLUMN[found.label] if found and decided else NEUTRAL)
         sureness.append(_sure(found))
         spans = found.evidence if found and decided else ()
-        evidence.append(tuple(span.sentence for span in spans if span.sentence is not None))
+        evidence.append(tuple(span.sentence_index for span in spans if span.sentence_index is not None))
     return Verdicts(np.array(columns, dtype=np.int64), np.array(sureness), undecided, tuple(evidence))
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from vericite.attribution.attributor import Attributor, SourcesFound
 from vericite.attribution.learned import BUNDLED, HEAD, Head, LearnedAttributor
 from vericite.attribution.verified import LikeliestAttributor, VerifierAttributor
-from vericite.errors import InputError, MissingExtraError, ModelCardError, UnknownNameError
+from vericite.errors import InputError, MissingExtraError, ModelCardError
 from vericite.llm import LLM, CallFailure, ChatRequest, Ledger, Settings
 from vericite.llm.chat import as_block
 from vericite.llm.prompts import Prompt, read_prompt, signed
@@ -28,6 +28,7 @@ from vericite.models.embedder import Embedder
 from vericite.models.engine import EncodedInput, Encoder, Engine
 from vericite.models.folder import ModelFolder
 from vericite.records import Answer, Document, storable
+from vericite.registry import Registry
 from vericite.text.marks import without_marks
 from vericite.text.sentences import document_sentences
 from vericite.verify.judges.registry import load_judge
@@ -349,7 +350,7 @@ def _llm(rest: str, protocol: Protocol | None, settings: Settings) -> Attributor
     return LlmAttributor(LLM(rest, settings))
 
 
-ATTRIBUTORS: dict[str, Kind] = {
+_OWN: dict[str, Kind] = {
     "verifier": Kind("each source that the protocol finds to support the sentence", _verifier),
     "learned": Kind("a small network that weighs all sources together, as the verifier reads them", _learned),
     "likeliest": Kind(
@@ -361,7 +362,9 @@ ATTRIBUTORS: dict[str, Kind] = {
     "hf": Kind("your own decoder with one label per source", _decoder, "FOLDER"),
     "llm": Kind("the sources that a language model names", _llm, "MODEL"),
 }
-"""Every attributor by name."""
+
+ATTRIBUTORS = Registry("way to attribute", _OWN, "vericite.attributors", Kind)
+"""Attributors by name; another package brings a ``Kind``."""
 
 DEFAULT = "learned"
 """Beats the others on held-out questions (docs/results.md). It is fitted to the bundled judge only."""
@@ -386,9 +389,7 @@ def load_attributor(name: str, protocol: Protocol | None = None, settings: Setti
         ModelError: There is no usable model in the named folder.
     """
     kind, colon, rest = name.partition(":")
-    found = ATTRIBUTORS.get(kind)
-    if found is None:
-        raise UnknownNameError("way to attribute", kind, ATTRIBUTORS)
+    found = ATTRIBUTORS.named(kind)
     if bool(rest) != bool(found.takes) or (colon and not rest):
         expected = f"{kind}:{found.takes}" if found.takes else kind
         raise InputError(f"expected {expected}; found {name!r}. {found.summary[:1].upper()}{found.summary[1:]}.")

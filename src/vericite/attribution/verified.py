@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vericite.attribution.attributor import Attributor, SourcesFound
 from vericite.errors import InputError
-from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair
+from vericite.models.contracts import ENTAILS, Judge, Judgement, Pair, traits_of
 from vericite.records import Answer, Document, Verdict, VerificationFailure
 from vericite.text.injection import evidence_sentences, instructs
 from vericite.verify.judges.registry import load_judge
@@ -132,7 +132,7 @@ class LikeliestAttributor(Attributor):
         protocol = protocol or get_protocol("default")
         judge: Judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
         self._judge = judge
-        self._asks_question = isinstance(judge, Inquiring) and judge.reads_question
+        self._asks_question = traits_of(judge).reads_question
         self._sure = VerifierAttributor(replace(protocol, judge=judge))
 
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any
 
@@ -23,6 +25,7 @@ from vericite.cli.io import set_quiet
 from vericite.cli.report import report
 from vericite.cli.score import agree, compare, rankings, score
 from vericite.cli.serve import mcp, serve
+from vericite.cli.settings import settings
 from vericite.cli.train import calibrate, train
 from vericite.environment import OFFLINE, THREADS, is_on, whole_number
 from vericite.version import __version__
@@ -48,11 +51,15 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Refuse whatever would leave this machine.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks; also after any command.")
+    ] = False,
 ) -> None:
     """Answer biomedical questions with a citation on every sentence, and check every citation.
 
     A research tool, not medical advice. Nothing leaves this machine unless you name a model elsewhere.
     """
+    set_quiet(quiet)
     if offline:
         # All parts read it there, also those in other packages and processes.
         os.environ[OFFLINE] = "1"
@@ -64,38 +71,21 @@ def root(
         hold_offline()
 
 
-for command in (
-    ask,
-    search,
-    check,
-    attribute,
-    repair,
-    score,
-    compare,
-    report,
-    run,
-    table,
-    serve,
-    mcp,
-    agree,
-    rankings,
-    compute,
-    judge,
-    calibrate,
-    convert,
-    split,
-    protocols,
-    judges,
-    measures,
-    doctor,
-):
-    app.command()(command)
-app.add_typer(annotate)
-app.add_typer(bioace)
-app.add_typer(corpus)
-app.add_typer(datasets)
-app.add_typer(demonstrations)
-app.add_typer(train)
+PANELS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
+    "Answer and check": (ask, search, check, repair, attribute, split),
+    "Measure and compare": (score, compare, report, agree, rankings, measures, annotate, bioace),
+    "Experiments and papers": (run, table, compute, demonstrations),
+    "Data and models": (corpus, datasets, convert, judges, protocols, judge, calibrate, train),
+    "Service and setup": (serve, mcp, settings, doctor),
+}
+"""The commands, grouped as help shows them."""
+
+for panel, commands in PANELS.items():
+    for command in commands:
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, rich_help_panel=panel)
+        else:
+            app.command(rich_help_panel=panel)(command)
 
 
 @cache
@@ -105,9 +95,8 @@ def _quiet_option() -> TyperOption:
 
     @maker.command()
     def _any(  # pyright: ignore[reportUnusedFunction]
-        quiet: Annotated[
-            bool, typer.Option("--quiet", "-q", help="Leave out progress and remarks; say only what is wrong.")
-        ] = False,
+        # The program's own help names it once, for all commands.
+        quiet: Annotated[bool, typer.Option("--quiet", "-q", hidden=True)] = False,
     ) -> None:
         pass
 
@@ -118,13 +107,17 @@ def _quiet_option() -> TyperOption:
 
 
 def _take_quiet(_context: object, _option: object, value: object) -> None:
-    set_quiet(bool(value))
+    if value:
+        set_quiet(True)
 
 
 class Command(TyperCommand):
     """A command with the options that all commands have."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
+        # A paragraph of a docstring is broken where the terminal ends, not where the source does.
+        paragraphs = inspect.cleandoc(options.get("help") or "").split("\n\n")
+        options["help"] = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         super().__init__(*args, **options)
         self.params.append(_quiet_option())
 

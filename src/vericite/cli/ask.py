@@ -13,69 +13,15 @@ import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, is_quiet, note, output, remark, remark_leakage, say, say_json, show_embedding
-from vericite.cli.options import (
-    BATCH,
-    AbstainOption,
-    AidsOption,
-    AnswerAtOption,
-    BatchOption,
-    BestOption,
-    ByOption,
-    CacheOption,
-    CandidatesOption,
-    ChecksOption,
-    CleaningOption,
-    ConcurrencyOption,
-    ContextOption,
-    ContextsOption,
-    ControlledOption,
-    CorpusOption,
-    CoverageOption,
-    DiversityOption,
-    EvidenceOption,
-    FewestOption,
-    FromYear,
-    GrammarOption,
-    Journals,
-    JudgeOption,
-    KeepOption,
-    Languages,
-    LLMOption,
-    Mesh,
-    NearOption,
-    PlanOption,
-    PlanOutOption,
-    PoolOption,
-    PriceOption,
-    PromptOption,
-    ProtocolOption,
-    RationaleOption,
-    RelevanceOption,
-    RepairOption,
-    RequestsOption,
-    RerankByOption,
-    RerankOption,
-    Retracted,
-    RewriteOption,
-    SeedOption,
-    SelectOption,
-    ShotsOption,
-    TemperatureOption,
-    TimeoutOption,
-    TogetherOption,
-    TokensOption,
-    ToYear,
-    Types,
-    WindowOption,
-)
-from vericite.cli.plans import plan_of
+from vericite.cli.options import BATCH, BatchOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import expect_either, refuse_same, refuse_two_inputs, refuse_unwritable, report
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import Terminal
     from vericite.errors import RecordError
     from vericite.pipeline.ask import Pipeline
-    from vericite.pipeline.plan import Plan
     from vericite.pipeline.runs import EvidenceShown
     from vericite.pipeline.search import FoundEvidence, OnStage, Search
     from vericite.records import Question, Run
@@ -92,51 +38,10 @@ _STAGES = {
 }
 
 
+@takes_plan("ask")
 def ask(
-    ctx: typer.Context,
+    plan: Plan,
     question: Annotated[str | None, typer.Argument(help="A biomedical question, in English.")] = None,
-    k: Annotated[
-        int | None,
-        typer.Option("--k", help="Documents to answer from; 5 if not said, and of an oracle all."),
-    ] = None,
-    llm: LLMOption = None,
-    prompt: PromptOption = "default",
-    temperature: TemperatureOption = None,
-    grammar: GrammarOption = "auto",
-    rationale: RationaleOption = False,
-    context: ContextOption = None,
-    contexts: ContextsOption = None,
-    together: TogetherOption = False,
-    repair: RepairOption = False,
-    pool: PoolOption = None,
-    shots: ShotsOption = None,
-    select: SelectOption = None,
-    fewest: FewestOption = None,
-    near: NearOption = None,
-    diversity: DiversityOption = None,
-    seed: SeedOption = None,
-    answer_at: AnswerAtOption = None,
-    evidence: EvidenceOption = "abstracts",
-    window: WindowOption = None,
-    protocol: ProtocolOption = "default",
-    judge: JudgeOption = None,
-    abstain_below: AbstainOption = None,
-    checks: ChecksOption = None,
-    aids: AidsOption = None,
-    corpus: CorpusOption = "demo",
-    controlled: ControlledOption = None,
-    cleaning: CleaningOption = None,
-    plan: PlanOption = None,
-    plan_out: PlanOutOption = None,
-    by: ByOption = None,
-    rerank: RerankOption = None,
-    candidates: CandidatesOption = None,
-    rewrite: RewriteOption = None,
-    coverage: CoverageOption = None,
-    relevance: RelevanceOption = None,
-    keep: KeepOption = None,
-    best: BestOption = None,
-    rerank_by: RerankByOption = None,
     batch: BatchOption = None,
     save: Annotated[
         Path | None,
@@ -146,12 +51,6 @@ def ask(
             rich_help_panel=BATCH,
         ),
     ] = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 300,
-    price: PriceOption = None,
-    cache: CacheOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole run as JSON, a line a question.")] = False,
 ) -> None:
     """Answer a question from the sources, and check every citation.
@@ -161,34 +60,25 @@ def ask(
     "pubmed" the question goes to NCBI (NCBI_EMAIL and NCBI_API_KEY are used if set); what comes back is kept for 30
     days. A run kept with --save that was stopped, by Ctrl-C or harder, goes on when the same command is typed again.
     """
-    _expect_some(k)
-    refuse_two_inputs(str(batch), corpus)
+    refuse_two_inputs(str(batch), plan.search.corpus)
     questions, refused = _questions(question, batch, kept=save is not None)
     remark_leakage(batch)
-    chosen = plan_of(ctx, "ask", plan, plan_out)
 
     from vericite.cli.show import show_ledger
     from vericite.pipeline.build import build
 
     problems: list[RecordError] = []
-    made = build(chosen, questions, problems, show_embedding)
+    made = build(plan, questions, problems, show_embedding)
     try:
         if save is not None:
-            outcomes = _ask_into(save, made, questions, chosen, as_json, batch)
+            outcomes = _ask_into(save, made, questions, plan, as_json, batch)
         else:
-            outcomes = _ask_here(made, questions, chosen.search.depth(), as_json)
+            outcomes = _ask_here(made, questions, plan.search.depth(), as_json)
     finally:
         # Also of a run that was stopped: it was paid for.
         show_ledger(made.ledger)
     outcomes.show(len(questions))
     report([*problems, *refused], ExitCode.NOT_RUN if outcomes.failed else ExitCode.OK)
-
-
-def _expect_some(k: int | None) -> None:
-    from vericite.errors import InputError
-
-    if k is not None and k < 1:
-        raise InputError(f"expected --k, the number of documents to answer from, to be 1 or more; found {k}")
 
 
 def _questions(question: str | None, batch: Path | None, kept: bool) -> tuple[list[Question], list[RecordError]]:
@@ -295,7 +185,7 @@ def _show_cut(counts: EvidenceShown) -> None:
     if counts.cut:
         remark(
             f"evidence was cut for want of room: of {counts.found} documents found the model saw {counts.whole} whole, "
-            f"{counts.in_part} in part and {counts.left_out} not at all. Raise --window, or lower --k"
+            f"{counts.in_part} in part and {counts.left_out} not at all. Raise answer.window (--set), or lower --k"
         )
 
 
@@ -346,34 +236,10 @@ def _progress() -> Generator[OnStage | None]:
         yield tell
 
 
+@takes_plan("search")
 def search(
-    ctx: typer.Context,
+    plan: Plan,
     question: Annotated[str | None, typer.Argument(help="A question or words; AND and quotes mean nothing.")] = None,
-    corpus: CorpusOption = "demo",
-    k: Annotated[
-        int | None,
-        typer.Option("--k", min=1, max=10_000, help="Documents to find; 10 if not said, and of an oracle all."),
-    ] = None,
-    controlled: ControlledOption = None,
-    cleaning: CleaningOption = None,
-    plan: PlanOption = None,
-    plan_out: PlanOutOption = None,
-    by: ByOption = None,
-    rerank: RerankOption = None,
-    candidates: CandidatesOption = None,
-    rewrite: RewriteOption = None,
-    coverage: CoverageOption = None,
-    relevance: RelevanceOption = None,
-    keep: KeepOption = None,
-    best: BestOption = None,
-    rerank_by: RerankByOption = None,
-    from_year: FromYear = None,
-    to_year: ToYear = None,
-    journal: Journals = None,
-    mesh: Mesh = None,
-    type: Types = None,
-    language: Languages = None,
-    retracted: Retracted = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every stage's score, time and rewriting.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a question.")] = False,
     batch: BatchOption = None,
@@ -395,15 +261,14 @@ def search(
     from vericite.pipeline.build import open_search, settings_of
 
     _refuse_confused(question, batch, run, tag)
-    refuse_same(run, batch, Path(corpus), what="--run")
+    refuse_same(run, batch, Path(plan.search.corpus), what="--run")
     refuse_unwritable(run, "--run")
-    chosen = plan_of(ctx, "search", plan, plan_out)
-    opened, problems = open_search(chosen.search, settings_of(chosen.llm), show_embedding)
+    opened, problems = open_search(plan.search, settings_of(plan.llm), show_embedding)
     numbered, refused = _queries(question, batch)
     wrong = [*problems, *refused]
     shown = _Shown(explain, as_json, batch, run, tag)
-    _carry_out(opened, numbered, chosen.search.depth(10), shown, wrong)
-    if shown.nothing and chosen.search.filters.predicate():
+    _carry_out(opened, numbered, plan.search.depth(10), shown, wrong)
+    if shown.nothing and plan.search.filters.predicate():
         note(
             f"nothing was found for {shown.nothing} of {len(numbered)} questions under the filters. A document passes "
             "none that it says nothing to; `vericite corpus info STORE` says what a store's documents have"

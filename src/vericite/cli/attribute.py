@@ -10,61 +10,38 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vericite.cli.io import clean, count_lines, say_json
-from vericite.cli.options import (
-    CacheOption,
-    ColumnsOption,
-    ConcurrencyOption,
-    FormatOption,
-    JudgeOption,
-    PlanFileOption,
-    PlanOutOption,
-    PriceOption,
-    ProtocolOption,
-    ReplyOption,
-    RequestsOption,
-    TimeoutOption,
-    TokensOption,
-)
-from vericite.cli.plans import plan_of
+from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
 from vericite.cli.workers import (
-    GpusOption,
     Making,
     RayOption,
     Shared,
-    WorkerPriceOption,
-    WorkersOption,
     local_copy,
     made_by,
     shared_of,
 )
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vericite.attribution.attributor import Attribution, Attributor
+    from vericite.cli.terminal import Terminal
     from vericite.corpus.store import Store
     from vericite.errors import RecordError
-    from vericite.records import Answer, Document
+    from vericite.records import Answer, Document, Repaired
     from vericite.scale import AttributeWork
-from typing import TYPE_CHECKING
-
-from vericite.cli.options import (
-    DocumentsOption,
-)
-
-if TYPE_CHECKING:
-    from vericite.cli.terminal import Terminal
-    from vericite.errors import RecordError
-    from vericite.records import Repaired
 
 
 _STOPPED = "stopped; {} cited answers are in"
 _LACKING = {"likeliest": ("cyan", "likeliest"), "none": ("yellow", "no source"), "failed": ("red", "failed")}
 
 
+@takes_plan("attribute")
 def attribute(
     ctx: typer.Context,
+    plan: Plan,
     file: Annotated[
         Path,
         typer.Argument(
@@ -91,21 +68,7 @@ def attribute(
     out: Annotated[Path | None, typer.Option(help="Write the cited answers here, as check reads them.")] = None,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
-    protocol: ProtocolOption = "default",
-    judge: JudgeOption = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 60,
-    price: PriceOption = None,
-    reply_tokens: ReplyOption = 256,
-    cache: CacheOption = True,
-    plan: PlanFileOption = None,
-    plan_out: PlanOutOption = None,
     ray: RayOption = None,
-    workers: WorkersOption = None,
-    worker_gpus: GpusOption = None,
-    worker_price: WorkerPriceOption = None,
 ) -> None:
     """Find the sources of each sentence of an answer, and cite them before its full stop.
 
@@ -121,14 +84,13 @@ def attribute(
 
     refuse_same(out, file, documents)
     refuse_unwritable(out, is_shared=ray is not None)
-    shared = shared_of(ctx, ray, workers, worker_gpus, worker_price, out)
+    shared = shared_of(ctx, ray, plan.workers, out)
     file = local_copy(ctx, file)
     problems: list[RecordError] = []
-    chosen = plan_of(ctx, "attribute", plan, plan_out)
-    settings = settings_of(chosen.llm)
-    judged_by = judge_of(chosen.check, settings)
-    by = by or default_attributor(chosen.check.protocol, chosen.check.judge)
-    attributor = load_attributor(by, protocol_of(chosen.check, judged_by), settings)
+    settings = settings_of(plan.llm)
+    judged_by = judge_of(plan.check, settings)
+    by = by or default_attributor(plan.check.protocol, plan.check.judge)
+    attributor = load_attributor(by, protocol_of(plan.check, judged_by), settings)
     answers = _answers(_Given(file, format, columns, documents), problems)
     number = 0
     try:
@@ -137,7 +99,7 @@ def attribute(
             _attributed(attributor, answers, keep, out)
             if shared is None
             else _attributed_by_workers(
-                AttributeWork(by=by, check=chosen.check, llm=chosen.llm, keep=keep), answers, shared
+                AttributeWork(by=by, check=plan.check, llm=plan.llm, keep=keep), answers, shared
             )
         )
         with progress.running(), closing(made) as attributions:
@@ -317,41 +279,15 @@ def _show(found: Attribution, as_json: bool) -> None:
     console.print()
 
 
+@takes_plan("repair")
 def repair(
-    ctx: typer.Context,
+    plan: Plan,
     file: Annotated[Path, typer.Argument(help="JSONL of answers, in the forms that check reads.")],
     documents: DocumentsOption = None,
-    llm: Annotated[
-        str | None,
-        typer.Option(help="A language model that rewrites sentences, such as ollama:llama3.2.", metavar="MODEL"),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            help="Where to look for documents that support a sentence, when those of the answer do not: demo, pubmed, "
-            "a store, or a JSONL file.",
-            metavar="NAME",
-        ),
-    ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often an answer is mended and checked again.")] = 2,
-    drop_uncited: Annotated[
-        bool, typer.Option("--drop-uncited", help="Delete sentences that cite nothing and that nothing supports.")
-    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the repaired answers here, as check reads them.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each answer with its changes as JSON.")] = False,
     format: FormatOption = "auto",
     columns: ColumnsOption = None,
-    protocol: ProtocolOption = "default",
-    judge: JudgeOption = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 60,
-    price: PriceOption = None,
-    reply_tokens: ReplyOption = 256,
-    cache: CacheOption = True,
-    plan: PlanFileOption = None,
-    plan_out: PlanOutOption = None,
 ) -> None:
     """Mend the citations of answers that the verifier rejects, and show what was changed.
 
@@ -370,7 +306,7 @@ def repair(
     refuse_same(out, file, documents)
     refuse_unwritable(out)
     problems: list[RecordError] = []
-    repairer = build_repairer(plan_of(ctx, "repair", plan, plan_out), problems)
+    repairer = build_repairer(plan, problems)
     console = Terminal()
     totals = RepairTotals()
     try:

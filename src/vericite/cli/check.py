@@ -15,37 +15,18 @@ import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, count_lines, note, remark, say, say_json
-from vericite.cli.options import (
-    AbstainOption,
-    AidsOption,
-    CacheOption,
-    ChecksOption,
-    ColumnsOption,
-    ConcurrencyOption,
-    DocumentsOption,
-    JudgeOption,
-    PlanFileOption,
-    PlanOutOption,
-    PriceOption,
-    ProtocolOption,
-    ReplyOption,
-    RequestsOption,
-    TimeoutOption,
-    TokensOption,
-)
-from vericite.cli.plans import plan_of
+from vericite.cli.options import ColumnsOption, DocumentsOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_both, refuse_same, refuse_unwritable, report
 from vericite.cli.workers import (
-    GpusOption,
     Making,
     RayOption,
     Shared,
-    WorkerPriceOption,
-    WorkersOption,
     local_copy,
     made_by,
     shared_of,
 )
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.show import Row
@@ -54,13 +35,14 @@ if TYPE_CHECKING:
     from vericite.evaluate.citation_rates import CitationRates
     from vericite.evaluate.gates import GateResult
     from vericite.evaluate.items import Item
-    from vericite.pipeline.plan import Plan
     from vericite.records import Answer, CheckedAnswer
     from vericite.verify.protocol import Protocol
 
 
+@takes_plan("check")
 def check(
     ctx: typer.Context,
+    plan: Plan,
     file: Annotated[
         Path,
         typer.Argument(
@@ -85,7 +67,6 @@ def check(
         Path | None,
         typer.Option("--report", help="Write a page to read here: answers, verdicts, sources.", metavar="FILE"),
     ] = None,
-    protocol: ProtocolOption = "default",
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,23 +82,7 @@ def check(
         ),
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Verdicts to list on the terminal.")] = 40,
-    judge: JudgeOption = None,
-    abstain_below: AbstainOption = None,
-    checks: ChecksOption = None,
-    aids: AidsOption = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 60,
-    price: PriceOption = None,
-    reply_tokens: ReplyOption = 256,
-    cache: CacheOption = True,
-    plan: PlanFileOption = None,
-    plan_out: PlanOutOption = None,
     ray: RayOption = None,
-    workers: WorkersOption = None,
-    worker_gpus: GpusOption = None,
-    worker_price: WorkerPriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and no verdicts.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, and no verdicts.")] = False,
 ) -> None:
@@ -138,21 +103,20 @@ def check(
     refuse_unwritable(out, is_shared=ray is not None)
     refuse_same(page, file, documents, what="--report")
     _refuse_one_file(out, page)
-    shared = shared_of(ctx, ray, workers, worker_gpus, worker_price, out)
+    shared = shared_of(ctx, ray, plan.workers, out)
     refuse_unwritable(page, "--report")
     file = local_copy(ctx, file)
     problems: list[RecordError] = []
     answers = read_answers(file, format, documents, problems, _format_shown(bool(gates)), columns)
-    chosen = plan_of(ctx, "check", plan, plan_out)
-    judged_by = judge_of(chosen.check, settings_of(chosen.llm))
+    judged_by = judge_of(plan.check, settings_of(plan.llm))
     before = ledger_of(judged_by)
     table = _Table(0 if as_json or as_csv else rows, is_kept=out is not None)
     items: list[Item] | None = None if page is None else []
     try:
         found = (
-            _checked(answers, protocol_of(chosen.check, judged_by), out, chosen.llm.cache)
+            _checked(answers, protocol_of(plan.check, judged_by), out, plan.llm.cache)
             if shared is None
-            else _checked_by_workers(answers, chosen, shared)
+            else _checked_by_workers(answers, plan, shared)
         )
         with closing(found) as checked:
             rates = _pooled(checked, table, count_lines(file), items)

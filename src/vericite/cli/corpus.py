@@ -13,19 +13,11 @@ import typer
 
 from vericite.cli.exits import ExitCode, end
 from vericite.cli.io import clean, note, remark, say, say_json
-from vericite.cli.options import (
-    FromYear,
-    Journals,
-    JsonOption,
-    Languages,
-    Mesh,
-    Retracted,
-    ToYear,
-    Types,
-)
-from vericite.cli.plans import filters_of
+from vericite.cli.options import JsonOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_unwritable, report
 from vericite.cli.workers import BuildRayOption, BuildWorkersOption, readers_of
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,25 +258,18 @@ def get(
 
 
 @corpus.command()
+@takes_plan("export", files=False)
 def export(
-    ctx: typer.Context,
+    plan: Plan,
     store: StoreArgument,
     out: Annotated[Path | None, typer.Option(help="Write here; else to the terminal.")] = None,
-    from_year: FromYear = None,
-    to_year: ToYear = None,
-    journal: Journals = None,
-    mesh: Mesh = None,
-    type: Types = None,
-    language: Languages = None,
-    retracted: Retracted = None,
 ) -> None:
     """Write documents as JSON Lines, which `corpus build` and `ask --corpus` read."""
     from vericite.cli.io import output
     from vericite.corpus.store import open_store
     from vericite.records import to_json
 
-    filters = filters_of(ctx)
-    documents = open_store(store).scan(filters)
+    documents = open_store(store).scan(plan.search.filters)
     refuse_unwritable(out)
     with output(out) as written:
         if written is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -17,10 +16,9 @@ from vericite.cli.options import ColumnsOption, DocumentsOption, FormatOption, J
 from vericite.cli.refusals import refuse_same, refuse_unwritable, report, some_or_bad
 
 if TYPE_CHECKING:
-    from vericite.datasets.entry import DataSet, Gives
+    from vericite.datasets.entry import DataSet
     from vericite.datasets.registry import DatasetSource
     from vericite.errors import RecordError
-    from vericite.records import Answer
 
 
 datasets = typer.Typer(
@@ -76,14 +74,11 @@ def show(
     ] = "questions",
 ) -> None:
     """Write what a data set has as JSON lines in our own form, for any command that reads such."""
-    from vericite.errors import UnknownNameError
     from vericite.records import to_json
 
     problems: list[RecordError] = []
     source = _source(name, file)
-    kind: Gives | None = next((it for it in source.set.gives if it == what), None)
-    if kind is None:
-        raise UnknownNameError(f"kind of record in {source.set.name}", what, source.set.gives)
+    kind = source.kind_named(what)
     found = False
     for record in source.records(kind, problems):
         found = True
@@ -185,6 +180,8 @@ def convert(
     that BioGen's rules refuse (250 words, 3 PMIDs a sentence, topics) is reported and left out; the exit code is then
     2.
     """
+    from vericite.formats.convert import answers_as
+
     refuse_same(out, file, documents, topics)
     refuse_unwritable(out)
     problems: list[RecordError] = []
@@ -200,7 +197,7 @@ def convert(
     else:
         answers = list(read_answers(file, format, documents, problems, columns=columns))
         code = some_or_bad(len(answers))
-        text = _converted(answers, to, asked, problems)
+        text = answers_as(to.value, answers, run, team, problems, asked.topic_ids, file)
     with output(out) as written:
         if written is not None:
             written.write([text])
@@ -233,32 +230,6 @@ class _Run(NamedTuple):
             raise InputError(f"expected --to biogen beside --validate; found {to.value}. Only its rules are known.")
         report(list(run_problems(self.file, self.topic_ids)))
         say(f"{self.file}: nothing that the track's rules refuse")
-
-    def lines(self, answers: Iterable[Answer], problems: list[RecordError]) -> Iterator[str]:
-        """The answers that the track's rules take; the others are added to ``problems``."""
-        from vericite.errors import RecordError
-        from vericite.formats.convert import answer_problems, to_biogen
-
-        topics = self.topic_ids
-        for answer in answers:
-            made = to_biogen(answer, self.name)
-            found = answer_problems(made, topics)
-            problems += [RecordError(self.file, 0, answer.id, problem) for problem in found]
-            if not found:
-                yield json.dumps(made, ensure_ascii=False) + "\n"
-
-
-def _converted(answers: Iterable[Answer], to: WrittenForm, run: _Run, problems: list[RecordError]) -> str:
-    from vericite.formats.convert import to_alce, to_autojudge, to_vericite
-
-    if to is WrittenForm.AUTOJUDGE:
-        made = (to_autojudge(it, run.name, run.team) for it in answers)
-        return "".join(json.dumps(it, ensure_ascii=False) + "\n" for it in made)
-    if to is WrittenForm.ALCE:
-        return json.dumps({"args": {}, "data": [to_alce(it) for it in answers]}, ensure_ascii=False, indent=1) + "\n"
-    if to is WrittenForm.BIOGEN:
-        return "".join(run.lines(answers, problems))
-    return "".join(f"{to_vericite(it)}\n" for it in answers)
 
 
 def _gold(file: Path, to: WrittenForm, problems: list[RecordError]) -> str:

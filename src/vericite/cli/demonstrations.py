@@ -15,19 +15,10 @@ import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, say, say_json
-from vericite.cli.options import (
-    CacheOption,
-    ConcurrencyOption,
-    JsonOption,
-    PlanOption,
-    PriceOption,
-    ReplyOption,
-    RequestsOption,
-    TimeoutOption,
-    TokensOption,
-)
-from vericite.cli.plans import plan_of
+from vericite.cli.options import JsonOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import refuse_unwritable, report
+from vericite.pipeline.plan import Plan, SearchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +26,6 @@ if TYPE_CHECKING:
     from vericite.errors import RecordError
     from vericite.generate.demonstrations import Built, Pool, WritesRationales
     from vericite.llm import Settings
-    from vericite.pipeline.plan import SearchPlan
     from vericite.records import Document, Question
 
 demonstrations = typer.Typer(
@@ -47,8 +37,9 @@ demonstrations = typer.Typer(
 
 
 @demonstrations.command()
+@takes_plan("demonstrations")
 def build(
-    ctx: typer.Context,
+    plan: Plan,
     questions: Annotated[
         Path,
         typer.Argument(
@@ -90,20 +81,12 @@ def build(
             "--reference", help="Without --llm: the cited reference answer is the rationale too; no model is asked."
         ),
     ] = False,
-    plan: PlanOption = None,
     most: Annotated[
         int | None,
         typer.Option(
             "--most", min=1, help="Documents a demonstration shows, at most; 3 gold ones, or 5 that were found."
         ),
     ] = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 60.0,
-    price: PriceOption = None,
-    reply_tokens: ReplyOption = 1024,
-    cache: CacheOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Make demonstrations of training questions: the right answer with citations, and, with --llm, reasoning to it.
@@ -121,15 +104,14 @@ def build(
     from vericite.pipeline.build import settings_of
 
     refuse_unwritable(to, "--to")
-    _refuse_idle(llm, prompt, retrieved, plan, documents, corpus)
+    _refuse_idle(llm, prompt, retrieved, documents)
     if reference and llm is not None:
         raise InputError("expected --reference without --llm, which writes rationales; found both. Leave one out.")
     found, problems = read_questions(questions)
-    planned = plan_of(ctx, "demonstrations", plan)
-    settings = settings_of(planned.llm)
+    settings = settings_of(plan.llm)
     shown, by = most or (5 if retrieved else 3), None
     if retrieved:
-        evidence, by, more = _found_documents(planned.search, settings, shown)
+        evidence, by, more = _found_documents(_searched(plan.search, corpus), settings, shown)
     else:
         evidence, more = _gold_documents(documents, corpus)
     writer = None if llm is None else _writer(llm, settings, prompt)
@@ -146,24 +128,28 @@ def build(
     report([*problems, *more], ExitCode.NOT_RUN if built.failed else ExitCode.OK)
 
 
-def _refuse_idle(
-    llm: str | None,
-    prompt: str | None,
-    retrieved: bool,
-    plan: str | None,
-    documents: Path | None,
-    corpus: str | None,
-) -> None:
+def _refuse_idle(llm: str | None, prompt: str | None, retrieved: bool, documents: Path | None) -> None:
     from vericite.errors import InputError
 
     if prompt is not None and llm is None:
-        raise InputError("expected --llm beside --prompt; found none. Name a model.")
-    if plan is not None and not retrieved:
-        raise InputError("expected --retrieved beside --plan, which says how to search; found none. Add it.")
+        raise InputError("expected --llm with --prompt; found none. Name a model.")
     if retrieved and documents is not None:
-        raise InputError("expected --corpus beside --retrieved, which searches it; found --documents")
-    if retrieved and corpus is None and plan is None:
-        raise InputError("expected --corpus beside --retrieved; found none. Name what is searched.")
+        raise InputError("expected --corpus with --retrieved, which searches it; found --documents")
+
+
+def _searched(plan: SearchPlan, corpus: str | None) -> SearchPlan:
+    """How to search, in the corpus that the command names.
+
+    Raises:
+        InputError: Neither the command nor the plan names one.
+    """
+    from vericite.errors import InputError
+
+    if corpus is not None:
+        return plan.model_copy(update={"corpus": corpus})
+    if plan.corpus == SearchPlan().corpus:
+        raise InputError("expected --corpus with --retrieved; found none. Name what is searched.")
+    return plan
 
 
 def _writer(model: str, settings: Settings, prompt: str | None) -> WritesRationales:

@@ -40,9 +40,9 @@ def measures(as_json: JsonOption = False) -> None:
 
     `vericite score` and `compare` take those of answers, `vericite agree` those of agreement.
     """
-    from vericite.evaluate.measures.registry import ALL
+    from vericite.evaluate.measures.registry import AGREEMENT, MEASURES, RANKINGS
 
-    found = [_measure(kind) for kind in ALL.values()]
+    found = [_measure(kind) for kind in (*MEASURES.values(), *AGREEMENT.values(), *RANKINGS.values())]
     if as_json:
         say_json(json.dumps(found, indent=2))
         return
@@ -59,10 +59,12 @@ def _print(found: object, as_json: bool, lines: str) -> None:
 
 def list_judges() -> list[dict[str, Any]]:
     """Every judge: ours, those of other packages, and the user's own."""
-    from vericite.verify.judges.registry import JUDGES, own_names, plugins
+    from vericite.verify.judges.registry import JUDGES, own_names
 
-    ours = [_judge(name) for name in JUDGES]
-    theirs = [{"name": entry.name, "summary": entry.value, "from": _package(entry)} for entry in plugins()]
+    ours = [_judge(name) for name in JUDGES.own]
+    theirs = [
+        {"name": plugin.name, "summary": plugin.value, "from": f"from {plugin.package}"} for plugin in JUDGES.plugins
+    ]
     return [*ours, *theirs, *(_own(name) for name in own_names())]
 
 
@@ -129,10 +131,6 @@ def _own(name: str) -> dict[str, Any]:
     except InputError as error:
         summary = clean(str(error))
     return {"name": name, "summary": summary, "from": f"from {clean(str(path))}"}
-
-
-def _package(entry: Any) -> str:
-    return f"from {entry.dist.name} {entry.dist.version}" if entry.dist else "from an unknown package"
 
 
 def _listed(found: Sequence[dict[str, Any]], details: Sequence[str]) -> str:

@@ -1,120 +1,163 @@
-"""Options as the values that they set: the plan of a run, a model's settings, a store's filters."""
+"""The options of a command that set a plan's fields, generated from the plan, and the plan that they make."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
-from vericite.cli.io import note, say_json
-from vericite.cli.refusals import refuse_unwritable
+from vericite.cli.io import note
+from vericite.cli.options import complete_judge, complete_protocol
+from vericite.pipeline.plan import SECTIONS, Plan, changed_by, project_file, project_settings, usual_plan
+from vericite.pipeline.setting import SettingField, fields_of
 
-if TYPE_CHECKING:
-    from vericite.corpus.store import Filters
-    from vericite.pipeline.plan import Plan
+_FILES = "Settings"
 
-_FILTER_FIELDS = {
-    "from_year": "year_from",
-    "to_year": "year_to",
-    "journal": "journals",
-    "mesh": "mesh",
-    "type": "publication_types",
-    "language": "languages",
-    "retracted": "retracted",
-}
-_SEARCH_FIELDS = {
-    **{name: name for name in ("corpus", "k", "by", "rerank", "candidates", "rewrite", "coverage", "relevance")},
-    **{name: name for name in ("keep", "controlled", "cleaning", "best", "rerank_by")},
-    **_FILTER_FIELDS,
-}
-_ANSWER_FIELDS = {
-    name: name
-    for name in (
-        "llm",
-        "prompt",
-        "temperature",
-        "grammar",
-        "rationale",
-        "context",
-        "contexts",
-        "together",
-        "pool",
-        "shots",
-        "select",
-        "fewest",
-        "near",
-        "diversity",
-        "seed",
-        "answer_at",
-        "evidence",
-        "window",
-    )
-}
-_CHECK_FIELDS = {name: name for name in ("protocol", "judge", "abstain_below", "checks", "aids")}
-_MODEL_FIELDS = {name: name for name in ("concurrency", "rpm", "tpm", "timeout", "price", "reply_tokens", "cache")}
-
-FIELDS: dict[str, dict[str, dict[str, str]]] = {
-    "ask": {
-        "search": _SEARCH_FIELDS,
-        "answer": _ANSWER_FIELDS,
-        "check": _CHECK_FIELDS,
-        "llm": _MODEL_FIELDS,
-        "repair": {"repair": "enabled"},
-    },
-    "search": {"search": _SEARCH_FIELDS, "llm": {}},
-    "check": {"check": _CHECK_FIELDS, "llm": _MODEL_FIELDS},
-    "attribute": {"check": {name: name for name in ("protocol", "judge")}, "llm": _MODEL_FIELDS},
-    "demonstrations": {"search": {"corpus": "corpus"}, "llm": _MODEL_FIELDS},
-    "repair": {
-        "check": _CHECK_FIELDS,
-        "llm": _MODEL_FIELDS,
-        "repair": {name: name for name in ("llm", "corpus", "rounds", "drop_uncited")},
-    },
-}
-"""Of each command the sections of a plan that it reads, and in each the options that set a field.
-
-A command that is not here reads all sections, and has no option that sets a field.
-"""
+PlanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        help='File of settings (JSON, TOML or YAML). For ask and search also a name: "reason-verify" or "vericite", '
+        "the searches of these papers. Options override it.",
+        metavar="FILE",
+        rich_help_panel=_FILES,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Any other setting, as in llm.timeout=60; can be repeated. `vericite settings` lists them.",
+        metavar="NAME=VALUE",
+        rich_help_panel=_FILES,
+    ),
+]
 
 
-def option_of(field: str) -> str:
-    """The option of ``ask`` that sets a plan's field; the field itself where none does."""
-    section, _, name = field.partition(".")
-    options = FIELDS["ask"].get(section, {})
-    return next((f"--{option.replace('_', '-')}" for option, sets in options.items() if sets == name), field)
+def takes_plan(command: str, files: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of those fields of the plan that name it, and pass it the plan as ``plan``.
+
+    The options come after the command's arguments and before its own options.
+
+    Args:
+        command: Its name in ``SECTIONS`` and in the fields' settings.
+        files: Whether ``--plan``, ``--set`` and the project's file change the plan, too.
+    """
+    fields = {f"{field.section}_{field.name}": field for field in _shown_by(command)}
+
+    def decorated(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(ctx: typer.Context, **arguments: Any) -> None:
+            values = {name: arguments.pop(name) for name in fields}
+            given = _by_section({fields[name]: values[name] for name in fields if _is_given(ctx, name)})
+            plan = (
+                plan_of(command, arguments.pop("plan_file"), arguments.pop("plan_set"), given)
+                if files
+                else usual_plan(command).changed(given, "on the command line")
+            )
+            if "ctx" in own:
+                arguments["ctx"] = ctx
+            function(**arguments, plan=plan)
+
+        hints = get_type_hints(function, include_extras=True)
+        own = inspect.signature(function).parameters
+        mine = [it.replace(annotation=hints[it.name]) for it in own.values() if it.name not in ("plan", "ctx")]
+        arguments = [parameter for parameter in mine if _is_argument(parameter.annotation)]
+        options = [parameter for parameter in mine if parameter not in arguments]
+        defaults = usual_plan(command)
+        made = [_option(name, field, defaults) for name, field in fields.items()]
+        of_files = [_parameter("plan_file", PlanOption, None), _parameter("plan_set", SetOption, None)] if files else []
+        signature = inspect.Signature(
+            [
+                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+                for parameter in (_parameter("ctx", typer.Context), *arguments, *made, *options, *of_files)
+            ]
+        )
+        vars(called)["__signature__"] = signature
+        called.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        return called
+
+    return decorated
 
 
-def plan_of(ctx: typer.Context, command: str, plan: str | None = None, plan_out: Path | None = None) -> Plan:
-    """What a command is to do: its usual plan, changed by the project's file, ``--plan`` and the options given.
+def plan_of(
+    command: str,
+    file: str | None = None,
+    assigned: list[str] | None = None,
+    given: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Plan:
+    """A command's settings: its defaults, changed by the project's file, ``--plan``, ``--set`` and its options.
 
     Raises:
-        InputError: The plan's file or a value in it cannot be used, or ``plan_out`` cannot be written.
+        InputError: A file or a value in it cannot be used, or ``--set`` names no setting of this command.
     """
-    from vericite.pipeline.plan import Plan, changed_by, usual_plan
-
-    fields = FIELDS.get(command) or {section: {} for section in Plan.model_fields}
-    made = usual_plan(command).changed(_of_project(fields))
-    if plan is not None:
-        made = changed_by(plan, made, searches="search" in fields)
-    made = made.changed({section: _given(ctx, options) for section, options in fields.items()}, "on the command line")
-    _write(made, plan_out, tuple(fields))
-    return made
+    sections = sections_of(command)
+    plan = usual_plan(command).changed(_of_project(sections))
+    if file is not None:
+        plan = changed_by(file, plan, searches="search" in sections)
+    return plan.assigned(assigned or [], sections).changed(given or {}, "on the command line")
 
 
-def filters_of(ctx: typer.Context) -> Filters:
-    """The options as conditions on documents. No file changes them: what is exported is what was asked for."""
-    from vericite.pipeline.plan import Plan
+def sections_of(command: str) -> tuple[str, ...]:
+    """The sections of a plan that a command reads."""
+    return SECTIONS.get(command, tuple(Plan.model_fields))
 
-    return Plan().changed({"search": _given(ctx, _FILTER_FIELDS)}, "on the command line").search.filters
+
+def option_of(path: str) -> str:
+    """How the command line sets a plan's field, such as ``search.k``."""
+    found = next((field.setting.option for field in fields_of(Plan) if field.path == path), "")
+    return found.partition("/")[0] or f"--set {path}"
+
+
+def _shown_by(command: str) -> list[SettingField]:
+    return [field for field in fields_of(Plan) if command in field.setting.commands]
+
+
+def _option(name: str, field: SettingField, defaults: Plan) -> inspect.Parameter:
+    low, high = field.bounds
+    info = typer.Option(
+        *([field.setting.option] if field.setting.option else []),
+        # Square brackets are markup for those who print help.
+        help=field.help.replace("[", "\\["),
+        metavar=field.setting.metavar,
+        min=low,
+        max=high,
+        autocompletion=_COMPLETIONS.get(field.path),
+    )
+    default = getattr(getattr(defaults, field.section), field.name)
+    info.show_default = default not in (None, False, ())
+    kind: Any = field.info.annotation
+    if field.is_list:
+        kind, default = list[str] | None, None
+    return _parameter(name, Annotated[kind, info], default)
+
+
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _is_argument(annotation: Any) -> bool:
+    return any(isinstance(part, ArgumentInfo) and not isinstance(part, OptionInfo) for part in get_args(annotation))
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _by_section(values: Mapping[SettingField, Any]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for field, value in values.items():
+        found.setdefault(field.section, {})[field.name] = value
+    return found
 
 
 def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What the project's file sets of these sections; said aloud, because it decides the figures."""
-    from vericite.pipeline.plan import project_file, project_settings
-
+    """What the project's file sets of these sections; printed, because it decides the figures."""
     path = project_file()
     if path is None:
         return {}
@@ -125,43 +168,4 @@ def _of_project(sections: Iterable[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _given(ctx: typer.Context, options: dict[str, str]) -> dict[str, Any]:
-    """The fields whose options stand on the command line."""
-    found: dict[str, Any] = {}
-    for option, field in options.items():
-        source = ctx.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
-            value = ctx.params[option]
-            found[field] = str(value) if isinstance(value, Path) else value
-    if isinstance(found.get("contexts"), str):
-        found["contexts"] = _numbers(found["contexts"])
-    return found
-
-
-def _numbers(text: str) -> list[int]:
-    """The numbers of "1-5" or "1,3,5".
-
-    Raises:
-        InputError: They are none.
-    """
-    from vericite.errors import InputError
-
-    ranges = [re.fullmatch(r"([1-9][0-9]{0,2})(?:-([1-9][0-9]{0,2}))?", part.strip()) for part in text.split(",")]
-    found = [number for it in ranges if it for number in range(int(it[1]), int(it[2] or it[1]) + 1)]
-    if not all(ranges) or not found or len(set(found)) < len(found):
-        raise InputError(f"expected --contexts as in 1-5 or 1,3,5, each number once; found {text!r}")
-    return found
-
-
-def _write(plan: Plan, path: Path | None, sections: tuple[str, ...]) -> None:
-    if path is None:
-        return
-    if str(path) == "-":
-        import json
-
-        say_json(json.dumps(plan.as_json(sections), indent=2, ensure_ascii=False))
-        # Nothing else goes there, so that what is printed is a plan.
-        raise typer.Exit
-
-    refuse_unwritable(path, "--plan-out")
-    plan.dump(path, sections)
+_COMPLETIONS = {"check.protocol": complete_protocol, "check.judge": complete_judge}

@@ -9,16 +9,16 @@ import typer
 
 from vericite import environment
 from vericite.cli.io import remark, say
-from vericite.cli.options import PlanFileOption
-from vericite.cli.plans import plan_of
+from vericite.cli.plans import takes_plan
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
-    from vericite.pipeline.plan import Plan
     from vericite.serve.service import Offer
 
 
+@takes_plan("serve")
 def serve(
-    ctx: typer.Context,
+    plan: Plan,
     host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 8600,
     corpus: Annotated[
@@ -41,7 +41,6 @@ def serve(
     rate: Annotated[
         int, typer.Option(min=1, help="Requests a minute of one client; behind a proxy all are one.")
     ] = 600,
-    plan: PlanFileOption = None,
 ) -> None:
     """Serve a page and an HTTP API to ask and to check, the models loaded once for all who ask (docs/service.md).
 
@@ -52,15 +51,16 @@ def serve(
 
     # A token out of a file ends in a newline, which no header could bring.
     token = environment.text(environment.TOKEN)
-    offer = _offer(corpus or ["demo"], llm or [], plan_of(ctx, "serve", plan), rate)
+    offer = _offer(corpus or ["demo"], llm or [], plan, rate)
     address = Address(host, port, frozenset(allow_host or ()), token, insecure)
     for line in address.remarks:
         remark(line)
     run(offer, address, state, say)
 
 
+@takes_plan("mcp")
 def mcp(
-    ctx: typer.Context,
+    plan: Plan,
     corpus: Annotated[
         list[str] | None,
         typer.Option(help="Documents to ask: demo, pubmed, or NAME=PLACE with a store or a file.", metavar="NAME"),
@@ -80,7 +80,7 @@ def mcp(
         raise MissingExtraError("mcp", "The tools for assistants") from None
     from vericite.serve.service import Service, state_folder
 
-    service = Service(_offer(corpus or ["demo"], [], plan_of(ctx, "mcp")), state_folder(state))
+    service = Service(_offer(corpus or ["demo"], [], plan), state_folder(state))
     try:
         make_tools(service).run("stdio")
     finally:

@@ -96,7 +96,11 @@ def _show_nearest(console: Terminal, run: Run) -> None:
     if run.answer.sufficiency is not None:
         console.print(Text(f"Probability that the sources answer: {run.answer.sufficiency:.2f}", style="dim"))
     console.print()
-    anyway = " --answer-at 0 answers in any case." if run.answer.sufficiency else " No source has a sentence to quote."
+    anyway = (
+        " --set answer.min_answer_probability=0 answers in any case."
+        if run.answer.sufficiency
+        else " No source has a sentence to quote."
+    )
     console.print(f"What may help: another corpus (--corpus pubmed), or other words.{anyway}")
 
 
@@ -239,7 +243,7 @@ _WORDS = {
     "quoted": "the sentence stands word for word in its source; no judge was asked",
     "n of m statements": "the sentence failed whole and was taken apart; so many of its statements passed",
     "lowered": "a check found another number, direction, negation or group in the evidence",
-    "unneeded": "the other sources support the sentence without this one",
+    "redundant": "the other sources support the sentence without this one",
     "abstained": "no verdict: another language than English, no text, or too unsure",
     "failed": "the judge could not judge it; the reason stands in place of the claim",
     "dangling": "the marker points at no source",
@@ -257,7 +261,7 @@ def legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
         "quoted": "quoted" in natives,
         "n of m statements": any(native.endswith(" statements") for native in natives),
         "lowered": any(native.startswith("lowered") for native in natives),
-        "unneeded": any(native.endswith(" unneeded") for native in natives),
+        "redundant": any(native.endswith(" redundant") for native in natives),
     }
     return [(word, meaning) for word, meaning in _WORDS.items() if there.get(word, word in verdicts)]
 
@@ -299,7 +303,7 @@ def _name(verdict: Verdict) -> Text:
 def _native(verdict: Verdict) -> str:
     """What the protocol calls the verdict, where that is not the common label; and the documents it needs not."""
     own = [] if verdict.native in (verdict.label, "abstained") else [clean(verdict.native)]
-    return ", ".join([*own, *(f"{clean(document)} unneeded" for document in verdict.unneeded or ())])
+    return ", ".join([*own, *(f"{clean(document)} redundant" for document in verdict.redundant or ())])
 
 
 def _markers(item: Verdict | VerificationFailure) -> str:
@@ -316,7 +320,7 @@ def _label(verdict: Verdict) -> Text:
 
 
 def _place(span: EvidenceSpan) -> str:
-    where = "" if span.sentence is None else f", sentence {span.sentence + 1}"
+    where = "" if span.sentence_index is None else f", sentence {span.sentence_index + 1}"
     where = where if span.page is None else f"{where}, page {span.page}"
     return f"{clean(span.document)}{where}"
 
@@ -380,7 +384,7 @@ def show_found(console: Terminal, found: FoundEvidence, explain: bool = False) -
             scores = ", ".join(f"{name} {score:.4g}" for name, score in hit.scores.items())
             console.print(Padding(Text(f"{scores}; by {clean(hit.retriever)}", style="dim"), (0, 0, 0, 6)))
     if any(again) and not all(again):
-        told = "-: not ranked again (retracted, or beyond --candidates): its score is on another scale"
+        told = "-: not ranked again (retracted, or beyond search.candidates): its score is on another scale"
         console.print(Text(told, style="dim"))
     if found.rewriting is not None and (explain or found.rewriting.kept):
         console.print(Text(rewriting_line(found.rewriting), style="dim"))

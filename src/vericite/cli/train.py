@@ -13,18 +13,8 @@ import typer
 
 from vericite.cli.exits import ExitCode
 from vericite.cli.io import clean, remark, remark_leakage, say
-from vericite.cli.options import (
-    CacheOption,
-    ConcurrencyOption,
-    CsvOption,
-    JsonOption,
-    JudgeOption,
-    PriceOption,
-    ReplyOption,
-    RequestsOption,
-    TimeoutOption,
-    TokensOption,
-)
+from vericite.cli.options import CsvOption, JsonOption, JudgeOption
+from vericite.cli.plans import takes_plan
 from vericite.cli.refusals import (
     lines_before_errors,
     refuse_both,
@@ -32,6 +22,7 @@ from vericite.cli.refusals import (
     refuse_unwritable,
     report,
 )
+from vericite.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from vericite.cli.terminal import ProgressLine, Terminal
@@ -215,7 +206,9 @@ def steps_told(progress: ProgressLine) -> Callable[[int, float], None]:
 
 
 @train.command()
+@takes_plan("attribution-data")
 def attribution_data(
+    plan: Plan,
     data: Annotated[
         str, typer.Argument(help="A data set, as hotpotqa:FILE or attrscore/nq:FILE (`vericite datasets`).")
     ],
@@ -237,13 +230,6 @@ def attribution_data(
     most: Annotated[int | None, typer.Option(min=1, help="Records to use, at most.")] = None,
     seed: Annotated[int, typer.Option(help="Of the order of sources.")] = 0,
     judge: JudgeOption = None,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RequestsOption = None,
-    tpm: TokensOption = None,
-    timeout: TimeoutOption = 60.0,
-    price: PriceOption = None,
-    reply_tokens: ReplyOption = 512,
-    cache: CacheOption = True,
 ) -> None:
     """Make training data for attribution out of question answering data, with a language model.
 
@@ -251,19 +237,9 @@ def attribution_data(
     `examples.jsonl` and `manifest.json`. Stopped, even by kill -9, a run goes on when the same command is typed again.
     """
     from vericite.pipeline.build import settings_of
-    from vericite.pipeline.plan import ModelPlan
 
-    plan = ModelPlan(
-        concurrency=concurrency,
-        rpm=rpm,
-        tpm=tpm,
-        timeout=timeout,
-        price=price,
-        reply_tokens=reply_tokens,
-        cache=cache,
-    )
     asked = Asked(data, form, llm, (prompt, positive_prompt, negative_prompt), most, seed, judge)
-    show_counts(*write_examples(asked, out, settings_of(plan)))
+    show_counts(*write_examples(asked, out, settings_of(plan.llm)))
 
 
 class Asked(NamedTuple):

@@ -17,6 +17,7 @@ from vericite.cli.io import note, remark, show_as
 
 if TYPE_CHECKING:
     from vericite.corpus.store.ahead import Readers
+    from vericite.pipeline.plan import WorkersPlan
     from vericite.records import Answer
     from vericite.scale import AnswerWork, MadeAnswer, Workers
 
@@ -28,26 +29,12 @@ RayOption = Annotated[
     typer.Option(
         "--ray",
         help="Share the work among processes that Ray starts: local for this machine, auto for the cluster it belongs "
-        "to, or a cluster's address. Needs --out and the extra \\[ray]. Run the same command again to go on with a run "
-        "that was stopped.",
+        "to, or a cluster's address. Needs --out and the extra \\[ray]; see the settings under workers. Run the same "
+        "command again to go on with a run that was stopped.",
         metavar="ADDRESS",
         rich_help_panel=_RAY,
     ),
 ]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Processes; as many as there are processors if not said.", rich_help_panel=_RAY),
-]
-GpusOption = Annotated[
-    float | None,
-    typer.Option(min=0, help="GPUs that each takes, as in 2 or 0.5, for judges that use one.", rich_help_panel=_RAY),
-]
-WorkerPriceOption = Annotated[
-    float | None,
-    typer.Option(min=0, help="What a worker costs an hour; prints the price of a million.", rich_help_panel=_RAY),
-]
-
-
 BuildRayOption = Annotated[
     str | None,
     typer.Option(
@@ -121,37 +108,29 @@ def _folder_for(ctx: typer.Context) -> Path:
     return Path(ctx.with_resource(TemporaryDirectory(prefix="vericite-")))
 
 
-def shared_of(
-    ctx: typer.Context,
-    ray: str | None,
-    workers: int | None,
-    gpus: float | None,
-    price: float | None,
-    out: Path | None,
-) -> Shared | None:
-    """The options as a value; None without ``--ray``.
+def shared_of(ctx: typer.Context, ray: str | None, plan: WorkersPlan, out: Path | None) -> Shared | None:
+    """The workers of ``--ray`` as a value; None without it.
 
     Raises:
-        InputError: One is there without the one that it needs.
+        InputError: A setting is there without the one that it needs.
     """
     from vericite.disk.bucket import bucket_address, split_address
     from vericite.errors import InputError
 
-    beside = {"--workers": workers, "--worker-gpus": gpus, "--worker-price": price}
     if ray is None:
-        if idle := [name for name, value in beside.items() if value is not None]:
-            raise InputError(f"expected --ray beside {', '.join(idle)}; found none. Add --ray local, or leave it out.")
+        if idle := [f"workers.{name}" for name, value in plan if value is not None]:
+            raise InputError(f"expected --ray with {', '.join(idle)}; found none. Add --ray local, or leave it out.")
         return None
     if out is None:
-        raise InputError("expected --out FILE beside --ray, where what workers made is kept; found none")
+        raise InputError("expected --out FILE with --ray, where what workers made is kept; found none")
     from vericite.scale import Workers
 
-    if price is not None and workers is None:
-        raise InputError("expected --workers beside --worker-price; found none")
-    able = Workers(ray, workers, gpus=gpus or 0)
+    if plan.price is not None and plan.count is None:
+        raise InputError("expected workers.count with workers.price; found none")
+    able = Workers(ray, plan.count, gpus=plan.gpus or 0)
     if address := bucket_address(out):
-        return Shared(able, _folder_for(ctx) / split_address(address)[1], price, address)
-    return Shared(able, out, price)
+        return Shared(able, _folder_for(ctx) / split_address(address)[1], plan.price, address)
+    return Shared(able, out, plan.price)
 
 
 @dataclass(frozen=True)

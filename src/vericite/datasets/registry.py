@@ -13,9 +13,12 @@ from vericite.datasets.entry import DataSet, DatasetCounts, Entry, Gives
 from vericite.environment import DATA
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import STDIN, Answer, Document, Gold, LabelledCitation, Labels, Question, Record
+from vericite.registry import Registry
 
-SETS: dict[str, DataSet] = {known.name: known for known in (*questions.SETS, *attributed.SETS, *claims.SETS)}
-"""Every data set by its name."""
+_OWN = {known.name: known for known in (*questions.SETS, *attributed.SETS, *claims.SETS)}
+
+SETS = Registry("data set", _OWN, "vericite.datasets", DataSet)
+"""Data sets by name; another package brings a ``DataSet``."""
 
 
 Found = TypeVar("Found")
@@ -100,6 +103,17 @@ class DatasetSource:
                     seen.add(document.id)
                     yield document
 
+    def kind_named(self, name: str) -> Gives:
+        """The kind of record of this name.
+
+        Raises:
+            UnknownNameError: The data set has nothing of this kind.
+        """
+        kind: Gives | None = next((known for known in self.set.gives if known == name), None)
+        if kind is None:
+            raise UnknownNameError(f"kind of record in {self.set.name}", name, self.set.gives)
+        return kind
+
     def records(self, what: Gives, problems: list[RecordError]) -> Iterable[Record]:
         """Return all records of one kind."""
         kinds: dict[Gives, Callable[[list[RecordError]], Iterable[Record]]] = {
@@ -150,9 +164,7 @@ def source_named(text: str) -> DatasetSource:
     """
     first, _, rest = text.partition(":")
     name, _, part = first.partition("/")
-    if name not in SETS:
-        raise UnknownNameError("data set", name, SETS)
-    known = SETS[name]
+    known = SETS.named(name)
     if not part and rest in known.parts and not Path(rest).exists():
         part, rest = rest, ""
     if part and part not in known.parts:

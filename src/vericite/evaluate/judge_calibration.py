@@ -19,7 +19,7 @@ from vericite.datasets.registry import is_named, source_named
 from vericite.disk.fitted import write_fitted
 from vericite.errors import InputError, RecordError
 from vericite.evaluate.calibration import CalibrationResult, JudgedPairs, Target, calibrate
-from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Pair, Slow
+from vericite.models.contracts import COLUMNS, CONTRADICTS, ENTAILS, NEUTRAL, Judge, Pair, traits_of
 from vericite.records import Record, number_jsonl
 from vericite.verify.judges.registry import JUDGES, calibrated_file, judge_names, load_judge, own_names
 from vericite.verify.judges.wrapped import (
@@ -151,7 +151,7 @@ def judge_labels(judge: Judge, labels: Sequence[OwnLabel]) -> JudgedLabels:
         PluginError: The judge raised an error.
     """
     refuse_ungraded(judge)
-    step = judge.pairs_at_once if isinstance(judge, Slow) else AT_ONCE
+    step = traits_of(judge).pairs_at_once or AT_ONCE
     pairs = [Pair(label.premise, label.claim) for label in labels]
     judgements = [
         judgement for start in range(0, len(pairs), step) for judgement in ask(judge, pairs[start : start + step])
@@ -192,7 +192,7 @@ def refuse_ungraded(judge: Judge) -> None:
     Raises:
         InputError: The judge only gives labels.
     """
-    if not getattr(judge, "graded", True):
+    if not traits_of(judge).graded:
         raise _ungraded(judge)
 
 

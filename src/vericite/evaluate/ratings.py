@@ -173,8 +173,8 @@ def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "
     """Convert verdicts to ratings; abstentions and failures have no label.
 
     Citations are identified by the number of their sentence in the answer. Documents that were judged together get
-    their own labels if the protocol gives them (``apart``), otherwise the common one. Statements of a rationale are
-    numbered in text order and have the judge's category; this needs verdicts under protocol reason-verify.
+    their own labels if the protocol gives them (``label_by_source``), otherwise the common one. Statements of a
+    rationale are numbered in text order and have the judge's category; this needs verdicts under protocol reason-verify.
     """
     rate = _of_citations if of == "citations" else _of_rationale
     return [rating for answer in checked for rating in rate(answer, rater)]
@@ -198,7 +198,7 @@ def _of_citations(answer: CheckedAnswer, rater: str) -> list[Rating]:
     found: list[Rating] = []
     for verdict in answer.verdicts:
         for document in verdict.documents:
-            label = None if verdict.abstained else verdict.apart.get(document, verdict.label)
+            label = None if verdict.abstained else verdict.label_by_source.get(document, verdict.label)
             item = _item(answer.id, index[verdict.start], document)
             found.append(Rating(item=item, rater=rater, label=label, group=answer.id))
     for failure in answer.failures:

@@ -29,7 +29,7 @@ from vericite.evaluate.items import Item, ModelScores
 from vericite.evaluate.measures.answer_text import prose
 from vericite.evaluate.systems import named_file, read_gold, read_system
 from vericite.experiment.grid import EXPERIMENT, folders_of
-from vericite.models.contracts import ENTAILS, Judgement, Pair
+from vericite.models.contracts import ENTAILS, Judgement, Pair, ledger_of
 from vericite.records import Document, Gold
 from vericite.retrieve.vectors import FILE as VECTORS
 from vericite.retrieve.vectors import OnEmbedding, vectors_of
@@ -182,7 +182,7 @@ class Entailments:
 
     def __init__(self, judge: Judge) -> None:
         # One that asks a language model keeps its replies itself.
-        cached = getattr(judge, "ledger", None) is None
+        cached = ledger_of(judge) is None
         self._cache = CachedJudge(judge, cache_file("default", JUDGEMENTS)) if cached else None
         self._judge: Judge = self._cache or judge
         self.signature = f"claim-entailment({judge.signature})"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vericite.generate.generator import GeneratesMany, Generator
-from vericite.models.contracts import Judge, Judgement, Pair
+from vericite.models.contracts import Judge, Judgement, Pair, ledger_of, traits_of
 from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.search import FoundEvidence, OnStage, Search, first_usable
 from vericite.records import Answer, Evidence, Question, Run, Spent
@@ -251,12 +251,10 @@ class CountingJudge:
     """A judge that counts the pairs it is asked about."""
 
     def __init__(self, judge: Judge, counts: Counts, field: str) -> None:
-        from vericite.verify.judging import copy_traits
-
         self._judge = judge
         self._counts = counts
         self._field = field
-        copy_traits(self, judge)
+        self.traits = traits_of(judge)
 
     @property
     def signature(self) -> str:
@@ -308,7 +306,7 @@ class Sharing:
 
     def _remembering(self, verifier: Verifier, counts: Counts) -> Verifier:
         # One that asks a language model keeps its replies, and nothing else.
-        if self._judgements is None or getattr(verifier.judge, "ledger", None) is not None:
+        if self._judgements is None or ledger_of(verifier.judge) is not None:
             return verifier
         own = copy(verifier)
         asked = CachedJudge(CountingJudge(verifier.judge, counts, "judged"), self._judgements)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from vericite.errors import RecordError
+from vericite.errors import RecordError, UnknownNameError
 from vericite.formats.files import raw_records
 from vericite.formats.registry import AnswerToCheck
 from vericite.records import Answer, CheckedAnswer, Claim, Verdict
@@ -116,6 +117,54 @@ SOURCE_COLUMNS = ("title", "evidence", "retracted")
 """What a row says of the source beside that, where the answer is at hand."""
 
 
+def answers_as(
+    form: str,
+    answers: Iterable[Answer],
+    run: str = "vericite",
+    team: str = "vericite",
+    problems: list[RecordError] | None = None,
+    topics: Collection[str] = (),
+    place: str | Path = "answers",
+) -> str:
+    """Answers as the text of a file of another program.
+
+    Args:
+        form: ``vericite``, ``biogen``, ``autojudge`` or ``alce``.
+        answers: The answers.
+        run: Name of a BioGen or AutoJudge run.
+        team: Team of an AutoJudge run.
+        problems: Receives what BioGen's rules refuse; these answers are left out.
+        topics: Ids that the answers of a BioGen run may have; any if empty.
+        place: Where the answers come from, for messages.
+
+    Raises:
+        UnknownNameError: There is no such form.
+    """
+    match form:
+        case "vericite":
+            return "".join(f"{to_vericite(answer)}\n" for answer in answers)
+        case "alce":
+            data = [to_alce(answer) for answer in answers]
+            return json.dumps({"args": {}, "data": data}, ensure_ascii=False, indent=1) + "\n"
+        case "autojudge":
+            return "".join(_line(to_autojudge(answer, run, team)) for answer in answers)
+        case "biogen":
+            lines: list[str] = []
+            for answer in answers:
+                made = to_biogen(answer, run)
+                found = answer_problems(made, topics)
+                if problems is not None:
+                    problems += [RecordError(place, 0, answer.id, problem) for problem in found]
+                lines += [] if found else [_line(made)]
+            return "".join(lines)
+        case _:
+            raise UnknownNameError("form to write", form, ("vericite", "biogen", "autojudge", "alce"))
+
+
+def _line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
 def verdict_rows(checked: CheckedAnswer) -> Iterator[list[str]]:
     """A row a citation: of documents that were judged together each has one, with the label it has by itself."""
     return (row for row, _ in _cited_rows(checked))
@@ -147,7 +196,7 @@ def _cited_rows(checked: CheckedAnswer) -> Iterator[tuple[list[str], Verdict | N
 
 
 def _row(answer: str, sentence: int, verdict: Verdict, document: str) -> list[str]:
-    label = verdict.apart.get(document, verdict.label)
+    label = verdict.label_by_source.get(document, verdict.label)
     probabilities = [verdict.probabilities.get(name) for name in ("supported", "contradicted")]
     shown = ["" if it is None else f"{it:.4f}" for it in probabilities]
     reasons = "; ".join(verdict.reasons)

@@ -39,6 +39,7 @@ from vericite.records import (
     number_lines,
 )
 from vericite.records.base import Hope
+from vericite.registry import Registry
 from vericite.text.citations import CitableDocuments
 from vericite.text.references import Library
 
@@ -98,7 +99,7 @@ VERICITE = Format(
 
 
 AUTO = "auto"
-FORMATS: dict[str, Format] = {
+_OWN: dict[str, Format] = {
     "medaesqa": MEDAESQA,
     "trec-rag": TREC_RAG,
     "autojudge": AUTOJUDGE,
@@ -117,10 +118,15 @@ FORMATS: dict[str, Format] = {
     # Last, because what it goes by, an answer, others have too.
     "vericite": VERICITE,
 }
-"""The formats in the order in which ``auto`` tries them."""
 
-WITH_ANSWERS = tuple(name for name, known in SETS.items() if "answers" in known.gives)
-"""The data sets whose answers can be checked."""
+FORMATS = Registry("format", _OWN, "vericite.answer_formats", Format, last=("vericite",))
+"""Formats of answers, in the order in which ``auto`` tries them; another package brings a ``Format``."""
+
+
+def _sets_with_answers() -> tuple[str, ...]:
+    """The data sets whose answers can be checked."""
+    return tuple(name for name, known in SETS.items() if "answers" in known.gives)
+
 
 _LOOKED_AT = 20  # records that auto looks at before it decides
 
@@ -148,10 +154,10 @@ def answers_in(
     library = documents if isinstance(documents, Library) else Library(tuple(documents))
     if is_named(str(path)):
         return _answers_of(source_named(str(path)), library)
-    if format in WITH_ANSWERS and format not in FORMATS:
+    if format not in FORMATS and format in _sets_with_answers():
         return _answers_of(DatasetSource(SETS[format], "", (path,)), library)
     if format != AUTO and format not in FORMATS:
-        raise UnknownNameError("format", format, [AUTO, *FORMATS, *WITH_ANSWERS])
+        raise UnknownNameError("format", format, [AUTO, *FORMATS, *_sets_with_answers()])
     return _hopeful(path, _answers(path, format, library, on_format, Columns.of(columns) if columns else None))
 
 

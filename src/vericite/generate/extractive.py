@@ -238,8 +238,8 @@ class ExtractiveSettings:
     """How many sentences are selected, and when to refuse. Chosen on BioASQ 12B (``recipes/answers/LOG.md``).
 
     Attributes:
-        answer_at: Refuse below this probability that the sources answer. With 0 every question is answered, and every
-            yes/no question is decided.
+        min_answer_probability: Refuse below this probability that the sources answer. With 0 every question is
+            answered, and every yes/no question is decided.
         shortest: Minimum number of sentences, if the evidence has as many.
         longest: Maximum number of sentences.
         near: Minimum share of the best sentence's probability that a sentence must reach.
@@ -250,7 +250,7 @@ class ExtractiveSettings:
         contradicts: Probability from which another source is said to contradict a sentence.
     """
 
-    answer_at: float = 0.5
+    min_answer_probability: float = 0.5
     shortest: int = 2
     longest: int = 4
     near: float = 0.8
@@ -413,7 +413,7 @@ class ExtractiveGenerator:
             beside = 1 - float(missing[candidate.marker - 1] - least)
             candidate.answers = sigmoid(float(value)) * factor * beside
         enough = sufficiency(odds, documents, least)
-        if enough < self.settings.answer_at:
+        if enough < self.settings.min_answer_probability:
             return self._refused(question, evidence, enough)
         stance = None
         if is_closed(question):
@@ -429,7 +429,7 @@ class ExtractiveGenerator:
         stance: Stance | None,
         enough: float,
     ) -> Answer:
-        always = not self.settings.answer_at
+        always = not self.settings.min_answer_probability
         sure = stance is not None and (
             always or (stance.is_backed(candidates) and abs(stance.yes - 0.5) >= self.settings.sure)
         )

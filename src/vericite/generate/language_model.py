@@ -193,7 +193,7 @@ class AskingGenerator(ABC):
         if room is not None and (room < 0 or (seen.trimmed and not seen.shown)):
             reason = (
                 f"the prompt and its reply leave {max(0, room)} of {budget} tokens for the evidence; "
-                "raise the budget (--window), or show fewer demonstrations (--shots)"
+                "raise answer.window, or show fewer demonstrations (answer.shots)"
             )
             return GenerationTask(question, documents, seen, failed(question, documents, reason))
         if not seen.shown and not self.asked_without_evidence:
@@ -224,7 +224,7 @@ class AskingGenerator(ABC):
         needed = prompt.max_tokens + message_tokens(messages)
         if self.budget is not None and needed > self.budget:
             reason = f"the prompt and its reply need about {needed} of {self.budget} tokens, and verbatim cuts nothing"
-            step = "lower --k, or raise --window"
+            step = "lower --k, or raise answer.window"
             return GenerationTask(question, documents, seen, failed(question, documents, f"{reason}; {step}"))
         request = ChatRequest(messages, prompt.max_tokens, prompt.temperature, prompt.top_p, seed=self.seed)
         shown = tuple(

@@ -228,7 +228,7 @@ class Settings:
         requests_per_minute: At most so many attempts reach the service in any minute, paced evenly. It holds for
             one ``LLM``: two of them, or two processes, do not know of each other.
         tokens_per_minute: At most so many tokens in any minute, estimated before a call and corrected after it.
-        reply_tokens: Room for a judge's answer, in tokens (``--reply-tokens``); raise it for models that think first,
+        reply_tokens: Room for a judge's answer, in tokens (``llm.reply_tokens``); raise it for models that think first,
             whose thoughts count too.
         context: Tokens of prompt and reply for which a model run in this process gets memory; None for what its file
             says, up to ``vericite.llm.local.MOST_CONTEXT``.

@@ -427,7 +427,7 @@ class LLM:
         if not self.spec.local and (self.settings.offline or offline_by_environment()):
             raise InputError(
                 f"expected a model on this machine, as offline is set; found {self.spec.signature}. "
-                "Unset VERICITE_OFFLINE, or use a model such as ollama:llama3.2 or gguf:/models/file.gguf."
+                "Leave out --offline (VERICITE_OFFLINE), or use a model such as ollama:llama3.2 or gguf:FILE."
             )
 
     async def _complete(self, request: ChatRequest) -> Reply:

@@ -28,7 +28,7 @@ _SHOWN = 300
 _KEPT = 20_000
 """Characters of what a service sent that a failure keeps."""
 
-MORE_ROOM = "raise max_tokens (of a judge: --reply-tokens, or Settings.reply_tokens)"
+MORE_ROOM = "raise max_tokens (of a judge: llm.reply_tokens, or Settings.reply_tokens)"
 """What to do about a reply that was cut off."""
 
 _RETRIED = (408, 409, 425, 429)

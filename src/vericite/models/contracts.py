@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,40 +55,6 @@ class Judgement(NamedTuple):
         return cls(np.full(len(COLUMNS), np.nan, dtype=np.float32), failure=reason, raw=raw)
 
 
-@runtime_checkable
-class Limited(Protocol):
-    """A judge that reads only so much: premises of several sentences are cut into pieces that fit."""
-
-    @property
-    def capacity(self) -> int:
-        """How much of premise and claim together it reads, in units of its own."""
-        ...
-
-    def length(self, text: str) -> int:
-        """The length of a text in these units; never more than its characters, by which it is told that a text fits."""
-        ...
-
-
-@runtime_checkable
-class Slow(Protocol):
-    """A judge that takes seconds a pair: it is asked few at once, so that answers come out as they are done."""
-
-    @property
-    def pairs_at_once(self) -> int:
-        """How many to gather before it is asked."""
-        ...
-
-
-@runtime_checkable
-class Inquiring(Protocol):
-    """A judge that wants to know the question too."""
-
-    @property
-    def reads_question(self) -> bool:
-        """Whether pairs shall come with it."""
-        ...
-
-
 class Judge(Protocol):
     """Judges pairs, one judgement each, in their order."""
 
@@ -99,6 +66,43 @@ class Judge(Protocol):
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """One judgement a pair. May read ahead; must not raise for the sake of one pair."""
         ...
+
+
+@dataclass(frozen=True)
+class JudgeTraits:
+    """What a judge says about itself. Each is an optional attribute of the judge; these are the defaults.
+
+    Attributes:
+        capacity: How much of premise and claim together it reads, in units of its own; None for any amount. Longer
+            premises are cut between sentences into pieces that fit.
+        length: The length of a text in these units; never more than its characters.
+        pairs_at_once: How many pairs to ask at once, for a judge that takes seconds a pair; None for the caller's
+            choice. A small number lets answers come out as they are done.
+        reads_question: Whether pairs come with the question.
+        graded: Whether it gives probabilities; one that is not only gives a label.
+    """
+
+    capacity: int | None = None
+    length: Callable[[str], int] = len
+    pairs_at_once: int | None = None
+    reads_question: bool = False
+    graded: bool = True
+
+
+def traits_of(judge: Judge) -> JudgeTraits:
+    """The judge's traits; of a judge that stands in for another, those that it was given as ``traits``."""
+    given = getattr(judge, "traits", None)
+    if isinstance(given, JudgeTraits):
+        return given
+    found = {field.name: getattr(judge, field.name) for field in fields(JudgeTraits) if hasattr(judge, field.name)}
+    if "capacity" in found and "length" not in found:
+        del found["capacity"]
+    return JudgeTraits(**found)
+
+
+def ledger_of(judge: object) -> Any:
+    """What a judge that asks a language model has used so far; None for others."""
+    return getattr(judge, "ledger", None)
 
 
 class Embeds(Protocol):

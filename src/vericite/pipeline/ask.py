@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, runtime_checkable
 from vericite.corpus import demo_documents, demo_vectors
 from vericite.errors import EntrezAccessError, EntrezError, InputError, expect_many, expect_type
 from vericite.formats.objects import as_documents
-from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
 from vericite.generate.generator import GeneratesMany, Generator, followed
 from vericite.models.contracts import Judge
-from vericite.models.embedder import Embedder, Reranker
+from vericite.models.embedder import Embedder
+from vericite.pipeline.answerers import extractive
 from vericite.pipeline.check import verifier_for
 from vericite.pipeline.search import Clock, FoundEvidence, OnStage, Search
 from vericite.records import (
@@ -30,7 +30,6 @@ from vericite.records import (
 )
 from vericite.retrieve.local import MemoryRetriever
 from vericite.retrieve.retriever import Retriever
-from vericite.verify.judges.registry import load_judge
 from vericite.verify.protocol import DEFAULT, Protocol
 from vericite.version import __version__
 
@@ -94,16 +93,6 @@ class Watch(typing.Protocol):
     def verdict(self, result: Verdict | VerificationFailure) -> None:
         """A citation was judged."""
         ...
-
-
-def extractive(answer_at: float | None = None) -> ExtractiveGenerator:
-    """Return the generator that needs no language model, with all bundled models.
-
-    Args:
-        answer_at: Refuse to answer below this probability that the sources answer. None: the default of the settings.
-    """
-    settings = ExtractiveSettings() if answer_at is None else ExtractiveSettings(answer_at=answer_at)
-    return ExtractiveGenerator(Embedder.shared(), settings, Reranker.shared(), load_judge("bundled"))
 
 
 class Pipeline:

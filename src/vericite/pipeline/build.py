@@ -14,7 +14,8 @@ from vericite.disk.files import cache_file
 from vericite.errors import InputError, RecordError, SettingsError, UnknownNameError
 from vericite.models.contracts import Judge, Reranks
 from vericite.models.embedder import Embedder
-from vericite.pipeline.ask import Pipeline, extractive
+from vericite.pipeline.answerers import load_answerer
+from vericite.pipeline.ask import Pipeline
 from vericite.pipeline.check import verifier_for
 from vericite.pipeline.plan import (
     ABSTRACTS,
@@ -30,6 +31,7 @@ from vericite.pipeline.plan import (
 from vericite.pipeline.runs import RUNS
 from vericite.pipeline.search import ALL_GOLD, OracleSearch, Rewrite, SavedCell, Search
 from vericite.records import Document, Question
+from vericite.retrieve.function import RETRIEVERS, load_retriever
 from vericite.retrieve.local import MemoryRetriever
 from vericite.retrieve.named import Oracle
 from vericite.retrieve.rerank import PRIOR, Rerank
@@ -171,7 +173,7 @@ def _price(text: str) -> Price:
     except ValueError:
         prompt = completion = -1.0
     if not (isfinite(prompt + completion) and min(prompt, completion) >= 0):
-        raise InputError(f"expected --price to be two amounts, as in 0.15,0.60; found {text!r}")
+        raise InputError(f"expected llm.price to be two amounts, as in 0.15,0.60; found {text!r}")
     return Price(prompt, completion)
 
 
@@ -196,7 +198,7 @@ def generator_of(
 ) -> Generator:
     """Build the generator; problems with lines of the pool go to ``problems``."""
     if model is None:
-        return extractive(plan.answer_at)
+        return load_answerer(plan.answerer, plan)
     from vericite.generate.prompt import load_prompt
 
     if plan.rationale and plan.prompt.endswith(".toml"):
@@ -272,12 +274,12 @@ def _demonstrations(
     pool, wrong = Pool.read(path)
     problems.extend(wrong)
     vectors = Vectors.beside(path, Embedder.shared())
-    near = NEAR if plan.near is None else plan.near
+    near = NEAR if plan.max_similarity is None else plan.max_similarity
     clean = decontaminate(pool, questions, vectors, near)
     selection = Selection(
         plan.select or "similar",  # pyright: ignore[reportArgumentType]
         plan.shots or 2,
-        fewest=plan.fewest,
+        fewest=plan.min_shots,
         seed=plan.seed or 0,
         diversity=Selection.diversity if plan.diversity is None else plan.diversity,
         near=near,
@@ -293,8 +295,7 @@ def _rationale_checker(plan: Plan, judge: Judge | None) -> RationaleChecker | No
 
     knows_categories = (plan.check.judge or "").partition(":")[0] == "llm-eight"
     chosen = judge if knows_categories and judge is not None else "bundled"
-    contexts = plan.answer.contexts or (plan.answer.context or CONTEXT,)
-    return RationaleChecker(chosen, contexts, together=plan.answer.together)
+    return RationaleChecker(chosen, plan.answer.contexts or (CONTEXT,), together=plan.answer.together)
 
 
 def _repairer_within(plan: RepairPlan, verifier: Verifier, search: Search, model: LLM | None) -> Repairer:
@@ -494,6 +495,9 @@ def _retriever(plan: SearchPlan, on_embedding: OnEmbedding | None = None) -> tup
             ("search.corpus", "search.cleaning"),
             {"found": corpus},
         )
+    name, colon, text = corpus.partition(":")
+    if colon and name in RETRIEVERS:
+        return load_retriever(name, text), ()
     if corpus == "pubmed":
         return _pubmed(plan.by, plan.cleaning), ()
     if is_store:
@@ -562,7 +566,9 @@ def _rewriter(plan: SearchPlan, settings: Settings | None) -> Rewriter | None:
     if plan.rewrite == "none":
         return None
     if not plan.rewrite:
-        raise InputError("expected a language model to rewrite questions (--rewrite); found an empty name. Name one")
+        raise InputError(
+            "expected a language model to rewrite questions (search.rewrite), as this plan has it; found none"
+        )
     from vericite.llm import LLM
 
     return LanguageModelRewriter(LLM(plan.rewrite, settings))

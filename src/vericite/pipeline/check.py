@@ -17,7 +17,7 @@ from vericite.corpus.retractions import Retractions, known_retractions
 from vericite.disk.files import cache_file
 from vericite.errors import InputError, ValuesError, expect_many, expect_type
 from vericite.formats.objects import as_answer, as_documents
-from vericite.models.contracts import Judge, Judgement, Pair
+from vericite.models.contracts import Judge, Judgement, Pair, ledger_of
 from vericite.records import Answer, CheckedAnswer, first_problem
 from vericite.text.citations import parse_answer
 from vericite.text.references import Library
@@ -96,8 +96,8 @@ def check_many(
     verifier = verifier_for(protocol, judge)
     if known := known_retractions():
         answers = _flagged(known, answers)
-    # Only a judge that asks a language model has a ledger.
-    if cache is False or getattr(verifier.judge, "ledger", None) is not None:
+    # A judge with a ledger asks a language model.
+    if cache is False or ledger_of(verifier.judge) is not None:
         return verifier.verify(answers)
     return _cached(verifier, cache, answers)
 

@@ -1,8 +1,9 @@
 """A run as a value: what is searched, who answers, how citations are judged, whom to ask and what to repair.
 
-A ``Plan`` says all that makes a run, in plain values. Commands fill one from their options, files hold one (JSON, TOML
-or YAML), and ``vericite.pipeline.build`` makes the parts that it names. It never holds a key, and paths in it are
-relative to the working folder.
+A ``Plan`` holds all settings of a run as plain values. Each field states its help, its option and who may set it once:
+the command line, requests to the service, ``vericite settings`` and the documentation are generated from here. Files
+hold a plan (JSON, TOML or YAML), and ``vericite.pipeline.build`` makes the parts that it names. A plan never holds a
+key, and its paths are relative to the working folder.
 """
 
 from __future__ import annotations
@@ -10,23 +11,33 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
-from vericite.corpus.store.contract import Filters
 from vericite.disk.files import write_whole
 from vericite.environment import CONFIG, existing, given
 from vericite.errors import InputError, SettingsError, UnknownNameError
-from vericite.pipeline.search import ALL_GOLD, Keep, RerankBy
+from vericite.pipeline.setting import Setting, parse_assignments
 from vericite.records import Record, first_problem
-from vericite.retrieve.rerank import CANDIDATES
-from vericite.retrieve.rewrite import Trigger
+from vericite.retrieve import CANDIDATES, MIN_COVERAGE, MIN_RELEVANCE
+
+if TYPE_CHECKING:
+    from vericite.corpus.store.contract import Filters
+    from vericite.retrieve.rewrite import Trigger
 
 By = Literal["bm25", "dense", "hybrid", "late", "medcpt", "rrf-2", "rrf-4"]
 """Ways to rank. The last ones are MedRAG's: MedCPT, and fusions of BM25 with MedCPT, and of both with Contriever and
 SPECTER."""
 
+Keep = Literal["better", "new"]
+"""Which evidence is kept after rewriting."""
+
+RerankBy = Literal["question", "rewriting"]
+"""What the evidence that a rewriting found is ranked by."""
+
+ALL_GOLD = 10_000
+"""The number of documents to find where an oracle gives all gold documents."""
 
 NOTHING = "none"
 """The corpus without a document: a language model answers from what it knows."""
@@ -34,66 +45,112 @@ NOTHING = "none"
 RATIONALE_PROMPTS = ("steps", "steps-maybe")
 """Prompts for ``rationale``; the second one allows maybe as the answer to a yes/no question."""
 
-_CHOSEN = ("fewest", "near", "diversity")
-"""What more there is to say about how demonstrations are chosen."""
+_SELECTION = ("min_shots", "max_similarity", "diversity")
+"""Fields that refine how demonstrations are selected."""
 
 ORACLE = "oracle:"
-"""Begins the name of a corpus that only gives gold documents."""
+"""Prefix of a corpus that only gives gold documents."""
 
 ABSTRACTS = "abstracts:"
-"""Begins the name of a file of articles in full text of which only the abstracts are taken."""
+"""Prefix of a file of full-text articles of which only the abstracts are taken."""
+
+_ASK, _FIND, _FILTER = ("ask",), ("ask", "search"), ("search", "export")
+_JUDGE = ("ask", "check", "attribute", "repair")
 
 
 class SearchPlan(Record):
-    """How to search, in names.
+    """How to search."""
 
-    Attributes:
-        corpus: ``demo``, ``pubmed``, a store (a folder or ``s3://...``), or a file of documents; with ``oracle:``
-            before it, each question's gold documents are taken from there and nothing is searched for. ``abstracts:``
-            before a file of articles in JATS takes their abstracts alone. ``none`` gives no document: a closed book.
-        controlled: With an oracle: the standard cell, whose number of documents each question gets. A corpus to be
-            searched, or a folder of runs.
-        k: Documents to find; None for the usual number, and of an oracle for all gold documents.
-        by: What documents are ranked by; None for words and meaning where there are vectors, else words.
-        rerank: ``bundled``, ``medcpt``, ``bge``, ``hf:CHECKPOINT`` or ``none``.
-        candidates: Documents that are reranked.
-        rewrite: ``none``, or a language model such as ``openai:gpt-4o-mini``. An empty name has still to be given.
-        coverage: The question is rewritten if less of its words are in the evidence; 0 never.
-        relevance: The question is rewritten if the best documents' mean relevance is lower; 0 never.
-        best: Documents that this mean is of. By default the best one alone: one article answers most questions.
-        keep: Which evidence is kept after rewriting: the ``better`` one, or the ``new`` one.
-        rerank_by: What that evidence is ranked again by: the ``question``, or the ``rewriting``.
-        year_from, year_to, journals, mesh, publication_types, languages, retracted: Filters on documents of a store.
-        cleaning: Which words of a question PubMed is not asked for: its ``stopwords`` and the leading interrogative, or
-            the ``interrogative`` alone, as in the VeriCite paper.
-    """
-
-    corpus: str = "demo"
-    controlled: str | None = None
-    k: int | None = Field(default=None, ge=1)
-    by: str | None = None
-    rerank: str = "bundled"
-    candidates: int = Field(default=CANDIDATES, ge=1)
-    rewrite: str = "none"
-    coverage: float = Field(default=Trigger.coverage, ge=0, le=1)
-    relevance: float = Field(default=Trigger.relevance, ge=0, le=1)
-    best: int = Field(default=1, ge=1)
-    keep: str = "better"
-    rerank_by: RerankBy = "question"
-    year_from: int | None = None
-    year_to: int | None = None
-    journals: tuple[str, ...] = ()
-    mesh: tuple[str, ...] = ()
-    publication_types: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    retracted: bool | None = None
-    cleaning: Literal["stopwords", "interrogative"] = "stopwords"
+    corpus: Annotated[str, Setting("--corpus", _FIND, metavar="CORPUS")] = Field(
+        default="demo",
+        description='"demo", "pubmed" (asks NCBI), a store made by `corpus build` (a folder or s3://...), or a file of '
+        'documents: JSONL {"id", "title"?, "text"}. "oracle:CORPUS" gives each question its gold documents from there; '
+        '"abstracts:FILE" takes only the abstracts of full-text articles; "none" gives no documents.',
+    )
+    k: Annotated[int | None, Setting("--k", _FIND, by_request=True)] = Field(
+        default=None,
+        ge=1,
+        le=ALL_GOLD,
+        description="Documents to find. Default: 5 for ask, 10 for search, with an oracle all gold documents.",
+    )
+    by: Annotated[
+        str | None,
+        Setting("--by", _FIND, "WAY", by_request=True, request_values=("bm25", "dense", "hybrid", "late")),
+    ] = Field(
+        default=None,
+        description="Rank by bm25, dense, hybrid (both; the default where there are vectors), late (matches by words, "
+        "reordered by meaning: for a store without vectors), or MedRAG's medcpt, rrf-2 and rrf-4 (files only; need the "
+        "extra hf).",
+    )
+    rerank: Annotated[str, Setting(by_request=True, request_values=("bundled", "none"))] = Field(
+        default="bundled", description="Reranker: bundled, medcpt, bge, hf:CHECKPOINT or none."
+    )
+    candidates: Annotated[int, Setting(by_request=True)] = Field(
+        default=CANDIDATES, ge=1, description="Number of documents to rerank."
+    )
+    rewrite: str = Field(
+        default="none",
+        description="Language model that rewrites the question where the evidence is poor, such as "
+        "openai:gpt-4o-mini; or none.",
+    )
+    coverage: float = Field(
+        default=MIN_COVERAGE,
+        ge=0,
+        le=1,
+        description="Rewrite if the evidence contains less than this share of the question's words; 0 never rewrites.",
+    )
+    relevance: float = Field(
+        default=MIN_RELEVANCE,
+        ge=0,
+        le=1,
+        description="Rewrite if the mean relevance of the top documents is lower than this; 0 never rewrites.",
+    )
+    relevance_top: int = Field(
+        default=1, ge=1, description="Number of top documents whose mean relevance is compared (Reason and Verify: 5)."
+    )
+    keep: str = Field(
+        default="better", description="Evidence to keep after rewriting: the better one, or always the new one."
+    )
+    rerank_by: RerankBy = Field(
+        default="question", description="Rerank the evidence of a rewritten search by the question or the rewriting."
+    )
+    controlled: Annotated[str | None, Setting(metavar="CORPUS|RUNS")] = Field(
+        default=None,
+        description="With an oracle: give each question as many documents as this standard cell does, gold documents "
+        "first. A corpus to search, or a folder of runs.",
+    )
+    cleaning: Literal["stopwords", "interrogative"] = Field(
+        default="stopwords",
+        description="With pubmed: words of the question to leave out of the query: stopwords and the leading "
+        "interrogative, or the interrogative only, as in the VeriCite paper.",
+    )
+    year_from: Annotated[int | None, Setting("--from", _FILTER, by_request=True)] = Field(
+        default=None, ge=1500, le=2100, description="Only documents of this year or later."
+    )
+    year_to: Annotated[int | None, Setting("--to", _FILTER, by_request=True)] = Field(
+        default=None, ge=1500, le=2100, description="Only documents of this year or earlier."
+    )
+    journals: Annotated[tuple[str, ...], Setting("--journal", _FILTER, by_request=True)] = Field(
+        default=(), description="Only documents of these journals; can be repeated."
+    )
+    mesh: Annotated[tuple[str, ...], Setting("--mesh", _FILTER, by_request=True)] = Field(
+        default=(), description="Only documents with one of these MeSH headings; can be repeated."
+    )
+    publication_types: Annotated[tuple[str, ...], Setting("--type", _FILTER, by_request=True)] = Field(
+        default=(), description="Only documents of these publication types; can be repeated."
+    )
+    languages: Annotated[tuple[str, ...], Setting("--language", _FILTER, by_request=True)] = Field(
+        default=(), description="Only documents in these languages, as codes such as eng; can be repeated."
+    )
+    retracted: Annotated[bool | None, Setting("--retracted/--not-retracted", _FILTER)] = Field(
+        default=None, description="Only retracted documents, or only others. Default: both."
+    )
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        for option, value, known in (("--by", self.by, get_args(By)), ("--keep", self.keep, get_args(Keep))):
+        for field, value, known in (("search.by", self.by, get_args(By)), ("search.keep", self.keep, get_args(Keep))):
             if value is not None and value not in known:
-                raise UnknownNameError(f"value of {option}", value, known)
+                raise UnknownNameError(f"value of {field}", value, known)
         return self
 
     @property
@@ -101,20 +158,24 @@ class SearchPlan(Record):
         """Where an oracle takes gold documents from; None where documents are searched for."""
         return self.corpus.removeprefix(ORACLE) if self.corpus.startswith(ORACLE) else None
 
-    def depth(self, usual: int = 5) -> int:
-        """How many documents to find: ``k``, else all gold ones of an oracle, else the usual number."""
+    def depth(self, default: int = 5) -> int:
+        """How many documents to find: ``k``, with an oracle all gold documents, else the default."""
         if self.k is not None:
             return self.k
-        return ALL_GOLD if self.gold_source is not None and self.controlled is None else usual
+        return ALL_GOLD if self.gold_source is not None and self.controlled is None else default
 
     @property
     def trigger(self) -> Trigger:
         """When a question is rewritten."""
-        return Trigger(self.coverage, self.relevance, self.best)
+        from vericite.retrieve.rewrite import Trigger
+
+        return Trigger(self.coverage, self.relevance, self.relevance_top)
 
     @property
     def filters(self) -> Filters:
         """What documents of a store have to be."""
+        from vericite.corpus.store.contract import Filters
+
         return Filters(
             self.year_from,
             self.year_to,
@@ -141,7 +202,7 @@ STARTING_POINTS: dict[str, dict[str, Any]] = {
         "by": "bm25",
         "rerank": "bge",
         "rewrite": "",
-        "best": 5,
+        "relevance_top": 5,
         "keep": "new",
         "rerank_by": "rewriting",
     },
@@ -151,50 +212,99 @@ STARTING_POINTS: dict[str, dict[str, Any]] = {
 
 
 class AnswerPlan(Record):
-    """Who answers, and how.
+    """Who answers, and how."""
 
-    Attributes:
-        llm: A language model such as ``openai:gpt-4o-mini``; without one the answer is made of the sources' sentences.
-        prompt: A name, or a ``.toml`` file, which may be verbatim.
-        temperature: Of sampling; None for the prompt's own.
-        grammar: Whether a grammar holds the model to cited sentences.
-        rationale: Let the model reason step by step, and judge each step.
-        context: Documents that steps of a rationale are judged against; 5 if None.
-        contexts: Several such numbers, each judged apart; the last one is the run's own.
-        together: Whether a judge is shown question, documents, rationale and answer at once, and labels all steps.
-        pool: A file of demonstrations.
-        shots: How many of them are shown; 2 if None.
-        select: How they are chosen; ``similar`` if None.
-        fewest: How many there must be, filled up by chance; ``shots`` if None.
-        near: Cosine to the question from which one would give it away; 0.9 if None.
-        diversity: Weight of being unlike those chosen before, for ``similar+diverse``; 0.3 if None.
-        seed: Of sampling and of what is chosen by chance.
-        answer_at: Without a language model: the probability that the sources answer, below which none is given.
-        evidence: What a language model is shown of the documents: whole abstracts, or the sentences that answer.
-        window: Tokens of prompt and reply together, beyond which evidence is cut; None for the model's own limit.
-    """
+    llm: Annotated[str | None, Setting("--llm", _ASK, metavar="MODEL")] = Field(
+        default=None,
+        description="Language model that answers: openai:gpt-4o-mini, http://localhost:8000/v1#model, "
+        "gguf:/file.gguf ... Without one, the answer is made of sentences of the sources.",
+    )
+    answerer: str = Field(
+        default="extractive",
+        description="Without a language model: who answers. extractive quotes sentences of the sources; other packages "
+        "bring more.",
+    )
+    prompt: Annotated[str, Setting("--prompt", _ASK, metavar="NAME")] = Field(
+        default="default",
+        description="Prompt for the language model: default, vericite, reason-verify-bioasq, biogen ..., or a .toml "
+        "file.",
+    )
+    rationale: Annotated[bool, Setting("--rationale", _ASK, by_request=True)] = Field(
+        default=False, description="Let the model reason step by step, and check each step (needs --llm)."
+    )
+    contexts: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Setting(by_request=True)] = Field(
+        default=(),
+        description="Numbers of documents to check a rationale's steps against, such as 1,3,5; the last one counts "
+        "for the run. Default: 5.",
+    )
+    together: bool = Field(
+        default=False,
+        description="Show the judge question, documents, rationale and answer at once, and have it label all steps "
+        "(needs the judge llm-eight:MODEL).",
+    )
+    evidence: Annotated[Literal["abstracts", "sentences"], Setting(by_request=True)] = Field(
+        default="abstracts",
+        description="What the language model is shown: whole abstracts, or only the sentences that answer.",
+    )
+    window: int | None = Field(
+        default=None,
+        ge=256,
+        description="Maximum tokens of prompt and reply together; evidence beyond it is cut. Default: the model's "
+        "limit.",
+    )
+    temperature: float | None = Field(default=None, ge=0, le=2, description="Temperature. Default: the prompt's own.")
+    grammar: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether a grammar restricts the model to sentences that cite existing sources: auto for gguf: "
+        "models, on also for llama.cpp's server.",
+    )
+    pool: str | None = Field(
+        default=None, description="File of demonstrations to choose from, made by `vericite demonstrations build`."
+    )
+    shots: Annotated[int | None, Setting(by_request=True)] = Field(
+        default=None, ge=0, le=4, description="Number of demonstrations to show. Default: 2."
+    )
+    select: str | None = Field(
+        default=None,
+        description="How demonstrations are selected: static, similar (default), similar+diverse or label-balanced.",
+    )
+    min_shots: int | None = Field(
+        default=None,
+        ge=0,
+        le=4,
+        description="Minimum number of demonstrations; the rest is drawn at random. Default: shots.",
+    )
+    max_similarity: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Drop demonstrations more similar to the question than this (cosine). Default: 0.9.",
+    )
+    diversity: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="With similar+diverse: weight of being unlike the demonstrations already selected. Default: 0.3.",
+    )
+    seed: Annotated[int | None, Setting(by_request=True)] = Field(
+        default=None, ge=0, description="Seed of sampling and of random selection."
+    )
+    min_answer_probability: Annotated[float | None, Setting(by_request=True)] = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Without a language model: refuse to answer where the sources answer with less probability than "
+        "this. Default: 0.5.",
+    )
 
-    llm: str | None = None
-    prompt: str = "default"
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    grammar: Literal["auto", "on", "off"] = "auto"
-    rationale: bool = False
-    context: int | None = Field(default=None, ge=1)
-    contexts: tuple[Annotated[int, Field(ge=1)], ...] = ()
-    together: bool = False
-    pool: str | None = None
-    shots: int | None = Field(default=None, ge=0, le=4)
-    select: str | None = None
-    fewest: int | None = Field(default=None, ge=0, le=4)
-    near: float | None = Field(default=None, gt=0, le=1)
-    diversity: float | None = Field(default=None, ge=0, le=1)
-    seed: int | None = Field(default=None, ge=0)
-    answer_at: float | None = Field(default=None, ge=0, le=1)
-    evidence: Literal["abstracts", "sentences"] = "abstracts"
-    window: int | None = Field(default=None, ge=256)
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.contexts)) < len(self.contexts):
+            raise ValueError("expected each number of documents once")
+        return self
 
     def expect_coherent(self) -> None:
-        """Refuse options that would change nothing.
+        """Refuse settings that would change nothing.
 
         Raises:
             SettingsError: One is given without the one that it needs.
@@ -202,22 +312,21 @@ class AnswerPlan(Record):
         if self.llm is None:
             named = ("rationale", "prompt", "temperature", "grammar", "pool", "shots", "select", "seed", "evidence")
             named += ("window",)
-            named += _CHOSEN
+            named += _SELECTION
             if idle := [f"answer.{name}" for name in named if self._is_changed(name)]:
-                beside = ", ".join(["{}"] * len(idle))
-                raise SettingsError(f"expected {{}} beside {beside}; found none. Name a model.", ["answer.llm", *idle])
-        elif self.answer_at is not None:
+                others = ", ".join(["{}"] * len(idle))
+                raise SettingsError(f"expected {{}} with {others}; found none. Name a model.", ["answer.llm", *idle])
+        elif self.min_answer_probability is not None:
             raise SettingsError(
-                "expected {} without {}, whose model decides for itself; found both", ("answer.answer_at", "answer.llm")
+                "expected {} without {}, whose model decides for itself; found both",
+                ("answer.min_answer_probability", "answer.llm"),
             )
-        for name in ("context", "contexts", "together"):
+        for name in ("contexts", "together"):
             if self._is_changed(name) and not self.rationale:
                 raise SettingsError(
-                    "expected {} beside {}; found none. Add it, or leave {} out.",
+                    "expected {} with {}; found none. Add it, or leave {} out.",
                     ("answer.rationale", f"answer.{name}", f"answer.{name}"),
                 )
-        if self.context is not None and self.contexts:
-            raise SettingsError("expected {} or {}; found both. Leave one out.", ("answer.context", "answer.contexts"))
         for has, name in (("a prompt", "prompt"), ("a form", "grammar")):
             # A verbatim prompt's reply is its own rationale; whether a file is one is seen when it is read.
             is_own = name == "prompt" and (self.prompt.endswith(".toml") or self.prompt in RATIONALE_PROMPTS)
@@ -227,11 +336,11 @@ class AnswerPlan(Record):
                     ("answer.rationale", f"answer.{name}"),
                     {"has": has, "found": getattr(self, name)},
                 )
-        chosen = [name for name in ("shots", "select", *_CHOSEN) if getattr(self, name) not in (None, 0)]
-        if self.pool is None and chosen:
+        selection = [name for name in ("shots", "select", *_SELECTION) if getattr(self, name) not in (None, 0)]
+        if self.pool is None and selection:
             raise SettingsError(
-                "expected {} beside {}; found none. Make one: vericite demonstrations build",
-                ("answer.pool", f"answer.{chosen[0]}"),
+                "expected {} with {}; found none. Make one: vericite demonstrations build",
+                ("answer.pool", f"answer.{selection[0]}"),
             )
 
     def _is_changed(self, name: str) -> bool:
@@ -239,72 +348,95 @@ class AnswerPlan(Record):
 
 
 class CheckPlan(Record):
-    """How citations are judged.
+    """How citations are judged."""
 
-    Attributes:
-        protocol: Its name.
-        judge: Who judges, in place of the protocol's own.
-        abstain_below: Verdicts of lower probability are abstained from; None for the protocol's or judge's own bar.
-        checks: Whether deterministic checks may lower a verdict; None for the protocol's own choice.
-        aids: Whether reading aids put a source into the claim's terms; None for the protocol's own choice.
-    """
-
-    protocol: str = "default"
-    judge: str | None = None
-    abstain_below: float | None = Field(default=None, ge=0, le=1)
-    checks: bool | None = None
-    aids: bool | None = None
+    protocol: Annotated[str, Setting("--protocol", _JUDGE, "NAME", by_request=True)] = Field(
+        default="default", description="How citations are judged; `vericite protocols` lists the names."
+    )
+    judge: Annotated[str | None, Setting("--judge", _JUDGE, "NAME")] = Field(
+        default=None, description="Judge to use in place of the protocol's own; `vericite judges` lists them."
+    )
+    abstain_below: Annotated[float | None, Setting(by_request=True)] = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Abstain from verdicts of lower probability; 0 never abstains. Default: the protocol's or the "
+        "judge's own threshold.",
+    )
+    checks: Annotated[bool | None, Setting(by_request=True)] = Field(
+        default=None,
+        description="Lower supported claims whose evidence has another number, direction, negation or group. Default: "
+        "the protocol's own choice (default and fast: on).",
+    )
+    aids: Annotated[bool | None, Setting(by_request=True)] = Field(
+        default=None,
+        description="Rewrite a source into the claim's terms (abbreviations, shares, units, ratios) before judging. "
+        "Default: the protocol's own choice (default and fast: on).",
+    )
 
 
 class ModelPlan(Record):
-    """How language models are asked. Their keys come from the environment alone.
+    """How language models are called. Their keys come from the environment alone."""
 
-    Attributes:
-        concurrency: Calls at a time.
-        rpm: Requests a minute at most.
-        tpm: Tokens a minute at most.
-        timeout: Seconds that a call may take.
-        price: Of a million tokens in and out, as in ``0.15,0.60``.
-        reply_tokens: Tokens that a reply may have.
-        cache: Keep judgements and replies between runs.
-    """
-
-    concurrency: int = Field(default=8, ge=1)
-    rpm: int | None = Field(default=None, ge=1)
-    tpm: int | None = Field(default=None, ge=1)
-    timeout: float = Field(default=300, ge=1)
-    price: str | None = None
-    reply_tokens: int = Field(default=512, ge=1)
-    cache: bool = True
+    concurrency: int = Field(default=8, ge=1, description="Calls at a time.")
+    rpm: int | None = Field(default=None, ge=1, description="Maximum requests per minute.")
+    tpm: int | None = Field(default=None, ge=1, description="Maximum tokens per minute.")
+    timeout: float = Field(default=300, ge=1, description="Timeout of a call, in seconds.")
+    price: Annotated[str | None, Setting(metavar="IN,OUT")] = Field(
+        default=None, description="Price of a million tokens in and out, such as 0.15,0.60."
+    )
+    reply_tokens: int = Field(
+        default=512, ge=1, description="Maximum tokens of a reply; raise it for models that think first."
+    )
+    cache: bool = Field(default=True, description="Keep judgements and replies between runs.")
 
 
 class RepairPlan(Record):
-    """Whether and how rejected citations are repaired.
+    """Whether and how rejected citations are repaired."""
 
-    Attributes:
-        enabled: Whether answers are repaired.
-        llm: A language model that rewrites sentences. ``ask`` uses the one that answers.
-        corpus: Where documents are looked for that support a sentence. ``ask`` uses its own.
-        rounds: How often an answer is repaired and checked again.
-        drop_uncited: Delete sentences that cite nothing and that nothing supports.
-    """
+    enabled: Annotated[bool, Setting("--repair", _ASK, by_request=True)] = Field(
+        default=False,
+        description="Repair rejected citations: cite another source, correct the sentence, or delete it.",
+    )
+    llm: Annotated[str | None, Setting("--llm", ("repair",), metavar="MODEL")] = Field(
+        default=None,
+        description="Language model that rewrites sentences, such as ollama:llama3.2. ask uses the one that answers.",
+    )
+    corpus: Annotated[str | None, Setting("--corpus", ("repair",), metavar="CORPUS")] = Field(
+        default=None,
+        description="Where to look for documents that support a sentence when its own sources do not: demo, pubmed, a "
+        "store or a file. ask uses its own corpus.",
+    )
+    rounds: Annotated[int, Setting(by_request=True)] = Field(
+        default=2, ge=1, description="Maximum rounds of repairing and checking again."
+    )
+    drop_uncited: Annotated[bool, Setting(by_request=True)] = Field(
+        default=False, description="Delete sentences that cite nothing and that no source supports."
+    )
 
-    enabled: bool = False
-    llm: str | None = None
-    corpus: str | None = None
-    rounds: int = Field(default=2, ge=1)
-    drop_uncited: bool = False
+
+class WorkersPlan(Record):
+    """How work is shared among the processes that ``--ray`` starts."""
+
+    count: int | None = Field(default=None, ge=1, description="Number of processes. Default: one per processor.")
+    gpus: float | None = Field(
+        default=None, ge=0, description="GPUs per process, such as 2 or 0.5, for judges that use one."
+    )
+    price: float | None = Field(
+        default=None, ge=0, description="Price of a process per hour; the price of a million is then printed."
+    )
 
 
 class Plan(Record):
-    """All that makes a run, as a value.
+    """All settings of a run.
 
     Attributes:
         search: How evidence is found.
         answer: Who answers.
         check: How citations are judged.
-        llm: How language models are asked.
+        llm: How language models are called.
         repair: What happens to rejected citations.
+        workers: How work is shared among processes.
     """
 
     search: SearchPlan = SearchPlan()
@@ -312,6 +444,7 @@ class Plan(Record):
     check: CheckPlan = CheckPlan()
     llm: ModelPlan = ModelPlan()
     repair: RepairPlan = RepairPlan()
+    workers: WorkersPlan = WorkersPlan()
 
     @classmethod
     def load(cls, path: Path, base: Plan | None = None) -> Plan:
@@ -341,6 +474,14 @@ class Plan(Record):
                 f"expected a plan with the sections {sections}; found {field} {where}: {problem}. Correct that field."
             ) from None
 
+    def assigned(self, texts: list[str], sections: tuple[str, ...] | None = None) -> Plan:
+        """A copy with the fields that texts such as ``search.candidates=50`` set, as ``--set`` takes them.
+
+        Raises:
+            InputError: A text names no field of these sections, or its value has another type.
+        """
+        return self.changed(parse_assignments(Plan, texts, sections or tuple(Plan.model_fields)), "in --set")
+
     def dump(self, path: Path, sections: tuple[str, ...] | None = None) -> None:
         """Write the plan as JSON, or only some of its sections.
 
@@ -356,6 +497,18 @@ class Plan(Record):
         return dumped if sections is None else {section: dumped[section] for section in sections}
 
 
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "ask": ("search", "answer", "check", "llm", "repair"),
+    "search": ("search", "llm"),
+    "check": ("check", "llm", "workers"),
+    "attribute": ("check", "llm", "workers"),
+    "repair": ("check", "llm", "repair"),
+    "demonstrations": ("search", "llm"),
+    "attribution-data": ("llm",),
+    "export": ("search",),
+}
+"""The sections that a command reads. A command that is not listed reads all."""
+
 _SHORT_REPLIES: dict[str, Any] = {"timeout": 60, "reply_tokens": 256}
 _USUAL: dict[str, dict[str, dict[str, Any]]] = {
     "search": {"llm": _SHORT_REPLIES},
@@ -363,8 +516,9 @@ _USUAL: dict[str, dict[str, dict[str, Any]]] = {
     "attribute": {"llm": _SHORT_REPLIES},
     "repair": {"llm": _SHORT_REPLIES, "repair": {"enabled": True}},
     "demonstrations": {"llm": {"timeout": 60, "reply_tokens": 1024}},
+    "attribution-data": {"llm": {"timeout": 60}},
 }
-"""What a command has otherwise than ``Plan()``: verdicts and queries are shorter than answers, rationales longer."""
+"""Defaults of a command that differ from ``Plan()``: verdicts and queries are short, rationales are long."""
 
 
 def usual_plan(command: str) -> Plan:
@@ -383,8 +537,8 @@ def changed_by(plan: str, base: Plan, searches: bool) -> Plan:
         return Plan.load(Path(plan), base)
     if not searches:
         raise InputError(
-            f"expected --plan to be a file of settings; found the name {plan!r}. Write a file with --plan-out FILE; "
-            "a protocol is named with --protocol."
+            f"expected --plan to be a file of settings; found the name {plan!r}. `vericite settings --out FILE` writes "
+            "one; a protocol is named with --protocol."
         )
     if plan not in STARTING_POINTS:
         raise UnknownNameError("search plan", plan, STARTING_POINTS)

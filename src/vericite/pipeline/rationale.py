@@ -312,7 +312,7 @@ class RationaleChecker:
             holds=category.startswith(CORRECT),
             probabilities=found.probabilities,
         )
-        told = {"native": category, "statements": (statement,), "taken_apart": False, "reasons": reasons}
+        told = {"native": category, "statements": (statement,), "split_after_failure": False, "reasons": reasons}
         return found.model_copy(update=place | told)
 
     async def _as_a_whole(self, judged: _Statements) -> CheckedRationale:
@@ -447,7 +447,7 @@ def _category(claim: Claim, found: Verdict, read: Mapping[int, Document]) -> tup
     reasons = tuple(
         reason for reason in found.reasons if not reason.startswith(CARRIED) and not reason.endswith(OF_OTHERS)
     )
-    if found.taken_apart:
+    if found.split_after_failure:
         reasons += (f"by its parts: {found.native}",)
     if found.label == "contradicted":
         return "INCORRECT-FALSE", reasons

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Literal, Protocol, SupportsIndex
+from typing import Protocol, SupportsIndex
 
 from vericite.corpus.retractions import known_retractions
 from vericite.errors import InputError, expect_type
+from vericite.pipeline.plan import ALL_GOLD, Keep, RerankBy
 from vericite.pipeline.runs import RUNS
 from vericite.records import Evidence, OracleCell, Question, Rewriting, Run, read_jsonl
 from vericite.retrieve.named import Oracle
@@ -51,15 +52,6 @@ class Clock:
             if self._on_stage:
                 self._on_stage(stage, took)
 
-
-Keep = Literal["better", "new"]
-"""Which evidence is kept after rewriting: the one with better scores, or always the new one."""
-
-RerankBy = Literal["question", "rewriting"]
-"""Text that the second search is reranked by: the question or its rewriting."""
-
-ALL_GOLD = 10_000
-"""More than any question has gold documents."""
 
 _WIDEST = 64
 """If retracted documents are in the way, ask for at most this many times the documents wanted."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Never, Self, TypeVar, cast, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from vericite.errors import InputError, RecordError, ValuesError
@@ -468,6 +468,11 @@ def to_json(record: BaseModel) -> str:
 
 _MOST_LOOKED_AT = 50
 """Problems among which a misspelt field is looked for: each is compared with every name."""
+
+
+def renamed(name: str, *before: str) -> AliasChoices:
+    """For ``validation_alias``: a field is also read under the names that it had in older files."""
+    return AliasChoices(name, *before)
 
 
 def first_problem(error: ValidationError | ValuesError, kind: type[BaseModel] | None = None) -> tuple[str | None, str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from vericite.errors import VeriCiteError
-from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record
+from vericite.records.base import SCHEMA_VERSION, FloatMap, FrozenDict, Names, Record, renamed
 from vericite.records.rates import Rate, clustered_wilson
 from vericite.records.values import Answer, Evidence, EvidenceSpan, Question, Rewriting
 
@@ -38,10 +38,10 @@ class Verdict(Record):
     to eight labels). ``probabilities`` are those of the passage that decided, empty where no model was asked
     or where it has none.
     ``evidence`` lists the passages that carry the verdict, the strongest first. ``statements`` are there
-    where the claim was judged in several, or was ``taken_apart`` because it failed whole. ``unneeded`` are the
+    where the claim was judged in several, or was ``split_after_failure`` because it failed whole. ``redundant`` are the
     documents without which the others support the claim as well, and which alone do not (ALCE's irrelevant
-    citations); None where the protocol does not ask. ``apart`` has, of several documents judged together, the label of
-    each by its own sentences alone, where the protocol tells: one that is irrelevant may be cited in vain.
+    citations); None where the protocol does not ask. ``label_by_source`` has, for several documents judged together,
+    the label of each by its own sentences alone, where the protocol gives it: an irrelevant one may be superfluous.
     An ``abstained`` verdict is not counted: ``reasons`` says why. ``retracted`` are the documents known as retracted.
     """
 
@@ -55,9 +55,9 @@ class Verdict(Record):
     probabilities: FloatMap = FrozenDict()
     evidence: tuple[EvidenceSpan, ...] = ()
     statements: tuple[StatementVerdict, ...] = ()
-    taken_apart: bool = False
-    unneeded: tuple[str, ...] | None = None
-    apart: Names = FrozenDict()
+    split_after_failure: bool = Field(default=False, validation_alias=renamed("split_after_failure", "taken_apart"))
+    redundant: tuple[str, ...] | None = Field(default=None, validation_alias=renamed("redundant", "unneeded"))
+    label_by_source: Names = Field(default=FrozenDict(), validation_alias=renamed("label_by_source", "apart"))
     abstained: bool = False
     retracted: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -236,15 +236,15 @@ def _closer(verdicts: tuple[Verdict, ...], failures: tuple[VerificationFailure, 
     decided = [verdict for verdict in verdicts if not verdict.abstained]
     # A claim that failed as a whole may have statements that did not.
     # Those of claims that were taken apart because they failed would say nothing of all statements.
-    apart = [found for found in decided if not found.taken_apart]
+    apart = [found for found in decided if not found.split_after_failure]
     statements = [item for found in (*apart, *failures) for item in found.statements if item.label is not None]
-    tested = [verdict for verdict in decided if verdict.unneeded is not None]
+    tested = [verdict for verdict in decided if verdict.redundant is not None]
     return {
         "statements": len(statements),
         "holding": sum(item.holds for item in statements),
         "tested": sum(len(verdict.documents) for verdict in tested),
         "needed": sum(
-            len(verdict.documents) - len(verdict.unneeded or ()) for verdict in tested if verdict.label == "supported"
+            len(verdict.documents) - len(verdict.redundant or ()) for verdict in tested if verdict.label == "supported"
         ),
     }
 

@@ -10,19 +10,19 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from vericite.errors import expect_type
-from vericite.records.base import FloatMap, FrozenDict, Record, Span, storable
+from vericite.records.base import FloatMap, FrozenDict, Record, Span, renamed, storable
 
 
 class EvidenceSpan(Record):
     """A passage that carries a verdict: characters ``start`` to ``end`` of a document's text.
 
-    ``sentence`` is the number, from 0, of the (first) sentence; None where the passage is the whole text. ``text`` is
-    the passage itself; files written before 2026-12 may lack it. ``page`` is the page on which it begins, in a document
-    that has pages.
+    ``sentence_index`` is the number, from 0, of the (first) sentence; None where the passage is the whole text.
+    ``text`` is the passage itself; files written before 2026-12 may lack it. ``page`` is the page on which it begins,
+    in a document that has pages.
     """
 
     document: str
-    sentence: int | None = Field(ge=0)
+    sentence_index: int | None = Field(ge=0, validation_alias=renamed("sentence_index", "sentence"))
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     text: str | None = None
@@ -122,7 +122,7 @@ class Document(Record):
 
     def passage(self, start: int, end: int, sentence: int | None = None) -> EvidenceSpan:
         """A passage of ``text``, with its page where there are pages."""
-        return EvidenceSpan(document=self.id, sentence=sentence, start=start, end=end, page=self.page_at(start))
+        return EvidenceSpan(document=self.id, sentence_index=sentence, start=start, end=end, page=self.page_at(start))
 
     @property
     def section_spans(self) -> tuple[Span, ...]:

@@ -1,1 +1,7 @@
 """Finding documents for a question: in memory, in a store, in PubMed, or those that are known to answer it."""
+
+CANDIDATES = 20
+"""Documents that are reranked by default."""
+
+MIN_COVERAGE, MIN_RELEVANCE = 0.3, 0.5
+"""A question is rewritten by default where its evidence contains a smaller share of its words, or is less relevant."""

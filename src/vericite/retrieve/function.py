@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
+from vericite.errors import InputError
 from vericite.formats.objects import as_documents
 from vericite.records import Evidence, Question
+from vericite.registry import Registry
 from vericite.retrieve.retriever import Retriever
 
 RetrieverFunction = Callable[[str, int], Iterable[object]]
@@ -32,6 +34,38 @@ class FunctionRetriever:
             Evidence(document=document, rank=rank, score=1 / rank, retriever=self.signature)
             for rank, document in enumerate(found, start=1)
         )
+
+
+def _of_plugin(make: Callable[[str], object]) -> Callable[[str], object]:
+    if not callable(make):
+        raise TypeError("expected a function")
+    return make
+
+
+RETRIEVERS: Registry[Callable[[str], object]] = Registry("retriever", {}, "vericite.retrievers", _of_plugin)
+"""Retrievers of other packages by name, each a function of the text after the colon of ``--corpus NAME:TEXT``. It gives
+a ``RetrieverFunction`` or a ``Retriever``."""
+
+
+def load_retriever(name: str, text: str) -> Retriever:
+    """The retriever that another package brings under this name, made with this text.
+
+    Raises:
+        UnknownNameError: There is none.
+        PluginError: It cannot be loaded, or makes no retriever.
+    """
+    make = RETRIEVERS.named(name)
+    try:
+        made = make(text)
+    except InputError:
+        raise
+    except Exception as error:  # another package may raise anything
+        raise RETRIEVERS.broken(name, f"{type(error).__name__}: {error}") from error
+    if is_retriever(made):
+        return made
+    if callable(made):
+        return FunctionRetriever(cast("RetrieverFunction", made))
+    raise RETRIEVERS.broken(name, f"{type(made).__name__}, which is no function of a question and k")
 
 
 def is_retriever(given: object) -> TypeGuard[Retriever]:

@@ -10,10 +10,7 @@ import numpy as np
 from vericite.errors import InputError
 from vericite.models.contracts import Reranks
 from vericite.records import Evidence
-
-CANDIDATES = 20
-"""Documents that are ranked again, as in Reason and Verify."""
-
+from vericite.retrieve import CANDIDATES
 
 PRIOR = 0.5
 """For the bundled reranker, by 95 development questions: 0.2 to 0.7 do alike there, a little better than 0 and 2."""

@@ -19,6 +19,7 @@ from vericite.errors import InputError
 from vericite.llm.chat import CallFailure, ChatRequest, Message, as_block
 from vericite.llm.prompts import Prompt, read_prompt, signed
 from vericite.records import Document
+from vericite.retrieve import MIN_COVERAGE, MIN_RELEVANCE
 from vericite.text.terms import terms
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ class Trigger:
         best: How many documents that mean is of.
     """
 
-    coverage: float = 0.3
-    relevance: float = 0.5
+    coverage: float = MIN_COVERAGE
+    relevance: float = MIN_RELEVANCE
     best: int = 5
 
     def __post_init__(self) -> None:

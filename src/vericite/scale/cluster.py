@@ -68,7 +68,7 @@ class Workers:
         if not is_share and not (self.gpus > 1 and float(self.gpus).is_integer()):
             raise InputError(
                 "expected the GPUs that a worker takes to be a share of one, as in 0.5, or a whole number; found "
-                f"{self.gpus:g}. Correct --worker-gpus."
+                f"{self.gpus:g}. Correct workers.gpus."
             )
 
     @contextmanager

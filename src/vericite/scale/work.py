@@ -139,5 +139,5 @@ def _refuse_waiting(*parts: object) -> None:
     if any(getattr(part, "ledger", None) is not None for part in parts):
         raise InputError(
             "expected a judge that needs a processor beside --ray; found one that asks a language model. Leave --ray "
-            "out, and raise --concurrency."
+            "out, and raise llm.concurrency."
         )

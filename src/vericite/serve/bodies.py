@@ -6,26 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model, model_validator
 from pydantic_core import to_json
 
 from vericite.errors import InputError
 from vericite.pipeline.plan import Plan
+from vericite.pipeline.setting import request_fields
 from vericite.records import Answer, Change, CheckedAnswer, Document, Evidence, Record, first_problem
 
 Source = Document
 """A document of a request: ``Document``, or an id, a text and perhaps a title."""
 
-CHANGEABLE: dict[str, frozenset[str]] = {
-    "search": frozenset("k by rerank candidates year_from year_to journals mesh publication_types languages".split()),
-    "answer": frozenset("rationale context contexts shots seed answer_at evidence".split()),
-    "check": frozenset("protocol abstain_below checks aids".split()),
-    "repair": frozenset("enabled rounds drop_uncited".split()),
-}
+CHANGEABLE = request_fields(Plan)
 """Fields of ``Plan`` that a request may set. Not those that name files, addresses, models or checkpoints."""
-
-_RERANKERS = ("bundled", "none")
-_WAYS = (None, "bm25", "dense", "hybrid", "late")
 
 
 MOST_ID, MOST_NAME, MOST_TITLE, MOST_QUESTION, MOST_ANSWER = 500, 200, 5_000, 4_000, 500_000
@@ -47,30 +40,39 @@ class SourceBody(Record):
         return made.model_copy(update={"pmid": self.pmid, "pages": self.pages})
 
 
-class PlanBody(Record):
-    """A request's own wishes, by the sections and fields of a plan."""
+def _schema(section: str) -> WithJsonSchema:
+    """The JSON schema of a section's fields that a request may set."""
+    fields: dict[str, Any] = {name: (field.info.annotation, field.info) for name, field in CHANGEABLE[section].items()}
+    properties = create_model(section, **fields).model_json_schema()["properties"]
+    for name, field in CHANGEABLE[section].items():
+        if field.setting.request_values:
+            properties[name]["enum"] = [*([None] if field.is_optional else []), *field.setting.request_values]
+    return WithJsonSchema({"type": "object", "properties": properties, "additionalProperties": False})
 
-    search: dict[str, Any] = Field(default_factory=dict[str, Any])
-    answer: dict[str, Any] = Field(default_factory=dict[str, Any])
-    check: dict[str, Any] = Field(default_factory=dict[str, Any])
-    repair: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+class PlanBody(Record):
+    """Settings of one request, by the sections and fields of a plan."""
+
+    search: Annotated[dict[str, Any], _schema("search")] = Field(default_factory=dict[str, Any])
+    answer: Annotated[dict[str, Any], _schema("answer")] = Field(default_factory=dict[str, Any])
+    check: Annotated[dict[str, Any], _schema("check")] = Field(default_factory=dict[str, Any])
+    repair: Annotated[dict[str, Any], _schema("repair")] = Field(default_factory=dict[str, Any])
 
     def over(self, base: Plan) -> Plan:
-        """The service's plan with these wishes.
+        """The service's plan with these settings.
 
         Raises:
-            InputError: One is not allowed, or has another type.
+            InputError: A setting is not allowed, or has another type.
         """
         wishes = {section: dict(getattr(self, section)) for section in CHANGEABLE}
         for section, fields in wishes.items():
-            for name in fields:
+            for name, value in fields.items():
                 if name not in CHANGEABLE[section]:
                     allowed = ", ".join(sorted(CHANGEABLE[section]))
                     raise InputError(f"expected plan.{section} with fields out of {allowed}; found {name[:60]!r}")
-        if (wishes["search"].get("rerank") or "bundled") not in _RERANKERS:
-            raise InputError(f"expected plan.search.rerank out of {', '.join(_RERANKERS)}; found another")
-        if wishes["search"].get("by") not in _WAYS:
-            raise InputError(f"expected plan.search.by out of {', '.join(filter(None, _WAYS))}; found another")
+                values = CHANGEABLE[section][name].setting.request_values
+                if values and value is not None and value not in values:
+                    raise InputError(f"expected plan.{section}.{name} out of {', '.join(values)}; found another")
         return base.changed({section: fields for section, fields in wishes.items() if fields}, "in plan")
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from threading import Condition, Thread
 
 from vericite.errors import VeriCiteError
-from vericite.models.contracts import Judge, Judgement, Pair
-from vericite.verify.judging import ask, copy_traits
+from vericite.models.contracts import Judge, Judgement, Pair, traits_of
+from vericite.verify.judging import ask
 
 PAIRS_AT_ONCE = 64
 """Pairs of a batch: enough to keep all cores busy, few enough that a request that was left is left within a second."""
@@ -115,8 +115,7 @@ class SharedJudge:
         self._changed = Condition()
         self._closed = False
         self.counts = JudgedCounts()
-        # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
-        copy_traits(self, judge)
+        self.traits = traits_of(judge)
         self._thread = Thread(target=self._serve, name="judge", daemon=True)
         self._thread.start()
 

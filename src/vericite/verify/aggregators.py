@@ -39,9 +39,10 @@ class Outcome(NamedTuple):
     """A label, the protocol's own name for it, the deciding probabilities and the premises that carry it.
 
     The label is None where it hangs on a judgement that failed. ``statements`` are there where there were
-    several. ``unneeded`` are numbers of sources; None where the aggregator does not ask, or could not tell.
-    ``taken_apart`` says that the statements were asked only because the claim failed whole. ``apart`` has the label of
-    each of several sources by its own sentences, as VeriCite adds them up, where the aggregator tells.
+    several. ``redundant`` are numbers of sources; None where the aggregator does not ask, or could not tell.
+    ``split_after_failure`` says that the statements were asked only because the claim failed whole.
+    ``label_by_source`` has the label of each of several sources by its own sentences, as VeriCite adds them up, where
+    the aggregator gives it.
     """
 
     label: Label | None
@@ -49,9 +50,9 @@ class Outcome(NamedTuple):
     probabilities: dict[str, float]
     premises: tuple[int, ...]
     statements: tuple[StatementOutcome, ...] = ()
-    unneeded: tuple[int, ...] | None = None
-    taken_apart: bool = False
-    apart: tuple[Label, ...] = ()
+    redundant: tuple[int, ...] | None = None
+    split_after_failure: bool = False
+    label_by_source: tuple[Label, ...] = ()
 
     def ungraded(self) -> Outcome:
         """The same without probabilities, for a judge that has none."""
@@ -214,7 +215,7 @@ class NuggetRule:
 class LeaveOneOut:
     """ALCE's rule: the documents together, and which of them the claim does not need.
 
-    A document is unneeded if it does not entail the claim alone and the others do without it. Only asked where
+    A document is redundant if it does not entail the claim alone and the others do without it. Only asked where
     several documents together entail the claim, and each only as far as it takes. Where one of these judgements
     fails, the claim keeps its label, and which documents are needed is not said.
     """
@@ -243,18 +244,18 @@ class LeaveOneOut:
         """Supported, contradicted or irrelevant by the documents together; and what is not needed."""
         indices = sheet.indices(JOINT)
         together = AnyEntails().decide(sheet.only(indices))
-        found = together._replace(premises=tuple(indices[premise] for premise in together.premises), unneeded=())
+        found = together._replace(premises=tuple(indices[premise] for premise in together.premises), redundant=())
         if found.label != "supported":
             return found
-        unneeded: list[int] = []
+        redundant: list[int] = []
         for source in _sources(sheet):
             alone = sheet.entailed(Role("alone", source))
             others = sheet.entailed(Role("without", source)) if alone is False else False
             if alone is None or others is None:
-                return found._replace(unneeded=None)
+                return found._replace(redundant=None)
             if others:
-                unneeded.append(source)
-        return found._replace(unneeded=tuple(unneeded))
+                redundant.append(source)
+        return found._replace(redundant=tuple(redundant))
 
 
 def _asked(sheet: Sheet, role: Role) -> bool:
@@ -351,7 +352,7 @@ class TwoViews:
 
     def decide(self, sheet: Sheet) -> Outcome:
         """The claim whole, or its statements where they were asked; and what each source says by itself."""
-        return self._decide(sheet)._replace(apart=_apart(sheet))
+        return self._decide(sheet)._replace(label_by_source=_apart(sheet))
 
     def _decide(self, sheet: Sheet) -> Outcome:
         whole = self._outcome(sheet, 0)
@@ -359,7 +360,7 @@ class TwoViews:
             return whole
         parts = [self._outcome(sheet, row) for row in range(1, len(sheet.scores))]
         statements = tuple(map(as_statement, parts))
-        partial = {"statements": statements, "taken_apart": True, "native": _passed(statements)}
+        partial = {"statements": statements, "split_after_failure": True, "native": _passed(statements)}
         if all(part.label == "supported" for part in parts):
             weakest = min(parts, key=lambda part: part.probabilities["supported"])
             premises = tuple(dict.fromkeys(index for part in parts for index in part.premises))
@@ -369,7 +370,7 @@ class TwoViews:
             worst = max(against, key=lambda part: part.probabilities["contradicted"])
             return worst._replace(**partial)
         if any(part.label is None for part in parts):
-            return Outcome(None, "failed", {}, (), statements, taken_apart=True)
+            return Outcome(None, "failed", {}, (), statements, split_after_failure=True)
         return whole._replace(**partial)
 
     def _outcome(self, sheet: Sheet, row: int) -> Outcome:

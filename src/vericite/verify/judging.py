@@ -9,18 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import PluginError, VeriCiteError
-from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair
-
-TRAITS = ("capacity", "length", "pairs_at_once", "reads_question", "graded")
-"""What a judge may say of itself beside its signature; one that stands in for another says the same."""
-
-
-def copy_traits(stand_in: object, judge: Judge) -> None:
-    """Give a stand-in the traits of the judge it asks."""
-    for name in TRAITS:
-        if hasattr(judge, name):
-            setattr(stand_in, name, getattr(judge, name))
-
+from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair, traits_of
 
 SLACK = 1e-3
 """How far from 1 probabilities may add up, for judges that round."""
@@ -108,8 +97,7 @@ class MemoizedJudge:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._judged: dict[Pair, Judgement] = {}
-        # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
-        copy_traits(self, judge)
+        self.traits = traits_of(judge)
 
     @property
     def signature(self) -> str:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from vericite.models.contracts import NEUTRAL, Embeds, Judge, Limited
+from vericite.models.contracts import NEUTRAL, Embeds, Judge, JudgeTraits, traits_of
 from vericite.records import Citation, Claim, Document, EvidenceSpan, Sentence
 from vericite.text.injection import dictates, instructing
 from vericite.text.sentences import document_sentences
@@ -467,35 +467,36 @@ def split_to_budget(premises: Iterable[Premise], statements: Sequence[str], judg
 
     A single sentence that is too long stays whole; the judge cuts it and says so.
     """
-    if not isinstance(judge, Limited) or not statements:
+    traits = traits_of(judge)
+    if traits.capacity is None or not statements:
         return tuple(premises)
     # A token has at least one character, so characters tell cheaply that a premise fits.
     longest = max(statements, key=len)
     pieces: list[Premise] = []
     for premise in premises:
-        if len(premise.parts) < 2 or len(premise.text) + len(longest) <= judge.capacity:
+        if len(premise.parts) < 2 or len(premise.text) + len(longest) <= traits.capacity:
             pieces.append(premise)
         else:
-            pieces += _pieces(premise, judge.capacity - max(map(judge.length, statements)), judge)
+            pieces += _pieces(premise, traits.capacity - max(map(traits.length, statements)), traits)
     return tuple(pieces)
 
 
 def fits_budget(statements: Sequence[str], judge: Judge) -> Callable[[str], bool]:
     """Whether the judge can read a premise whole beside any of the statements."""
-    if not isinstance(judge, Limited):
+    traits = traits_of(judge)
+    if traits.capacity is None:
         return lambda _: True
-    limited = judge
-    budget = limited.capacity - max(map(limited.length, statements))
-    return lambda text: limited.length(text) <= budget
+    budget = traits.capacity - max(map(traits.length, statements))
+    return lambda text: traits.length(text) <= budget
 
 
-def _pieces(premise: Premise, budget: int, judge: Limited) -> list[Premise]:
-    if judge.length(premise.text) <= budget:
+def _pieces(premise: Premise, budget: int, traits: JudgeTraits) -> list[Premise]:
+    if traits.length(premise.text) <= budget:
         return [premise]
     groups: list[list[Part]] = [[]]
     used = 0
     for part in premise.parts:
-        size = judge.length(part.text)
+        size = traits.length(part.text)
         if groups[-1] and used + size > budget:
             groups.append([])
             used = 0
@@ -523,5 +524,5 @@ def _passages_of_parts(parts: Sequence[Part]) -> tuple[EvidenceSpan, ...]:
 
 
 def _follows(span: EvidenceSpan, last: EvidenceSpan) -> bool:
-    known = span.sentence is not None and last.sentence is not None
-    return span.document == last.document and (not known or span.sentence == (last.sentence or 0) + 1)
+    known = span.sentence_index is not None and last.sentence_index is not None
+    return span.document == last.document and (not known or span.sentence_index == (last.sentence_index or 0) + 1)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vericite.errors import InputError, expect_type
-from vericite.models.contracts import ENTAILS, Inquiring, Judge, Judgement, Pair, Slow
+from vericite.models.contracts import ENTAILS, Judge, Judgement, Pair, traits_of
 from vericite.records import (
     Answer,
     CheckedAnswer,
@@ -248,13 +248,14 @@ class Verifier:
         self.protocol = protocol
         self.judge = load_judge(protocol.judge) if isinstance(protocol.judge, str) else protocol.judge
         expect_judge(self.judge)
-        if protocol.abstain_below and not getattr(self.judge, "graded", True):
+        traits = traits_of(self.judge)
+        if protocol.abstain_below and not traits.graded:
             raise InputError(
                 f"expected a judge with probabilities beside abstain_below; {self.judge.signature} only says a label. "
                 "Leave abstain_below out."
             )
-        self._asks_question = isinstance(self.judge, Inquiring) and self.judge.reads_question
-        self._pairs_at_once = self.judge.pairs_at_once if isinstance(self.judge, Slow) else PAIRS_AT_ONCE
+        self._asks_question = traits.reads_question
+        self._pairs_at_once = traits.pairs_at_once or PAIRS_AT_ONCE
         self.provenance = Provenance(
             version=__version__,
             # With the judge's own signature, so that a judge is one judge whether it came by name or as an object.
@@ -408,7 +409,7 @@ class Verifier:
         passages: dict[EvidenceSpan, None] = {}
         for premise in outcome.premises:
             passages.update(dict.fromkeys(pending.case.premises[premise].passages))
-        unneeded = outcome.unneeded
+        redundant = outcome.redundant
         return Verdict(
             **self._location(pending),
             label=outcome.label or "irrelevant",
@@ -416,9 +417,11 @@ class Verifier:
             probabilities=outcome.probabilities,
             evidence=tuple(_with_text(span, pending.case.documents) for span in passages),
             statements=_statements(pending, outcome),
-            taken_apart=outcome.taken_apart,
-            unneeded=None if unneeded is None else tuple(pending.case.documents[source].id for source in unneeded),
-            apart=dict(zip((document.id for document in pending.case.documents), outcome.apart, strict=False)),
+            split_after_failure=outcome.split_after_failure,
+            redundant=None if redundant is None else tuple(pending.case.documents[source].id for source in redundant),
+            label_by_source=dict(
+                zip((document.id for document in pending.case.documents), outcome.label_by_source, strict=False)
+            ),
             abstained=abstained,
             retracted=tuple(document.id for document in pending.case.documents if document.retracted),
             reasons=reasons,
@@ -485,16 +488,16 @@ def _with_text(span: EvidenceSpan, documents: Sequence[Document]) -> EvidenceSpa
 def _parted(pending: PendingCase, outcome: Outcome) -> Iterator[str]:
     """Which of several sources carry what they support together, and what the others say by themselves."""
     documents = pending.case.documents
-    if outcome.label != "supported" or not outcome.apart:
+    if outcome.label != "supported" or not outcome.label_by_source:
         return
-    alone = [source for source, label in enumerate(outcome.apart) if label == "supported"]
+    alone = [source for source, label in enumerate(outcome.label_by_source) if label == "supported"]
     spans = [span for premise in outcome.premises for span in pending.case.premises[premise].passages]
     together = [source for source, document in enumerate(documents) if document.id in {span.document for span in spans}]
     carrying = alone or together
     if len(carrying) == len(documents) and alone:
         return
     yield f"{CARRIED} {_marks(pending, carrying)}{'' if alone or len(carrying) == 1 else ' together'}"
-    for source, label in enumerate(outcome.apart):
+    for source, label in enumerate(outcome.label_by_source):
         if source in carrying:
             continue
         if source in pending.sheet.silent:

@@ -232,7 +232,7 @@ def test_offline_nothing_is_sent_and_the_error_says_why(
     entrez = client()
     monkeypatch.setenv("VERICITE_OFFLINE", said)
     for ask in (lambda: entrez.search("stroke[tiab]"), lambda: entrez.fetch(["101"]), lambda: entrez.summaries(["1"])):
-        with pytest.raises(EntrezAccessError, match="VERICITE_OFFLINE set"):
+        with pytest.raises(EntrezAccessError, match="--offline or VERICITE_OFFLINE set"):
             ask()
     assert not server.arrivals
 

@@ -390,7 +390,7 @@ def test_faith_is_what_check_prints_as_statements_that_hold():
 def test_statements_of_a_claim_taken_apart_because_it_failed_are_not_counted_as_check_does_not():
     one = stating(*FIRST)
     first, *others = one.checked.verdicts
-    verdicts = (first.model_copy(update={"taken_apart": True}), *others)
+    verdicts = (first.model_copy(update={"split_after_failure": True}), *others)
     summary = Summary.of(one.answer, verdicts, ())
     apart = one.checked.model_copy(update={"verdicts": verdicts, "summary": summary})
     assert len(judged_statements(apart)) == summary.statements == 3

@@ -20,7 +20,7 @@ import vericite
 import vericite.models.hf as batching
 from vericite.errors import ModelCardError
 from vericite.models import Pair
-from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, Limited
+from vericite.models.contracts import CONTRADICTS, ENTAILS, NEUTRAL, traits_of
 from vericite.verify import Protocol
 from vericite.verify.judges.hf import ATTRSCORE, TRUE, NliJudge, Seq2SeqJudge
 
@@ -114,7 +114,7 @@ def test_prompts_are_the_published_ones():
 def test_of_a_prompt_only_the_premise_is_cut(tmp_path: Path, style: Any):
     positions = 64 if style is TRUE else 600
     judge = Seq2SeqJudge(str(tiny_models.asker(tmp_path / "model", positions)), style)
-    assert isinstance(judge, Limited)
+    assert traits_of(judge).capacity is not None
     premise = " ".join(["a b"] * 500)
     (tokens,) = judge._encode([Pair(premise, "the claim")])
     assert isinstance(tokens, batching.TokenizedInput)

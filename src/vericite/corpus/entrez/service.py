@@ -312,8 +312,8 @@ class EntrezService:
             attempt += 1
             if offline_by_environment():
                 raise _OfflineError(
-                    f"expected leave to ask NCBI ({tool}); found VERICITE_OFFLINE set, and what is asked for is not in "
-                    "the cache. Unset it, or ask for what was asked before."
+                    f"expected permission to ask NCBI ({tool}); found --offline or VERICITE_OFFLINE set, and the reply "
+                    "is not in the cache. Leave it out, or ask for something that was asked before."
                 )
             found = self._attempt(tool, fields, read)
             if not isinstance(found, _Trouble):

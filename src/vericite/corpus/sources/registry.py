@@ -19,6 +19,7 @@ from vericite.corpus.sources.tagged import NBIB, RIS
 from vericite.corpus.sources.texts import MARKDOWN, TEXT
 from vericite.errors import InputError, RecordError, UnknownNameError
 from vericite.records import Document
+from vericite.registry import Registry
 
 _ROOTS = frozenset((
     "PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "MedlineCitationSet",
@@ -48,7 +49,7 @@ AUTO = "auto"
 PMIDS = "pmids"
 """What ``form_of`` says of a list of PMIDs; it holds no documents."""
 
-SOURCES: dict[str, SourceForm] = {
+_OWN: dict[str, SourceForm] = {
     # First, because nothing in them is text.
     "pdf": PDF,
     "docx": DOCX,
@@ -66,12 +67,15 @@ SOURCES: dict[str, SourceForm] = {
     "markdown": MARKDOWN,
     "text": TEXT,
 }
-"""The forms in the order in which ``auto`` tries them."""
+
+_ANY_TEXT = ("markdown", "text")
+
+SOURCES = Registry("form of documents", _OWN, "vericite.document_sources", SourceForm, last=_ANY_TEXT)
+"""Forms of documents, in the order in which ``auto`` tries them; another package brings a ``SourceForm``."""
 
 READERS = 5
 """To be raised when a reader makes other documents of a file than it did: stores then read their files again."""
 
-_ANY_TEXT = ("markdown", "text")
 _NO_TEXTS = ("pdf", "docx")
 
 

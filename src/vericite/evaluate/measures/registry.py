@@ -15,6 +15,7 @@ from vericite.evaluate.agreement import AgreementMeasure, RankAgreement
 from vericite.evaluate.items import Item
 from vericite.evaluate.measures import answer_exact, answer_text, citation_gold, nuggets, retrieval, verdicts
 from vericite.evaluate.measures.measure import Family, Measure, Named, Need, expect_parameters
+from vericite.registry import Registry
 
 Kind = TypeVar("Kind", bound=Named)
 
@@ -31,9 +32,10 @@ def parse_measure(text: str, known: Mapping[str, type[Kind]]) -> Kind:
     if not parts:
         raise InputError(f"expected a measure such as SupportRate, nDCG@10 or RougeL(figure='recall'); found {text!r}")
     name = parts["name"]
-    kind = known.get(name) or next((other for key, other in known.items() if key.lower() == name.lower()), None)
-    if kind is None:
+    spelled = next((key for key in known if key.lower() == name.lower()), None)
+    if spelled is None:
         raise UnknownNameError("measure", name, known)
+    kind = known[name] if name in known else known[spelled]
     given = _given(text, kind, parts["given"] or "")
     if parts["cutoff"]:
         if not kind.takes_cutoff():
@@ -96,17 +98,22 @@ def _by_family(found: dict[str, type[Measure]]) -> dict[str, type[Measure]]:
     return dict(sorted(found.items(), key=order))
 
 
-MEASURES = _by_family(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
-"""The measures of a system's answers."""
+def _of_plugin(kind: object) -> type[Measure]:
+    if not (isinstance(kind, type) and issubclass(kind, Measure)):
+        raise TypeError("expected a subclass of Measure")
+    return kind
+
+
+_OWN = _by_family(_measures_in(Measure, verdicts, citation_gold, answer_text, answer_exact, nuggets, retrieval))
+
+MEASURES: Registry[type[Measure]] = Registry("measure", _OWN, "vericite.measures", _of_plugin)
+"""Measures of a system's answers by name; another package brings a subclass of ``Measure``."""
 
 AGREEMENT = _measures_in(AgreementMeasure, agreement)
 """The measures of agreement between raters."""
 
 RANKINGS = _measures_in(RankAgreement, agreement)
 """The rank correlations of two measures."""
-
-ALL: dict[str, type[Named]] = {**MEASURES, **AGREEMENT, **RANKINGS}
-"""All measures."""
 
 
 def measures_named(texts: Iterable[str]) -> list[Measure]:

@@ -35,7 +35,7 @@ def leaves_one_out(checked: CheckedAnswer) -> bool:
     """Whether documents were left out one at a time, so that ALCE's rates are defined."""
     # The protocol decides too, because an answer without citations has no verdicts.
     made = f"aggregate={LeaveOneOut().signature}" in (checked.provenance.protocol or "")
-    return made or any(verdict.unneeded is not None for verdict in checked.verdicts)
+    return made or any(verdict.redundant is not None for verdict in checked.verdicts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -253,9 +253,9 @@ class AlcePrecision(AlceRate):
     uncited: Uncited = "wrong"
 
     def _of_sentences(self, checked: CheckedAnswer) -> Counts:
-        tested = [verdict for verdict in _sentences(checked).decided if verdict.unneeded is not None]
+        tested = [verdict for verdict in _sentences(checked).decided if verdict.redundant is not None]
         needed = sum(
-            len(verdict.documents) - len(verdict.unneeded or ()) for verdict in tested if verdict.label == "supported"
+            len(verdict.documents) - len(verdict.redundant or ()) for verdict in tested if verdict.label == "supported"
         )
         return needed, sum(len(verdict.documents) for verdict in tested)
 
@@ -265,7 +265,7 @@ class AlcePrecision(AlceRate):
         undecided = (
             checked is None
             or _sentences(checked).undecided
-            or any(verdict.unneeded is None and verdict.label != "dangling" for verdict in checked.verdicts)
+            or any(verdict.redundant is None and verdict.label != "dangling" for verdict in checked.verdicts)
         )
         return NOTHING if undecided or self.uncited == "empty" else own_score(0.0)
 
@@ -342,7 +342,7 @@ def judges_rationales(checked: CheckedAnswer) -> bool:
 
 def judged_statements(checked: CheckedAnswer) -> list[StatementVerdict]:
     """Return the statements that ``Summary.statements`` counts."""
-    decided = [verdict for verdict in checked.verdicts if not verdict.abstained and not verdict.taken_apart]
+    decided = [verdict for verdict in checked.verdicts if not verdict.abstained and not verdict.split_after_failure]
     return [
         statement
         for judgement in (*decided, *checked.failures)

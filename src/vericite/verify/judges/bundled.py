@@ -17,7 +17,7 @@ import numpy as np
 
 from vericite.errors import InputError, ModelCardError
 from vericite.llm.spec import weights_fingerprint
-from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
+from vericite.models.contracts import COLUMNS, Judge, Judgement, JudgeTraits, Pair, traits_of
 from vericite.models.engine import Engine
 from vericite.models.folder import VERIFIER, ModelFolder
 from vericite.network.access import offline_by_environment
@@ -115,20 +115,13 @@ class MeanJudge:
         if len(judges) < 2:
             raise InputError(f"expected two judges or more to take the mean of; found {len(judges)}")
         for judge in judges:
-            if not getattr(judge, "graded", True):
+            if not traits_of(judge).graded:
                 raise InputError(
                     f"expected judges with probabilities to take the mean of; {judge.signature} only says a label"
                 )
         self.judges = tuple(judges)
         self.signature = f"mean({' + '.join(judge.signature for judge in judges)})"
-        # Traits are known by the attributes that are there.
-        self._limited = [judge for judge in judges if isinstance(judge, Limited)]
-        if self._limited:
-            self.capacity, self.length = min(judge.capacity for judge in self._limited), self._length
-        if slow := [judge.pairs_at_once for judge in judges if isinstance(judge, Slow)]:
-            self.pairs_at_once = min(slow)
-        if inquiring := [judge.reads_question for judge in judges if isinstance(judge, Inquiring)]:
-            self.reads_question = any(inquiring)
+        self.traits = _traits_of_all([traits_of(judge) for judge in judges])
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """The mean of what each says of a pair; a judgement that is none where one of them has none."""
@@ -146,8 +139,21 @@ class MeanJudge:
         notes = dict.fromkeys(judgement.note for judgement in judgements if judgement.note)
         return Judgement(np.asarray(mean, dtype=np.float32), note="; ".join(notes) or None)
 
-    def _length(self, text: str) -> int:
-        return max(math.ceil(judge.length(text) * self.capacity / judge.capacity) for judge in self._limited)
+
+def _traits_of_all(traits: Sequence[JudgeTraits]) -> JudgeTraits:
+    """What holds for several judges together: they read as much as the one that reads least."""
+    limits = [(each.capacity, each.length) for each in traits if each.capacity is not None]
+    capacity = min((limit for limit, _ in limits), default=None)
+
+    def length(text: str) -> int:
+        return max((math.ceil(own(text) * (capacity or 0) / limit) for limit, own in limits), default=len(text))
+
+    return JudgeTraits(
+        capacity,
+        length,
+        min((each.pairs_at_once for each in traits if each.pairs_at_once is not None), default=None),
+        any(each.reads_question for each in traits),
+    )
 
 
 AT_ONCE = 32
@@ -214,7 +220,9 @@ def summac(rest: str) -> ScoreJudge:
         raise InputError(f"expected summac:zs or summac:conv; found {rest!r}. Correct it.")
     package = _package("summac.model_summac", "PyPI: pip install summac")
     if offline_by_environment():
-        raise InputError("expected SummaC's model; VERICITE_OFFLINE is set, and its package downloads it. Unset it.")
+        raise InputError(
+            "expected SummaC's model, which its package downloads; found --offline or VERICITE_OFFLINE set. Leave it out."
+        )
     given: dict[str, Any] = {"granularity": "sentence", "device": "cpu"}
     if rest == "zs":
         scorer: Any = package.SummaCZS(**given, model_name="vitc")

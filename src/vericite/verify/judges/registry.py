@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from vericite.errors import InputError, PluginError, UnknownNameError
+from vericite.errors import InputError, UnknownNameError
 from vericite.llm import Settings
 from vericite.models.contracts import Judge
 from vericite.models.folder import ModelFolder
+from vericite.registry import Registry
 from vericite.verify.judges.bundled import BundledJudge, LexicalJudge, MeanJudge, alignscore, summac
+from vericite.verify.judges.function import as_judge
 from vericite.verify.judges.wrapped import (
     CalibratedJudge,
     is_stored,
@@ -21,10 +22,6 @@ from vericite.verify.judges.wrapped import (
     stored_names,
     stored_path,
 )
-
-GROUP = "vericite.judges"
-"""The entry points through which another package brings a judge: each a callable that takes what follows the
-colon of ``name:rest``, an empty text where nothing does, and gives a judge."""
 
 CALIBRATED = "calibrated"
 """The kind whose judges are read from a file; those that are kept under a name need the name alone."""
@@ -127,7 +124,7 @@ def _calibrated(file: str, settings: Settings) -> Judge:
     return _from_file(named_file(file), settings)
 
 
-JUDGES: dict[str, JudgeKind] = {
+_OWN: dict[str, JudgeKind] = {
     "bundled": JudgeKind("the verifier that the package brings; offline, without torch", lambda _, __: BundledJudge()),
     "packed": JudgeKind(
         "a verifier of your own or a larger one, packed by `vericite train pack`; offline, without torch",
@@ -205,7 +202,17 @@ JUDGES: dict[str, JudgeKind] = {
         keep=False,
     ),
 }
-"""Our judges by name."""
+
+
+def _of_plugin(make: Callable[[str], Judge]) -> JudgeKind:
+    """Another package's judge: a callable that takes what follows the colon of ``name:rest``."""
+    if not callable(make):
+        raise TypeError("no callable")
+    return JudgeKind("", lambda rest, _: make(rest), keep=False)
+
+
+JUDGES = Registry("judge", _OWN, "vericite.judges", _of_plugin)
+"""Judges by name; another package brings a callable that takes the text after the colon and gives a judge."""
 
 
 def load_judge(name: str, settings: Settings | None = None) -> Judge:
@@ -231,27 +238,24 @@ def expect_judge(name: str) -> None:
         InputError: What follows the colon is missing, or there should be nothing.
     """
     kind, _, rest = name.partition(":")
-    if kind in JUDGES:
+    if kind in JUDGES.own:
         _refuse_misuse(kind, rest)
-    elif not any(entry.name == kind for entry in plugins()) and (rest or not is_stored(kind)):
+    elif kind not in JUDGES and (rest or not is_stored(kind)):
         raise UnknownNameError("judge", kind, judge_names())
 
 
 def is_kept(name: str) -> bool:
     """Whether the judge of this name may be kept: one that asks a service may not, whose key may change."""
     kind = name.partition(":")[0]
-    return kind in JUDGES and JUDGES[kind].keep
+    return kind in JUDGES.own and JUDGES[kind].keep
 
 
 def _loaded(name: str, settings: Settings) -> Judge:
     expect_judge(name)
     kind, _, rest = name.partition(":")
-    if kind in JUDGES:
+    if kind in JUDGES.own:
         return JUDGES[kind].make(rest, settings)
-    for entry in plugins():
-        if entry.name == kind:
-            return _from_plugin(entry, rest)
-    return _from_file(stored_path(kind), settings)
+    return _from_plugin(kind, rest, settings) if kind in JUDGES else _from_file(stored_path(kind), settings)
 
 
 _kept = lru_cache(maxsize=8)(_loaded)
@@ -265,20 +269,14 @@ def _refuse_misuse(kind: str, rest: str) -> None:
         raise InputError(f"expected {kind!r} alone; found {rest!r} after it")
 
 
-def plugins() -> tuple[EntryPoint, ...]:
-    """The judges that installed packages bring, sorted by name."""
-    return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
-
-
 def judge_names() -> tuple[str, ...]:
     """The names there are."""
-    return (*JUDGES, *(entry.name for entry in plugins()), *own_names())
+    return (*JUDGES, *own_names())
 
 
 def own_names() -> tuple[str, ...]:
     """The names of the user's calibrated judges; one that a judge of ours or of another package has is that one's."""
-    taken = {*JUDGES, *(entry.name for entry in plugins())}
-    return tuple(name for name in stored_names() if name not in taken)
+    return tuple(name for name in stored_names() if name not in JUDGES)
 
 
 def usual_bar(judge: Judge | str) -> float:
@@ -312,22 +310,16 @@ def _from_file(path: Path, settings: Settings) -> Judge:
     return CalibratedJudge(load_judge(stored.judge, settings), stored, path.stem)
 
 
-def _from_plugin(entry: EntryPoint, rest: str) -> Judge:
+def _from_plugin(name: str, rest: str, settings: Settings) -> Judge:
+    make = JUDGES[name].make
     try:
-        judge = entry.load()(rest)
-        whole = callable(judge.judge) and isinstance(judge.signature, str)
+        judge = as_judge(make(rest, settings))
+        assert judge is not None and not isinstance(judge, str)
+        whole = callable(judge.judge) and isinstance(judge.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
     except InputError:
         raise
     except Exception as error:  # another package may raise anything
-        raise _broken(entry, f"{type(error).__name__}: {error}") from error
+        raise JUDGES.broken(name, f"{type(error).__name__}: {error}") from error
     if not whole:
-        raise _broken(entry, "its signature is no text, or its judge no method")
+        raise JUDGES.broken(name, "its signature is no text, or its judge no method")
     return judge
-
-
-def _broken(entry: EntryPoint, found: str) -> PluginError:
-    package = entry.dist.name if entry.dist else "a package"
-    return PluginError(
-        f"expected a judge from the entry point {entry.name} = {entry.value} of {package}; found {found}. "
-        "See docs/judges.md for what a judge is, or tell its authors."
-    )

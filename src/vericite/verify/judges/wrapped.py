@@ -31,9 +31,9 @@ from vericite.disk.files import expanded, own_folder
 from vericite.disk.fitted import read_fitted
 from vericite.environment import HOME
 from vericite.errors import InputError
-from vericite.models.contracts import COLUMNS, Inquiring, Judge, Judgement, Limited, Pair, Slow
+from vericite.models.contracts import COLUMNS, Judge, Judgement, Pair, ledger_of, traits_of
 from vericite.records import Record
-from vericite.verify.judging import are_probabilities, ask, copy_traits, temperature_scaled
+from vericite.verify.judging import are_probabilities, ask, temperature_scaled
 
 if TYPE_CHECKING:
     from vericite.disk.store import RowStore
@@ -204,19 +204,13 @@ class CalibratedJudge:
     """
 
     def __init__(self, base: Judge, stored: StoredCalibration, name: str) -> None:
-        if not getattr(base, "graded", True):
+        if not traits_of(base).graded:
             raise InputError(f"expected a judge with probabilities under {name}; {base.signature} only says a label")
         self.base = base
         self.stored = stored
         self.abstain_below = stored.abstain_below
         self.signature = f"{base.signature}(calibrated={name}@{stored.hash8})"
-        # Traits are known by the attributes that are there.
-        if isinstance(base, Limited):
-            self.capacity, self.length = base.capacity, base.length
-        if isinstance(base, Slow):
-            self.pairs_at_once = base.pairs_at_once
-        if isinstance(base, Inquiring):
-            self.reads_question = base.reads_question
+        self.traits = traits_of(base)
         if base.signature != stored.signature:
             warnings.warn(
                 f"expected the judge {stored.judge} to be {stored.signature}, on which {name} was calibrated; found "
@@ -228,7 +222,7 @@ class CalibratedJudge:
     @property
     def ledger(self) -> object:
         """The base judge's, if it has one."""
-        return getattr(self.base, "ledger", None)
+        return ledger_of(self.base)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """The base judge's judgements; failures, and labels without probabilities, as they are."""
@@ -275,7 +269,7 @@ _STORED = np.dtype("<f4")
 class CachedJudge:
     """A judge's judgements, from the file where it has made them before. Failures are made anew each time.
 
-    It is ``Limited``, ``Slow`` or ``Inquiring`` where the judge is. Of a calibrated judge the one under it is
+    It has the traits of the judge. Of a calibrated judge the one under it is
     cached, so that another calibration finds its judgements too. A judge that keeps its own replies, as those that
     ask language models do, gains nothing by it.
 
@@ -290,8 +284,7 @@ class CachedJudge:
         self._asked = judge.base if isinstance(judge, CalibratedJudge) else judge
         self._store = None if file is None else _store(file)
         self._full = False
-        # As attributes of its own: isinstance with a protocol looks for nothing behind __getattr__.
-        copy_traits(self, judge)
+        self.traits = traits_of(judge)
 
     @property
     def signature(self) -> str:
@@ -347,7 +340,7 @@ class CachedJudge:
             self._full = True
             logging.getLogger(__name__).warning(
                 "expected fewer than %d judgements in %s; found about %d. What is new in this run is not kept. Delete "
-                "the file to begin anew, or do without it (--no-cache).",
+                "the file to begin anew, or do without it (llm.cache=false).",
                 _MOST,
                 store.file,
                 highest,

@@ -1,0 +1,75 @@
+"""``vericite settings``: all settings of a command, their values, and a file of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vericite.cli.io import say, say_json
+from vericite.cli.options import JsonOption
+from vericite.cli.plans import PlanOption, SetOption, option_of, plan_of, sections_of
+from vericite.cli.refusals import refuse_unwritable
+from vericite.pipeline.plan import SECTIONS, Plan
+from vericite.pipeline.setting import SettingField, fields_of
+
+
+def settings(
+    command: Annotated[
+        str, typer.Argument(help="ask, search, check, attribute, repair, demonstrations or attribution-data.")
+    ] = "ask",
+    plan: PlanOption = None,
+    assigned: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the settings here, for --plan of that command.", metavar="FILE")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the settings of a command, with their values and what they mean.
+
+    Every setting can be given with --set NAME=VALUE, in a file for --plan, or for a whole project in vericite.toml.
+    The common ones also have an option.
+    """
+    from vericite.errors import UnknownNameError
+
+    known = [name for name in SECTIONS if name != "export"]
+    if command not in known:
+        raise UnknownNameError("command with settings", command, known)
+    refuse_unwritable(out)
+    made, sections = plan_of(command, plan, assigned), sections_of(command)
+    if out is not None:
+        made.dump(out, sections)
+    if as_json:
+        say_json(json.dumps(made.as_json(sections), indent=2, ensure_ascii=False))
+    elif out is None:
+        _list(made, sections)
+
+
+def _list(plan: Plan, sections: tuple[str, ...]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from vericite.cli.terminal import Terminal
+
+    console = Terminal()
+    for field in fields_of(Plan, sections):
+        value = _shown(getattr(getattr(plan, field.section), field.name))
+        console.print(Text.assemble((field.path, "bold"), " = ", value, (_also(field), "dim")))
+        console.print(Padding(Text(field.help), (0, 0, 0, 4)))
+    say(f"{sum(1 for _ in fields_of(Plan, sections))} settings; change one with --set NAME=VALUE")
+
+
+def _shown(value: Any) -> str:
+    """A value as ``--set`` takes it."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "(none)"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _also(field: SettingField) -> str:
+    option = option_of(field.path)
+    return "" if option.startswith("--set") else f"  ({option} of {', '.join(field.setting.commands)})"

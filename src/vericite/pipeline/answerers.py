@@ -1,0 +1,65 @@
+"""Who answers without a language model, by name: our own, and those that other packages bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vericite.errors import InputError
+from vericite.generate.extractive import ExtractiveGenerator, ExtractiveSettings
+from vericite.generate.generator import Generator
+from vericite.models.embedder import Embedder, Reranker
+from vericite.pipeline.plan import AnswerPlan
+from vericite.registry import Registry
+from vericite.verify.judges.registry import load_judge
+
+
+def _extractive(plan: AnswerPlan) -> Generator:
+    return extractive(plan.min_answer_probability)
+
+
+def _of_plugin(make: Callable[[AnswerPlan], Generator]) -> Callable[[AnswerPlan], Generator]:
+    if not callable(make):
+        raise TypeError("expected a function")
+    return make
+
+
+ANSWERERS: Registry[Callable[[AnswerPlan], Generator]] = Registry(
+    "answerer", {"extractive": _extractive}, "vericite.answerers", _of_plugin
+)
+"""Who answers without a language model, by name: functions of the plan that give a ``Generator``."""
+
+
+def load_answerer(name: str, plan: AnswerPlan) -> Generator:
+    """The answerer of this name, with the plan's settings.
+
+    Raises:
+        UnknownNameError: There is none.
+        PluginError: Another package's cannot be loaded, or is no generator.
+    """
+    make = ANSWERERS.named(name)
+    if name in ANSWERERS.own:
+        return make(plan)
+    try:
+        made = make(plan)
+        whole = callable(made.generate) and isinstance(made.signature, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    except InputError:
+        raise
+    except Exception as error:  # another package may raise anything
+        raise ANSWERERS.broken(name, f"{type(error).__name__}: {error}") from error
+    if not whole:
+        raise ANSWERERS.broken(name, "its signature is no text, or its generate no method")
+    return made
+
+
+def extractive(min_answer_probability: float | None = None) -> ExtractiveGenerator:
+    """The generator without a language model, with all the bundled models.
+
+    Args:
+        min_answer_probability: Probability that the sources answer, below which it refuses; None for the usual one.
+    """
+    settings = (
+        ExtractiveSettings()
+        if min_answer_probability is None
+        else ExtractiveSettings(min_answer_probability=min_answer_probability)
+    )
+    return ExtractiveGenerator(Embedder.shared(), settings, Reranker.shared(), load_judge("bundled"))

@@ -1,0 +1,108 @@
+"""The package in docs/extending.md, installed as pip would, brings one thing of each kind."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from vericite.errors import PluginError
+from vericite.formats import FORMATS
+from vericite.registry import Registry
+
+PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+
+
+def install(folder: Path, name: str, code: str, entries: str) -> None:
+    """Leave what pip leaves of a package with one module."""
+    (folder / f"{name}.py").write_text(code)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(entries)
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    code = re.search(r"```python\n(# house.py.*?)```", PAGE, re.DOTALL)
+    toml = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert code and toml
+    groups = tomllib.loads(toml[1])["project"]["entry-points"]
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in found.items())
+        for group, found in groups.items()
+    ]
+    install(tmp_path, "house", code[1], "\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert set(groups) == set(re.findall(r"^\| `(vericite\.\w+)`", PAGE, re.MULTILINE))
+    yield tmp_path
+    sys.modules.pop("house", None)
+
+
+def test_each_kind_of_thing_works_by_its_name(house: Path, run_cli):
+    answers = house / "answers.jsonl"
+    said = {"house_id": "a", "said": "Zinc shortens colds [1].", "source": "Trials found that zinc shortens colds ."}
+    answers.write_text(json.dumps(said) + "\n")
+    checked = run_cli("check", str(answers), "--judge", "house-words", "--protocol", "vericite", "--json")
+    assert checked.code == 0 and "read as house" in checked.err
+    assert json.loads(checked.out)["counts"]["supported"] == 1
+    scored = run_cli("score", str(answers), "-m", "HouseWords", "--json")
+    assert json.loads(scored.out)[0]["value"] == 4
+    attributed = run_cli("attribute", str(answers), "--by", "house-first", "--json")
+    assert "Zinc shortens colds [1]" in json.loads(attributed.out)["answer"]["text"]
+    (house / "corpus.house").write_text("HOUSE\nZinc shortens colds.\nIron does not.\n")
+    (house / "questions.jsonl").write_text('{"q": "1", "ask": "Does zinc shorten colds?"}\n')
+    asked = run_cli(
+        "ask", "--batch", f"house:{house / 'questions.jsonl'}", "--corpus", str(house / "corpus.house"),
+        "--set", "answer.answerer=house-first", "--json",
+    )  # fmt: skip
+    assert asked.code == 0, asked.err
+    run = json.loads(asked.out)
+    assert (
+        run["answer"]["text"] == "Zinc shortens colds. [1]"
+        and run["provenance"]["parts"]["generator"] == "house-first.v1"
+    )
+    found = run_cli("search", "Does zinc help?", "--corpus", "house-search:x", "--k", "2", "--json")
+    assert [hit["document"]["id"] for hit in json.loads(found.out)["evidence"]] == ["x0", "x1"]
+
+
+def test_things_of_other_packages_are_listed(house: Path, run_cli):
+    assert "house-words" in run_cli("judges").out
+    assert "HouseWords" in run_cli("measures").out
+    assert "house" in run_cli("datasets").out
+    printed = run_cli("check", str(house / "none.jsonl"), "--format", "hous")
+    assert printed.code == 2 and "Did you mean 'house'" in printed.err
+
+
+def test_what_fits_anything_is_tried_after_other_packages(house: Path):
+    assert list(FORMATS)[-2:] == ["house", "vericite"]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("import nowhere_to_be_found", "ModuleNotFoundError"),
+        ("thing = 3", "expected str; found int"),
+        ("", "AttributeError"),
+    ],
+)
+def test_a_broken_entry_point_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, found: str):
+    install(tmp_path, "broken", code, "[vericite.things]\nnew = broken:thing\nold = broken:thing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    things = Registry("thing", {"old": "ours"}, "vericite.things", str)
+    assert things["old"] == "ours" and list(things) == ["old", "new"] and len(things) == 2
+    assert [plugin.name for plugin in things.plugins] == ["new"]
+    with pytest.raises(PluginError, match=f"new = broken:thing of broken 1.0; found .*{found}"):
+        things.named("new")
+    sys.modules.pop("broken", None)
+
+
+def test_an_unknown_name_is_no_key(tmp_path: Path):
+    things = Registry("thing", {"one": 1, "two": 2}, last=("one",))
+    assert things.get("three") is None and "three" not in things and list(things) == ["two", "one"]
+    with pytest.raises(KeyError):
+        things["three"]
