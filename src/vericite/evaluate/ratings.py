@@ -174,7 +174,7 @@ def ratings_of_verdicts(checked: Iterable[CheckedAnswer], rater: str, of: Of = "
 
     Citations are identified by the number of their sentence in the answer. Documents that were judged together get
     their own labels if the protocol gives them (``label_by_source``), otherwise the common one. Statements of a
-    rationale are numbered in text order and have the judge's category; this needs verdicts under protocol reason-verify.
+    rationale are numbered in text order, with the judge's category; this needs verdicts under protocol reason-verify.
     """
     rate = _of_citations if of == "citations" else _of_rationale
     return [rating for answer in checked for rating in rate(answer, rater)]

@@ -221,7 +221,7 @@ def summac(rest: str) -> ScoreJudge:
     package = _package("summac.model_summac", "PyPI: pip install summac")
     if offline_by_environment():
         raise InputError(
-            "expected SummaC's model, which its package downloads; found --offline or VERICITE_OFFLINE set. Leave it out."
+            "expected SummaC's model, which its package downloads; found --offline (VERICITE_OFFLINE). Leave it out."
         )
     given: dict[str, Any] = {"granularity": "sentence", "device": "cpu"}
     if rest == "zs":
