@@ -117,7 +117,7 @@ def same(found: Values, expected: Values) -> None:
     assert (found.argmax(axis=1) == expected.argmax(axis=1)).all()
 
 
-def test_the_pairs_of_these_tests_are_worth_comparing(verifier: Engine):
+def test_the_pairs_of_these_tests_have_different_verdicts(verifier: Engine):
     found = values_of(verifier, PAIRS)
     assert len(set(PAIRS)) == 60
     assert len(set(found.argmax(axis=1))) == 3
@@ -168,7 +168,7 @@ def test_a_row_does_not_depend_on_a_neighbour_of_full_length(subject: tuple[Engi
         same(engine._score([longest, encoded(engine, inputs[index])])[1:], alone[[index]])
 
 
-def test_rows_come_out_in_the_order_of_the_inputs(subject: tuple[Engine, list[Input]], alone: Values):
+def test_rows_are_in_input_order(subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = subject
 
     @settings(max_examples=8, deadline=None)
@@ -179,7 +179,7 @@ def test_rows_come_out_in_the_order_of_the_inputs(subject: tuple[Engine, list[In
     in_order()
 
 
-def test_rows_come_out_in_the_order_of_the_inputs_over_many_windows(
+def test_rows_are_in_input_order_over_many_windows(
     subject: tuple[Engine, list[Input]], alone: Values, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(engine_module, "WINDOW", 7)
@@ -188,7 +188,7 @@ def test_rows_come_out_in_the_order_of_the_inputs_over_many_windows(
     same(values_of(engine, [inputs[index] for index in order]), alone[order])
 
 
-def test_embeddings_of_these_texts_are_told_apart(embedder: Engine):
+def test_embeddings_of_these_texts_differ(embedder: Engine):
     cosines = np.triu(values_of(embedder, TEXTS) @ values_of(embedder, TEXTS).T, k=1)
     assert cosines.max() < 0.99
 
@@ -198,7 +198,7 @@ def test_texts_and_pairs_can_be_mixed(verifier: Engine):
     same(values_of(verifier, mixed), np.concatenate([values_of(verifier, [item]) for item in mixed]))
 
 
-def test_an_endless_source_is_read_no_further_than_a_window(verifier: Engine, monkeypatch: pytest.MonkeyPatch):
+def test_an_endless_source_is_read_one_window_ahead(verifier: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(engine_module, "WINDOW", 16)
     read = 0
 
@@ -227,9 +227,7 @@ def test_no_inputs_give_no_rows_and_load_nothing():
     assert "_session" not in engine.__dict__
 
 
-def test_eight_threads_sharing_a_fresh_engine_get_what_one_gets_alone(
-    subject: tuple[Engine, list[Input]], alone: Values
-):
+def test_eight_threads_sharing_a_fresh_engine_get_the_same_as_one(subject: tuple[Engine, list[Input]], alone: Values):
     engine, inputs = Engine(subject[0].folder, threads=2, exits=subject[0].exits), subject[1]
     together = Barrier(8, timeout=30)
 
@@ -256,7 +254,7 @@ def test_one_thread_and_four_agree_on_embeddings_to_the_last_digit_of_a_float(si
     assert np.abs(values_of(one, TEXTS[:size]) - values_of(four, TEXTS[:size])).max() <= 1e-6
 
 
-def test_an_engine_uses_the_cores_it_may_run_on_unless_told():
+def test_an_engine_uses_all_available_cores_by_default():
     folder = ModelFolder.bundled(VERIFIER)
     assert Engine(folder).threads == available_cores() >= 1
     assert Engine(folder, threads=3).threads == 3
@@ -267,14 +265,14 @@ def test_an_engine_uses_the_cores_it_may_run_on_unless_told():
     ["", " ", "\n\t", "\x00", Pair("", ""), Pair("", "Aspirin works."), Pair("Aspirin works.", ""), Pair("\x00", " ")],
     ids=repr,
 )
-def test_nothing_to_read_gives_a_row_all_the_same(item: Input, verifier: Engine):
+def test_empty_inputs_give_a_row(item: Input, verifier: Engine):
     (row,) = verifier.run([item])
     assert np.isfinite(row.values).all()
     assert not row.truncated
 
 
 @pytest.mark.parametrize("surrogate", ["\ud800", "\udfff", "a\udc80b", "\ud83d\ude00", "\ude00\ud83d β"], ids=ascii)
-def test_lone_surrogates_are_read_as_text_that_cannot_be_told(surrogate: str, verifier: Engine):
+def test_lone_surrogates_are_read_as_unknown_text(surrogate: str, verifier: Engine):
     items: list[Input] = [surrogate, Pair(surrogate, "Aspirin."), Pair("Aspirin.", surrogate)]
     assert np.isfinite(values_of(verifier, items)).all()
     assert encoded(verifier, items[1]).ids.count(SEP) == 2
@@ -297,14 +295,14 @@ assert len(LONG) > 100_000
     [LONG, Pair(LONG, "Aspirin was given."), Pair("Aspirin was given.", LONG), "a" * 60 + LONG],
     ids=["text", "premise", "claim", "long word first"],
 )
-def test_a_text_of_100_000_characters_is_cut_and_says_so(item: Input, verifier: Engine):
+def test_a_text_of_100_000_characters_is_marked_as_cut(item: Input, verifier: Engine):
     (row,) = verifier.run([item])
     assert row.truncated
     assert np.isfinite(row.values).all()
     assert len(encoded(verifier, item).ids) == verifier.folder.card.max_tokens
 
 
-def test_a_pair_of_two_long_texts_is_cut_and_says_so(verifier: Engine):
+def test_a_pair_of_two_long_texts_is_marked_as_cut(verifier: Engine):
     (row,) = verifier.run([Pair(LONG[:10_000], LONG[:10_000])])
     assert row.truncated
 
@@ -320,7 +318,7 @@ def test_a_pair_of_two_long_texts_takes_about_as_long_as_the_two_texts(verifier:
     assert seconds(Pair(long, long)) < 3 * apart + 0.2
 
 
-def test_a_long_premise_does_not_cost_the_claim_a_word(verifier: Engine):
+def test_a_long_premise_does_not_shorten_the_claim(verifier: Engine):
     claim = "Aspirin was given to all patients."
     cut, whole = encoded(verifier, Pair(LONG, claim)), encoded(verifier, Pair("x", claim))
     assert sum(cut.type_ids) == sum(whole.type_ids)
@@ -328,19 +326,19 @@ def test_a_long_premise_does_not_cost_the_claim_a_word(verifier: Engine):
 
 
 @pytest.mark.parametrize(("words", "truncated"), [(510, False), (511, True)])
-def test_an_input_is_cut_only_past_the_models_length(words: int, truncated: bool, verifier: Engine):
+def test_an_input_is_cut_only_beyond_the_models_limit(words: int, truncated: bool, verifier: Engine):
     (row,) = verifier.run(["a " * words])
     assert row.truncated is truncated
 
 
-def test_only_the_long_input_of_a_batch_says_it_was_cut(verifier: Engine):
+def test_only_the_long_input_of_a_batch_is_marked_as_cut(verifier: Engine):
     rows = list(verifier.run(["short", LONG, "also short"]))
     assert [row.truncated for row in rows] == [False, True, False]
 
 
 @settings(max_examples=50, deadline=None)
 @given(*[st.lists(st.sampled_from([*ODD, "aspirin", ".", "β"]) | st.text(max_size=6), max_size=6)] * 2)
-def test_no_text_can_pass_for_a_special_token(verifier: Engine, premise: list[str], claim: list[str]):
+def test_no_text_becomes_a_special_token(verifier: Engine, premise: list[str], claim: list[str]):
     for joint in ("", " "):
         ids = encoded(verifier, Pair(joint.join(premise), joint.join(claim))).ids
         assert ids.count(SEP) == 2
@@ -357,26 +355,26 @@ def test_a_separator_in_a_premise_does_not_end_it(verifier: Engine):
     assert encoding.type_ids == [0] * (first + 1) + [1] * (len(encoding.ids) - first - 1)
 
 
-def test_embeddings_have_length_one_whatever_the_text():
+def test_embeddings_of_any_text_have_length_one():
     found = Embedder().embed([*TEXTS, "", "\ud800", LONG])
     assert found.shape == (len(TEXTS) + 3, 384)
     assert found.dtype == np.float32
     assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-4)
 
 
-def test_embeddings_bring_like_texts_together():
+def test_similar_texts_have_similar_embeddings():
     embed = Embedder().embed
     query, near, far = embed(["heart attack", "myocardial infarction", "zebrafish fin regeneration"])
     assert query @ near > query @ far + 0.2
 
 
-def test_no_texts_give_no_embeddings_of_the_right_width():
+def test_no_texts_give_an_empty_array_of_the_right_width():
     found = Embedder().embed([])
     assert found.shape == (0, 384)
     assert found.dtype == np.float32
 
 
-def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch, verifier: Engine):
+def test_exact_products_of_bytes_give_the_same_logits(monkeypatch: pytest.MonkeyPatch, verifier: Engine):
     monkeypatch.setenv("VERICITE_EXACT_BYTES", "1")
     assert needs_exact_products()
     careful = Engine(verifier.folder, exits=True)
@@ -384,7 +382,7 @@ def test_the_way_around_overflowing_bytes_gives_the_same_logits(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("letters", [26, 50, 2000])
-def test_words_of_over_100_letters_are_told_apart(letters: int, verifier: Engine):
+def test_words_of_over_100_letters_are_distinguished(letters: int, verifier: Engine):
     one, other = "gatc" * letters, "ttag" * letters
     first, second = verifier.encoder.encode([one, other])
     assert first.ids != second.ids
@@ -393,7 +391,7 @@ def test_words_of_over_100_letters_are_told_apart(letters: int, verifier: Engine
 
 
 @given(st.text(st.sampled_from("ab1_ \u0301-."), max_size=400))
-def test_no_word_however_long_is_an_unknown_token(text: str):
+def test_no_word_of_any_length_is_an_unknown_token(text: str):
     unknown = ENCODER._special("[UNK]", Path())
     assert unknown not in ENCODER.encode([text * 9])[0].ids
 
@@ -403,7 +401,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("place", ["src", "recipes", "benchmarks"])
 def test_graphs_are_opened_in_one_place(place: str):
-    """A session opened elsewhere computes wrongly on processors without VNNI."""
+    """Sessions opened elsewhere give wrong results on processors without VNNI."""
     opening = [
         str(path.relative_to(ROOT))
         for path in sorted((ROOT / place).rglob("*.py"))
@@ -413,16 +411,16 @@ def test_graphs_are_opened_in_one_place(place: str):
 
 
 @pytest.mark.parametrize(("value", "exact"), [("1", True), ("0", False)])
-def test_the_way_of_byte_products_can_be_chosen(value: str, exact: bool, monkeypatch: pytest.MonkeyPatch):
+def test_exact_products_of_bytes_can_be_chosen(value: str, exact: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERICITE_EXACT_BYTES", value)
     assert needs_exact_products() is exact
 
 
 @pytest.mark.parametrize("bits", [7, 8])
-def test_weights_whose_products_fit_take_the_fast_way_on_every_processor(
+def test_weights_with_7_bits_use_fast_products_on_every_processor(
     bits: int, monkeypatch: pytest.MonkeyPatch, verifier: Engine
 ):
-    """An older processor overflows in the products of activations of 8 bits alone."""
+    """An older processor only overflows in products of 8-bit activations."""
     monkeypatch.setenv("VERICITE_EXACT_BYTES", "1")
     card = verifier.folder.card.model_copy(update={"activation_bits": bits})
     session = Engine(ModelFolder(verifier.folder.path, card))._session

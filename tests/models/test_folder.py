@@ -20,7 +20,7 @@ NEXT_STEP = "einstall the package"
 
 
 def edited(folder: Path, **changes: Any) -> Path:
-    """The folder, its card's values replaced; a value of None takes the field away."""
+    """Return the folder with values of its card replaced; None removes a field."""
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     card.update(changes)
     kept = {name: value for name, value in card.items() if value is not None}
@@ -35,7 +35,7 @@ def replaced(folder: Path, name: str, content: bytes) -> Path:
 
 
 def vouched(folder: Path, name: str, content: bytes) -> Path:
-    """The folder with another file in it, and a card that describes that file."""
+    """Return the folder with another file, and a card that describes it."""
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     files = card["files"] | {name: hashlib.sha256(content).hexdigest()}
     return edited(replaced(folder, name, content), files=files)
@@ -59,12 +59,12 @@ def verifier(copied: Callable[[str], Path]) -> Path:
     return copied(VERIFIER)
 
 
-def test_the_package_ships_the_models_it_names():
+def test_the_package_ships_all_named_models():
     assert SHIPPED == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bundled_model_opens_and_signs_with_its_name_and_hash(name: str):
+def test_a_bundled_models_signature_has_its_name_and_hash(name: str):
     folder = ModelFolder.bundled(name)
     digest = hashlib.sha256((WEIGHTS / name / "model.onnx").read_bytes()).hexdigest()
     assert folder.card.name == name
@@ -82,7 +82,7 @@ def test_a_bundled_card_names_licence_training_sets_and_limits(name: str):
     assert card.base and card.description and 0 < card.trained_tokens <= 512
 
 
-def test_the_verifiers_card_says_what_its_training_data_mean_for_a_user():
+def test_the_verifiers_card_has_the_limits_of_its_training_data():
     card = ModelFolder.bundled(VERIFIER).card
     (told,) = (limit for limit in card.limits if limit.startswith("Licence: "))
     unclear = [
@@ -98,18 +98,18 @@ def test_bundled_weights_are_at_most_32_megabytes(name: str):
     assert (WEIGHTS / name / "model.onnx").stat().st_size <= 32_000_000
 
 
-def test_a_card_is_as_wide_as_its_labels_or_its_dimension():
+def test_a_cards_width_is_its_labels_or_its_dimension():
     assert ModelFolder.bundled(VERIFIER).card.width == 3
     assert ModelFolder.bundled(EMBEDDER).card.width == 384
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copied_folder_opens_and_signs_as_the_original(name: str, copied: Callable[[str], Path]):
+def test_a_copied_folder_has_the_signature_of_the_original(name: str, copied: Callable[[str], Path]):
     assert ModelFolder.open(copied(name)).signature == ModelFolder.bundled(name).signature
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_changed_file_is_refused_with_both_hashes_and_the_way_out(name: str, verifier: Path):
+def test_a_changed_file_is_refused_with_both_hashes_and_a_next_step(name: str, verifier: Path):
     content = (verifier / name).read_bytes()
     changed = bytes([content[0] ^ 1]) + content[1:]
     with pytest.raises(ModelHashError) as caught:
@@ -127,7 +127,7 @@ def test_an_empty_file_or_a_pointer_in_its_place_is_refused(content: bytes, veri
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_named_with_its_folder_and_the_way_out(name: str, verifier: Path):
+def test_a_missing_file_is_named_with_its_folder_and_a_next_step(name: str, verifier: Path):
     (verifier / name).unlink()
     with pytest.raises(ModelMissingError) as caught:
         ModelFolder.open(verifier)
@@ -158,7 +158,7 @@ MALFORMED = [b"", b"{oops", b"[]", b"null", b"\xff\xfe\x00", b"\x00" * 64]
 
 
 @pytest.mark.parametrize("content", MALFORMED)
-def test_a_malformed_card_is_refused_by_its_path(content: bytes, verifier: Path):
+def test_a_malformed_card_is_refused_with_its_path(content: bytes, verifier: Path):
     with pytest.raises(ModelCardError) as caught:
         ModelFolder.open(replaced(verifier, "card.json", content))
     assert "expected a model card" in str(caught.value)
@@ -182,14 +182,12 @@ def test_a_malformed_card_is_refused_by_its_path(content: bytes, verifier: Path)
     ],
     ids=str,
 )
-def test_a_card_that_says_something_else_than_a_card_is_refused_with_the_field(
-    changes: dict[str, Any], words: str, verifier: Path
-):
+def test_a_card_with_a_wrong_field_is_refused_with_the_field(changes: dict[str, Any], words: str, verifier: Path):
     with pytest.raises((ModelCardError, ModelHashError), match=words):
         ModelFolder.open(edited(verifier, **changes))
 
 
-def test_a_card_that_leaves_a_hash_out_is_refused_with_the_files_name(verifier: Path):
+def test_a_card_without_a_hash_is_refused_with_the_files_name(verifier: Path):
     files = dict(ModelFolder.bundled(VERIFIER).card.files)
     del files["tokenizer.json"]
     with pytest.raises(ModelCardError, match=r"expected the sha256 of tokenizer\.json in card\.json; found none"):
@@ -206,7 +204,7 @@ def test_a_card_that_leaves_a_hash_out_is_refused_with_the_files_name(verifier: 
         (EMBEDDER, {"dimension": None}, "the 0 outputs of .* found 384"),
     ],
 )
-def test_a_card_that_promises_another_width_is_refused_before_anything_is_scored(
+def test_a_card_with_another_width_is_refused_before_scoring(
     name: str, changes: dict[str, Any], words: str, copied: Callable[[str], Path]
 ):
     folder = copied(name)
@@ -215,7 +213,7 @@ def test_a_card_that_promises_another_width_is_refused_before_anything_is_scored
     assert str(folder) in str(caught.value)
 
 
-def test_a_card_that_promises_another_width_is_refused_at_every_use(verifier: Path):
+def test_a_card_with_another_width_is_refused_at_every_use(verifier: Path):
     engine = Engine(ModelFolder.open(edited(verifier, labels=["a", "b"])))
     for _ in range(2):
         with pytest.raises(ModelCardError):
@@ -223,13 +221,13 @@ def test_a_card_that_promises_another_width_is_refused_at_every_use(verifier: Pa
 
 
 @pytest.mark.parametrize("name", ["verifier-v999", "", f"../weights/{VERIFIER}", f"{VERIFIER}/", "."])
-def test_an_unknown_bundled_name_is_answered_with_the_names_there_are(name: str):
+def test_an_unknown_bundled_name_is_an_error_with_the_known_names(name: str):
     with pytest.raises(UnknownNameError) as caught:
         ModelFolder.bundled(name)
     assert f"expected a bundled model out of {', '.join(NAMES)}; found {name!r}." in str(caught.value)
 
 
-def test_an_unknown_bundled_name_close_to_a_known_one_is_answered_with_it():
+def test_an_unknown_bundled_name_is_an_error_with_a_similar_name():
     with pytest.raises(UnknownNameError, match=rf"Did you mean '{VERIFIER}'\?"):
         ModelFolder.bundled("verifer-v0")
 
@@ -240,7 +238,7 @@ def test_a_card_cannot_be_changed():
 
 
 @pytest.mark.parametrize("damage", ["no card", "malformed card", "unknown field", "no hash", "other labels"])
-def test_every_refusal_of_a_folder_says_what_to_do_next(damage: str, verifier: Path):
+def test_every_refusal_of_a_folder_has_a_next_step(damage: str, verifier: Path):
     if damage == "no card":
         (verifier / "card.json").unlink()
     elif damage == "malformed card":
@@ -259,18 +257,18 @@ def test_every_refusal_of_a_folder_says_what_to_do_next(damage: str, verifier: P
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_no_model_is_a_model_error_even_if_the_card_vouches_for_it(name: str, verifier: Path):
+def test_a_file_that_is_not_a_model_is_a_model_error_even_with_a_matching_card(name: str, verifier: Path):
     folder = ModelFolder.open(vouched(verifier, name, b"no model"))
     with pytest.raises(ModelError):
         next(Engine(folder).run(["aspirin"]))
 
 
-def test_a_card_that_promises_longer_inputs_than_the_weights_read_is_a_model_error(verifier: Path):
+def test_a_card_with_too_many_tokens_for_the_weights_is_a_model_error(verifier: Path):
     folder = ModelFolder.open(edited(verifier, max_tokens=1024))
     with pytest.raises(ModelError):
         next(Engine(folder).run(["aspirin " * 600]))
 
 
-def test_a_card_with_one_label_for_two_columns_is_refused(verifier: Path):
+def test_a_card_with_a_repeated_label_is_refused(verifier: Path):
     with pytest.raises(ModelCardError):
         ModelFolder.open(edited(verifier, labels=["entails", "entails", "neutral"]))

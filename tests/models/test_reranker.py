@@ -23,7 +23,7 @@ def reranker() -> Reranker:
     return Reranker.shared()
 
 
-def test_a_document_that_answers_comes_before_strangers(reranker: Reranker) -> None:
+def test_a_relevant_document_is_ranked_first(reranker: Reranker) -> None:
     logits = reranker.logits(QUESTION, [*STRANGERS, ANSWER])
     assert logits.shape == (4,)
     assert int(logits.argmax()) == 3
@@ -36,7 +36,7 @@ def test_relevance_is_the_sigmoid_of_the_logits(reranker: Reranker) -> None:
     assert relevance[0] > 0.5 > relevance[1:].max()
 
 
-def test_no_texts_give_no_numbers(reranker: Reranker) -> None:
+def test_no_texts_give_no_scores(reranker: Reranker) -> None:
     assert reranker.logits(QUESTION, []).shape == (0,)
     assert reranker.relevance(QUESTION, []).shape == (0,)
 
@@ -52,7 +52,7 @@ def test_a_logit_does_not_depend_on_the_other_documents(reranker: Reranker) -> N
     assert np.abs(shuffled - together[order]).max() <= 1e-3
 
 
-def test_what_lies_beyond_its_length_changes_nothing(reranker: Reranker) -> None:
+def test_text_beyond_the_limit_changes_nothing(reranker: Reranker) -> None:
     long = f"{ANSWER} " * 40
     first, second = reranker.logits(QUESTION, [long, f"{long} {STRANGERS[0]}"])
     assert first == second
@@ -66,7 +66,7 @@ def test_the_question_is_read_first(reranker: Reranker) -> None:
     assert logit == pytest.approx(float(row.values[0]) / card.temperature + card.offset, abs=1e-4)
 
 
-def test_the_bundled_one_is_loaded_once_and_says_what_it_is(reranker: Reranker) -> None:
+def test_the_bundled_reranker_is_loaded_once_and_has_a_signature(reranker: Reranker) -> None:
     assert Reranker.shared() is reranker
     assert reranker.signature == f"{RERANKER}@{reranker.folder.card.files['model.onnx'][:12]}"
     assert reranker.folder.card.labels == ("relevant",)

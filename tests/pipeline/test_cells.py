@@ -13,7 +13,7 @@ from vericite.pipeline.build import build, fingerprint, open_search
 from vericite.pipeline.plan import Plan, RepairPlan, SearchPlan
 from vericite.pipeline.search import OracleSearch
 from vericite.records import Document, Evidence, Question
-from vericite.retrieve.named import Oracle
+from vericite.retrieve.lookup import Oracle
 
 TEXTS = {
     "1": "Zinc shortened colds by a day.",

@@ -37,7 +37,7 @@ class Fixed:
 
 
 @given(RANKINGS)
-def test_the_worth_of_a_document_is_the_sum_of_its_reciprocal_ranks(rankings: list[list[str]]):
+def test_a_documents_score_is_the_sum_of_its_reciprocal_ranks(rankings: list[list[str]]):
     found = fused([ranking(ids) for ids in rankings], len(IDS))
     for hit in found:
         ranks = [ids.index(hit.document.id) + 1 for ids in rankings if hit.document.id in ids]
@@ -52,7 +52,7 @@ def test_a_ranking_fused_with_itself_keeps_its_order(ids: list[str], k: int):
     assert [hit.document.id for hit in fused([ranking(ids)] * 3, k)] == ids[:k]
 
 
-def test_a_document_keeps_the_scores_of_every_ranking_that_has_it():
+def test_a_document_keeps_the_scores_of_all_its_rankings():
     found = fused([ranking(["a", "b"]), ranking(["b", "c"], "dense")], 3, "rrf-2")
     assert {hit.document.id: set(hit.scores) for hit in found} == {
         "a": {"bm25"},
@@ -63,7 +63,7 @@ def test_a_document_keeps_the_scores_of_every_ranking_that_has_it():
     assert {hit.retriever for hit in found} == {"rrf-2"}
 
 
-def test_each_retriever_is_asked_as_deep_as_the_fusion_goes():
+def test_each_retriever_is_asked_for_the_depth_of_the_fusion():
     one, other = Fixed(["a", "b", "c"], "one"), Fixed(["c", "a"], "other")
     both = Fused([one, other], depth=2)
     assert [hit.document.id for hit in both.retrieve(Question(id="q", text="?"), 1)] == ["a"]

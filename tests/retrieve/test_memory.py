@@ -1,4 +1,4 @@
-"""Retrieval in memory: BM25 by the formula, the fusion, and how well it finds the demo corpus's gold."""
+"""Retrieval in memory: BM25's formula, the fusion, and recall of gold documents on the demo corpus."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_the_gold_documents_are_among_the_first_five(found: list[tuple[Question,
     assert at[10] >= at[5] >= at[3] >= at[1]
 
 
-def test_the_first_gold_document_is_nearly_always_the_first_of_all(found: list[tuple[Question, list[str]]]):
+def test_the_first_document_is_nearly_always_a_gold_document(found: list[tuple[Question, list[str]]]):
     ranks = [
         next((rank for rank, id in enumerate(ids, start=1) if id in question.gold_documents), math.inf)
         for question, ids in found
@@ -76,18 +76,18 @@ def test_bm25_scores_by_its_formula():
     ] == pytest.approx(0.470004 * 0.625 + 0.980829 / 2.2, rel=1e-5)
 
 
-def test_bm25_gives_nothing_to_a_text_that_shares_no_term():
+def test_bm25_scores_0_without_a_common_term():
     assert list(BM25(["aspirin fever", "vitamin"]).scores("tungsten boiling")) == [0.0, 0.0]
     assert list(BM25(["aspirin fever", "vitamin"]).scores("what is the")) == [0.0, 0.0]
     assert list(BM25(["aspirin fever", "vitamin"]).scores("")) == [0.0, 0.0]
 
 
-def test_bm25_of_no_texts_or_empty_ones_has_nothing_to_find():
+def test_bm25_finds_nothing_in_no_or_empty_texts():
     assert list(BM25([]).scores("aspirin")) == []
     assert list(BM25(["", "  "]).scores("aspirin")) == [0.0, 0.0]
 
 
-def test_a_term_asked_for_twice_counts_once():
+def test_a_repeated_term_counts_once():
     index = BM25(["aspirin fever", "vitamin"])
     assert list(index.scores("aspirin aspirin")) == list(index.scores("aspirin"))
 
@@ -111,7 +111,7 @@ WORDS = st.lists(st.sampled_from("aspirin stroke fever bone vitamin rate".split(
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6), WORDS)
-def test_bm25_scores_are_positive_just_where_a_term_is_shared(texts: list[str], query: str):
+def test_bm25_scores_are_positive_exactly_with_a_common_term(texts: list[str], query: str):
     scores = BM25(texts).scores(query)
     shared = [bool(set(terms(text)) & set(terms(query))) for text in texts]
     assert [bool(score > 0) for score in scores] == shared
@@ -136,7 +136,7 @@ def test_the_best_by_words_and_by_meaning_comes_first(embedder: Embedder):
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_a_document_without_a_shared_term_is_ranked_by_its_meaning_alone(embedder: Embedder):
+def test_a_document_without_a_common_term_is_ranked_by_meaning_only(embedder: Embedder):
     corpus = documents("Cheese is made from milk.", "Antipyretic drugs cool a feverish child.")
     hits = MemoryRetriever(corpus, embedder).retrieve(ask("paracetamol versus high temperature"), 2)
     assert ids(hits) == ["d1", "d0"]
@@ -144,18 +144,18 @@ def test_a_document_without_a_shared_term_is_ranked_by_its_meaning_alone(embedde
     assert [hit.score for hit in hits] == pytest.approx([1 / (RRF + 1), 1 / (RRF + 2)])
 
 
-def test_at_most_k_documents_come_back(demo: MemoryRetriever):
+def test_at_most_k_documents_are_returned(demo: MemoryRetriever):
     question = demo_questions()[0]
     assert [len(demo.retrieve(question, k)) for k in (0, 1, 7, 150, 500)] == [0, 1, 7, 150, 150]
     assert ids(demo.retrieve(question, 500))[:7] == ids(demo.retrieve(question, 7))
     assert len(set(ids(demo.retrieve(question, 500)))) == 150
 
 
-def test_an_empty_corpus_has_nothing_to_find(embedder: Embedder):
+def test_nothing_is_found_in_an_empty_corpus(embedder: Embedder):
     assert MemoryRetriever([], embedder).retrieve(ask("aspirin"), 5) == ()
 
 
-def test_documents_that_are_alike_keep_their_order(embedder: Embedder):
+def test_identical_documents_keep_their_order(embedder: Embedder):
     corpus = documents(*["Aspirin lowers fever."] * 4)
     hits = MemoryRetriever(corpus, embedder).retrieve(ask("aspirin fever"), 4)
     assert ids(hits) == ["d0", "d1", "d2", "d3"]
@@ -170,12 +170,12 @@ def test_the_title_is_searched_too(embedder: Embedder):
 
 
 def test_a_wrong_number_of_vectors_is_refused(embedder: Embedder):
-    with pytest.raises(ValueError, match="expected 2 vectors, one a document; found 3"):
+    with pytest.raises(ValueError, match="expected 2 vectors, one for each document; found 3"):
         MemoryRetriever(documents("a", "b"), embedder, np.zeros((3, 384), dtype=np.float32))
 
 
 @pytest.mark.parametrize("share", ["every fifth document", pytest.param("all", marks=pytest.mark.slow)])
-def test_the_shipped_vectors_are_the_embedders_own(embedder: Embedder, share: str):
+def test_the_shipped_vectors_are_from_the_shipped_embedder(embedder: Embedder, share: str):
     shipped = demo_vectors()
     assert shipped.dtype == np.float32
     assert shipped.shape == (150, 384)

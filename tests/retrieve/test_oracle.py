@@ -10,7 +10,7 @@ from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.corpus.sources.entry import pmid_of
 from vericite.errors import EntrezError, InputError
 from vericite.records import Document, Question
-from vericite.retrieve.named import Oracle
+from vericite.retrieve.lookup import Oracle
 from vericite.retrieve.retriever import Retriever
 
 OWN = [
@@ -42,26 +42,26 @@ def ids(oracle: Oracle, asked: Question, k: int = 10) -> list[str]:
     return [evidence.document.id for evidence in oracle.retrieve(asked, k)]
 
 
-def test_gold_documents_come_in_their_order_as_evidence(entrez: Entrez):
+def test_gold_documents_are_returned_in_order_as_evidence(entrez: Entrez):
     oracle: Retriever = Oracle(entrez)
     first, second = oracle.retrieve(question("22", "21"), 10)
     assert (first.document.title, first.rank, first.score, first.retriever) == ("Two.", 1, 1.0, "oracle")
     assert (second.document.id, second.rank, second.score) == ("21", 2, 0.5)
 
 
-def test_no_more_come_than_are_asked_for(entrez: Entrez):
+def test_at_most_k_documents_are_returned(entrez: Entrez):
     assert ids(Oracle(entrez), question("22", "21", "31"), 2) == ["22", "21"]
     assert ids(Oracle(entrez), question("22"), 0) == []
 
 
-def test_documents_that_were_given_are_not_fetched(server: EntrezServer, entrez: Entrez):
+def test_given_documents_are_not_fetched(server: EntrezServer, entrez: Entrez):
     oracle = Oracle(entrez, OWN)
     assert ids(oracle, question("demo:1", "31", "21")) == ["demo:1", "a", "21"]
     assert [arrival.ids for arrival in server.arrivals] == [["21"]]
     assert oracle.signature.startswith("oracle(2@") and ", entrez(" in oracle.signature
 
 
-def test_without_a_client_the_documents_are_all_there_is(server: EntrezServer):
+def test_without_a_client_only_given_documents_are_used(server: EntrezServer):
     oracle = Oracle(documents=iter(OWN))
     assert ids(oracle, question("demo:1", "21")) == ["demo:1"]
     assert oracle.missing == {"q7": {"21": "it is not among the documents given"}}
@@ -69,7 +69,7 @@ def test_without_a_client_the_documents_are_all_there_is(server: EntrezServer):
     assert not server.arrivals
 
 
-def test_a_document_given_under_its_id_goes_before_one_with_that_pmid():
+def test_an_id_has_priority_over_a_pmid():
     documents = [
         Document.from_text("x", "By PMID.").model_copy(update={"pmid": "7"}),
         Document.from_text("7", "By id."),
@@ -78,7 +78,7 @@ def test_a_document_given_under_its_id_goes_before_one_with_that_pmid():
         assert ids(Oracle(documents=given), question("7")) == ["7"]
 
 
-def test_what_is_missing_is_told_and_the_rest_moves_up(entrez: Entrez, caplog: pytest.LogCaptureFixture):
+def test_missing_documents_are_reported_and_the_rest_moves_up(entrez: Entrez, caplog: pytest.LogCaptureFixture):
     oracle = Oracle(entrez)
     asked = question("999999", "22", "no pmid", "21")
     assert ids(oracle, asked, 2) == ["22", "21"]
@@ -88,7 +88,7 @@ def test_what_is_missing_is_told_and_the_rest_moves_up(entrez: Entrez, caplog: p
     assert "999999" in caplog.text
 
 
-def test_what_is_no_longer_missing_is_no_longer_told(server: EntrezServer, entrez: Entrez):
+def test_documents_found_later_are_no_longer_reported_missing(server: EntrezServer, entrez: Entrez):
     oracle = Oracle(entrez)
     oracle.retrieve(question("21", "41"), 2)
     assert "q7" in oracle.missing
@@ -97,7 +97,7 @@ def test_what_is_no_longer_missing_is_no_longer_told(server: EntrezServer, entre
     assert oracle.missing == {}
 
 
-def test_where_all_are_missing_there_is_an_error_and_no_empty_evidence(entrez: Entrez):
+def test_an_error_is_raised_when_all_gold_documents_are_missing(entrez: Entrez):
     oracle = Oracle(entrez)
     with pytest.raises(InputError, match=r"gold documents for question 'q7'; found none: 999998: PubMed has no such"):
         oracle.retrieve(question("999998", "999999"), 3)
@@ -109,7 +109,7 @@ def test_a_question_without_gold_documents_is_refused(entrez: Entrez):
         Oracle(entrez).retrieve(question(), 3)
 
 
-def test_a_service_that_fails_is_an_error_and_nothing_missing(server: EntrezServer, entrez: Entrez):
+def test_a_failing_service_is_an_error_and_reports_nothing_missing(server: EntrezServer, entrez: Entrez):
     server.script([page(502)] * 2)
     oracle = Oracle(entrez)
     with pytest.raises(EntrezError):
@@ -117,7 +117,7 @@ def test_a_service_that_fails_is_an_error_and_nothing_missing(server: EntrezServ
     assert oracle.missing == {}
 
 
-def test_two_names_of_one_document_are_one_document(entrez: Entrez):
+def test_two_names_of_a_document_give_it_once(entrez: Entrez):
     assert ids(Oracle(entrez), question("21", "https://pubmed.ncbi.nlm.nih.gov/21/", "PMID: 21", "22")) == ["21", "22"]
 
 
@@ -138,5 +138,5 @@ def test_two_names_of_one_document_are_one_document(entrez: Entrez):
         ("", None),
     ],
 )
-def test_a_pmid_is_found_in_all_its_spellings(reference: str, pmid: str | None):
+def test_a_pmid_is_recognized_in_every_spelling(reference: str, pmid: str | None):
     assert pmid_of(reference) == pmid

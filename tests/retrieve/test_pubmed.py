@@ -115,16 +115,16 @@ def test_the_three_searches_of_a_question(text: str, tiab: str, atm: str, raw: s
         ("Will?", "will"),
     ],
 )
-def test_of_an_opening_the_leading_interrogative_alone_is_dropped(text: str, asked: str):
+def test_only_the_leading_interrogative_is_dropped(text: str, asked: str):
     assert dict(searches(text))["atm"] == f"({asked}) AND hasabstract"
 
 
-def test_a_retriever_is_one(entrez: Entrez):
+def test_pubmed_is_a_retriever(entrez: Entrez):
     retriever: Retriever = PubMedRetriever(entrez)
     assert retriever.signature.startswith("pubmed(tiab>atm>raw, candidates=200, entrez(http://127.0.0.1")
 
 
-def test_the_first_search_is_enough_where_it_finds_enough(server: EntrezServer, entrez: Entrez):
+def test_later_searches_are_skipped_when_the_first_suffices(server: EntrezServer, entrez: Entrez):
     found = PubMedRetriever(entrez).retrieve(question("What does melatonin do for jet lag?"), 2)
     assert told(found) == [("11", "pubmed(tiab)"), ("12", "pubmed(tiab)")]
     assert server.queries == ["melatonin[tiab] AND jet[tiab] AND lag[tiab] AND hasabstract"]
@@ -132,7 +132,7 @@ def test_the_first_search_is_enough_where_it_finds_enough(server: EntrezServer, 
     assert server.arrivals[0].fields["sort"] == "relevance"
 
 
-def test_each_wider_search_fills_up_behind_the_one_before(server: EntrezServer, entrez: Entrez):
+def test_wider_searches_add_results_after_earlier_ones(server: EntrezServer, entrez: Entrez):
     server.articles = [*ARTICLES, Article("16", "A question.", "Jet, lag.", keywords=("melatonin", "to"))]
     found = PubMedRetriever(entrez).retrieve(question("What is melatonin to jet lag?"), 9)
     assert told(found) == [
@@ -156,22 +156,20 @@ def test_the_rank_in_its_own_search_is_kept(entrez: Entrez):
 
 
 def test_the_raw_question_is_the_last_resort(server: EntrezServer, entrez: Entrez):
-    # It has an abstract that PubMed's own filter does not know of: the words alone find it.
+    # PubMed's filter does not know that it has an abstract, so only the raw question finds it.
     server.filtered = {"11"}
     found = PubMedRetriever(entrez).retrieve(question("What is melatonin to jet lag?"), 9)
     assert told(found) == [("12", "pubmed(tiab)"), ("13", "pubmed(atm)"), ("11", "pubmed(raw)")]
 
 
-def test_term_mapping_finds_what_the_words_alone_do_not(server: EntrezServer, entrez: Entrez):
+def test_term_mapping_finds_what_the_words_do_not(server: EntrezServer, entrez: Entrez):
     server.synonyms = {"sodium": ("salt",)}
     found = PubMedRetriever(entrez).retrieve(question("Is sodium about pressure?"), 1)
     assert told(found) == [("15", "pubmed(atm)")]
 
 
 @pytest.mark.parametrize("lacking", [{"abstract": ""}, {"title": ""}, {"journal": ""}, {"year": ""}, {"authors": ()}])
-def test_an_article_that_is_not_complete_is_passed_over(
-    server: EntrezServer, entrez: Entrez, lacking: dict[str, object]
-):
+def test_an_incomplete_article_is_skipped(server: EntrezServer, entrez: Entrez, lacking: dict[str, object]):
     server.articles = [
         replace(JET_LAG, **lacking, keywords=("melatonin", "jet", "lag")),
         Article("12", "Jet lag.", "Melatonin and jet lag."),
@@ -182,7 +180,7 @@ def test_an_article_that_is_not_complete_is_passed_over(
     assert found[0].rank == 1
 
 
-def test_a_retracted_article_takes_no_place_from_one_that_is_evidence(server: EntrezServer, entrez: Entrez):
+def test_a_retracted_article_takes_no_place(server: EntrezServer, entrez: Entrez):
     server.articles = [replace(JET_LAG, retracted=True), *ARTICLES[1:]]
     found = PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 2)
     assert told(found) == [("12", "pubmed(tiab)"), ("13", "pubmed(atm)")]
@@ -191,7 +189,7 @@ def test_a_retracted_article_takes_no_place_from_one_that_is_evidence(server: En
     assert not is_complete(retracted)
 
 
-def test_no_article_comes_twice_and_none_is_fetched_twice(server: EntrezServer, entrez: Entrez):
+def test_no_article_is_returned_or_fetched_twice(server: EntrezServer, entrez: Entrez):
     found = PubMedRetriever(entrez).retrieve(question("melatonin jet lag"), 50)
     ids = [evidence.document.id for evidence in found]
     assert len(set(ids)) == len(ids) == 3
@@ -199,7 +197,7 @@ def test_no_article_comes_twice_and_none_is_fetched_twice(server: EntrezServer, 
     assert len(set(asked)) == len(asked)
 
 
-def test_more_records_are_fetched_only_as_they_are_needed(server: EntrezServer, entrez: Entrez):
+def test_more_records_are_fetched_only_when_needed(server: EntrezServer, entrez: Entrez):
     server.articles = [
         Article(str(number), "Salt.", "Salt." if number <= 250 else "", authors=("Doe",) if number > 30 else ())
         for number in range(1, 300)
@@ -210,7 +208,7 @@ def test_more_records_are_fetched_only_as_they_are_needed(server: EntrezServer, 
     assert [len(arrival.ids) for arrival in server.arrivals if arrival.tool == "efetch"] == [20, 20]
 
 
-def test_only_so_many_candidates_are_looked_at(server: EntrezServer, entrez: Entrez):
+def test_the_number_of_candidates_is_limited(server: EntrezServer, entrez: Entrez):
     server.articles = [
         Article(str(number), "Salt.", "Salt.", authors=("Doe",) if number > 3 else ()) for number in range(1, 9)
     ]
@@ -218,7 +216,7 @@ def test_only_so_many_candidates_are_looked_at(server: EntrezServer, entrez: Ent
     assert [evidence.document.id for evidence in found] == ["4"]
 
 
-def test_a_record_that_pubmed_withholds_is_passed_over_with_a_warning(
+def test_a_withheld_record_is_skipped_with_a_warning(
     server: EntrezServer, entrez: Entrez, caplog: pytest.LogCaptureFixture
 ):
     server.withheld.add("11")
@@ -226,17 +224,17 @@ def test_a_record_that_pubmed_withholds_is_passed_over_with_a_warning(
     assert "left out PMID 11" in caplog.text
 
 
-def test_nothing_found_is_nothing_and_no_error(entrez: Entrez):
+def test_finding_nothing_is_not_an_error(entrez: Entrez):
     assert PubMedRetriever(entrez).retrieve(question("zyxwv"), 3) == ()
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_asked_for_none_it_asks_nothing(server: EntrezServer, entrez: Entrez, k: int):
+def test_a_k_of_0_asks_nothing(server: EntrezServer, entrez: Entrez, k: int):
     assert PubMedRetriever(entrez).retrieve(question("melatonin"), k) == ()
     assert not server.arrivals
 
 
-def test_a_failure_is_an_error_and_no_empty_evidence(server: EntrezServer, entrez: Entrez):
+def test_a_failure_is_an_error_not_empty_evidence(server: EntrezServer, entrez: Entrez):
     server.script([page(502)] * 3)
     with pytest.raises(EntrezError):
         PubMedRetriever(entrez).retrieve(question("melatonin"), 3)
@@ -260,7 +258,7 @@ def test_a_question_without_a_word_to_look_up_is_refused_before_pubmed_is_asked(
         "melatonin' \" jet \\ lag %5B &db=pmc",
     ],
 )
-def test_syntax_in_a_question_is_not_pubmeds(server: EntrezServer, entrez: Entrez, text: str):
+def test_syntax_in_a_question_is_not_sent_as_syntax(server: EntrezServer, entrez: Entrez, text: str):
     PubMedRetriever(entrez).retrieve(question(text), 99)
     for query in server.queries:
         bare = query.replace("[tiab]", "").replace(" AND ", " ")
@@ -280,7 +278,7 @@ def test_any_text_gives_searches_or_a_clear_error(text: str):
     assert raw.strip()
 
 
-def test_the_papers_cleaning_leaves_out_the_interrogative_alone():
+def test_the_papers_cleaning_only_removes_the_interrogative():
     asked = "What is the role of AND gates in jet lag?"
     assert searches(asked, "interrogative")[0] == (
         "tiab",
@@ -297,7 +295,7 @@ def test_the_cleaning_is_part_of_the_signature(entrez: Entrez):
     assert "cleaning" not in PubMedRetriever(entrez).signature
 
 
-def test_a_question_of_ten_thousand_characters_is_cut_with_the_reason(
+def test_a_very_long_question_is_cut_with_a_warning(
     server: EntrezServer, entrez: Entrez, caplog: pytest.LogCaptureFixture
 ):
     text = " ".join(f"word{number}" for number in range(1_300))
@@ -313,7 +311,7 @@ def test_a_usual_question_is_not_cut(caplog: pytest.LogCaptureFixture):
     assert not caplog.text
 
 
-def test_offline_a_question_that_was_asked_before_is_answered(server: EntrezServer, monkeypatch, tmp_path):
+def test_a_question_asked_before_is_answered_offline(server: EntrezServer, monkeypatch, tmp_path):
     settings = replace(settings_of(server), cache=tmp_path)
     with Entrez(settings) as client:
         found = PubMedRetriever(client).retrieve(question("melatonin jet lag"), 3)
@@ -324,6 +322,6 @@ def test_offline_a_question_that_was_asked_before_is_answered(server: EntrezServ
             PubMedRetriever(client).retrieve(question("salt"), 3)
 
 
-def test_candidates_of_none_are_refused(entrez: Entrez):
+def test_zero_candidates_are_refused(entrez: Entrez):
     with pytest.raises(InputError, match="expected candidates of at least 1"):
         PubMedRetriever(entrez, candidates=0)

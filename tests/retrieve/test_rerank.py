@@ -14,7 +14,7 @@ from vericite.retrieve.rerank import Rerank
 
 
 class Lengths:
-    """Finds a text the more relevant the longer it is."""
+    """Longer texts are more relevant."""
 
     signature = "lengths"
 
@@ -36,7 +36,7 @@ def evidence(*texts: str) -> tuple[Evidence, ...]:
 
 
 @given(st.lists(st.text("ab ", max_size=20), max_size=12), st.integers(1, 15), st.sampled_from([0.0, 2.0]))
-def test_the_candidates_are_put_in_order_and_the_rest_keep_theirs(texts: list[str], candidates: int, prior: float):
+def test_candidates_are_reordered_and_the_rest_keep_their_order(texts: list[str], candidates: int, prior: float):
     found = evidence(*texts)
     again = Rerank(Lengths(), candidates, prior)("q", found)
     assert [hit.rank for hit in again] == list(range(1, len(found) + 1))
@@ -47,19 +47,19 @@ def test_the_candidates_are_put_in_order_and_the_rest_keep_theirs(texts: list[st
     assert all("rerank" not in hit.scores for hit in again[candidates:])
 
 
-def test_equal_scores_leave_the_order_as_it_was():
+def test_equal_scores_keep_the_order():
     again = Rerank(Lengths(), prior=0)("q", evidence("aa", "bb", "ccc", "dd"))
     assert [hit.document.id for hit in again] == ["d3", "d1", "d2", "d4"]
 
 
-def test_the_scores_and_the_way_before_are_kept():
+def test_previous_scores_and_retriever_are_kept():
     hit = Rerank(Lengths())("q", evidence("aa"))[0]
     assert hit.scores == {"bm25": 9.0, "rerank": pytest.approx(0.02)}
     assert hit.retriever == "bm25, reranked"
     assert hit.score == pytest.approx(np.log(0.02 / 0.98), rel=1e-5)
 
 
-def test_the_rank_before_counts_as_much_as_is_said():
+def test_the_previous_rank_counts_by_its_weight():
     found = evidence("a" * 50, "a" * 60, "a" * 99)
     assert [hit.document.id for hit in Rerank(Lengths(), prior=0)("q", found)] == ["d3", "d2", "d1"]
     assert [hit.document.id for hit in Rerank(Lengths(), prior=2)("q", found)] == ["d3", "d1", "d2"]
@@ -67,7 +67,7 @@ def test_the_rank_before_counts_as_much_as_is_said():
 
 
 @pytest.mark.parametrize("prior", [-1.0, float("nan"), float("inf")])
-def test_a_prior_that_is_none_is_an_error(prior: float):
+def test_an_invalid_prior_is_an_error(prior: float):
     with pytest.raises(InputError, match="prior of 0 or more"):
         Rerank(Lengths(), prior=prior)
 

@@ -79,14 +79,14 @@ def test_a_model_gives_one_query(server: ScriptedServer, rewriter: Make):
 
 
 @pytest.mark.parametrize("same", ["Does aspirin help?", "help aspirin", "ASPIRIN: helps"])
-def test_the_questions_own_words_are_no_others(server: ScriptedServer, rewriter: Make, same: str):
+def test_the_questions_own_words_are_not_a_rewrite(server: ScriptedServer, rewriter: Make, same: str):
     server.default = reply(said(same))
     made = rewriter()
     assert made.rewrite("Does aspirin help?", []) is None
     assert made.failures == {}
 
 
-def test_fewer_words_are_other_words(server: ScriptedServer, rewriter: Make):
+def test_fewer_words_are_a_rewrite(server: ScriptedServer, rewriter: Make):
     server.default = reply(said("aspirin"))
     assert rewriter().rewrite("Does aspirin help?", []) == "aspirin"
 
@@ -113,16 +113,14 @@ def test_a_reply_is_repaired_once(server: ScriptedServer, rewriter: Make):
 
 
 @pytest.mark.parametrize("broken", [status(500), page()])
-def test_a_service_that_fails_for_one_question_costs_its_other_words(
-    server: ScriptedServer, rewriter: Make, broken: Behaviour
-):
+def test_a_failure_for_one_question_only_costs_its_rewrite(server: ScriptedServer, rewriter: Make, broken: Behaviour):
     server.default = broken
     made = rewriter(attempts=1)
     assert made.rewrite("Does aspirin help?", []) is None
     assert list(made.failures) == ["Does aspirin help?"]
 
 
-def test_a_service_that_fails_for_every_question_alike_is_an_error(server: ScriptedServer, rewriter: Make):
+def test_a_service_that_fails_for_every_question_is_an_error(server: ScriptedServer, rewriter: Make):
     server.default = status(401)
     with pytest.raises(LLMAccessError):
         rewriter().rewrite("Does aspirin help?", [])
@@ -151,7 +149,7 @@ def test_the_evidence_shown_is_bounded(server: ScriptedServer, rewriter: Make):
     assert "<document>" not in server.questions[-1]
 
 
-def test_the_signature_knows_the_prompt_what_is_shown_and_the_model(server: ScriptedServer, rewriter: Make):
+def test_the_signature_depends_on_prompt_shown_evidence_and_model(server: ScriptedServer, rewriter: Make):
     made = rewriter()
     assert made.signature.startswith("rewrite.v1@")
     assert made.llm.signature in made.signature
@@ -159,6 +157,6 @@ def test_the_signature_knows_the_prompt_what_is_shown_and_the_model(server: Scri
 
 
 @pytest.mark.parametrize("wrong", [{"documents": -1}, {"characters": 0}])
-def test_bounds_that_cannot_be_are_refused(rewriter: Make, wrong: dict[str, int]):
+def test_invalid_bounds_are_refused(rewriter: Make, wrong: dict[str, int]):
     with pytest.raises(InputError, match="Correct them"):
         rewriter(**wrong)

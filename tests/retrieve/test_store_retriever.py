@@ -43,7 +43,7 @@ def found(retriever: StoreRetriever, k: int = 5) -> list[str]:
     return [hit.document.id for hit in retriever.retrieve(ZINC, k)]
 
 
-def test_retracted_documents_are_found_and_say_so_unless_filtered_out(words: Store):
+def test_retracted_documents_are_found_and_marked_unless_filtered_out(words: Store):
     hits = StoreRetriever(words).retrieve(ZINC, 5)
     assert {hit.document.id: hit.document.retracted for hit in hits} == {"good": False, "withdrawn": True}
     assert found(StoreRetriever(words, Filters(retracted=False))) == ["good"]
@@ -67,20 +67,20 @@ def test_a_store_with_vectors_is_searched_by_both(vectors: Store):
     assert set(hits["near"].scores) == {"dense"}
 
 
-def test_meaning_alone_finds_what_shares_no_word(vectors: Store):
+def test_ranking_by_meaning_finds_documents_without_a_common_word(vectors: Store):
     assert found(StoreRetriever(vectors, by="dense"), 3)[-1] == "near"
 
 
-def test_the_filters_hold_for_vectors_too(vectors: Store):
+def test_filters_also_apply_to_vectors(vectors: Store):
     only = Filters(retracted=False)
     assert "withdrawn" not in found(StoreRetriever(vectors, only, "dense"))
     assert "withdrawn" not in found(StoreRetriever(vectors, only, "hybrid"))
 
 
 @pytest.mark.parametrize("by", ["dense", "hybrid"])
-def test_vectors_that_are_not_there_are_an_error_with_the_way_out(words: Store, by):
+def test_missing_vectors_are_an_error_with_a_next_step(words: Store, by):
     with pytest.raises(
-        InputError, match=r"found none\. Build it again in another place with --vectors, or rank by bm25"
+        InputError, match=r"found none\. Build the store again in another place with --vectors, or rank by bm25"
     ):
         StoreRetriever(words, by=by)
 
@@ -92,7 +92,7 @@ class Other:
         return np.ones((len(list(texts)), 384), dtype=np.float32)
 
 
-def test_late_ranks_what_words_find_as_a_store_with_vectors_would(words: Store, vectors: Store, tmp_path: Path):
+def test_late_ranks_results_of_words_like_a_store_with_vectors(words: Store, vectors: Store, tmp_path: Path):
     late = LateRetriever(StoreRetriever(words), Embedder.shared(), file=tmp_path / "vectors.sqlite")
     hits = late.retrieve(ZINC, 5)
     assert {hit.document.id for hit in hits} == set(found(StoreRetriever(words)))
@@ -107,7 +107,7 @@ def test_late_ranks_what_words_find_as_a_store_with_vectors_would(words: Store, 
     assert late.signature.startswith("late@100(dense(") and words.signature in late.signature
 
 
-def test_late_embeds_as_many_as_it_says_and_leaves_the_rest_behind_them(words: Store):
+def test_late_embeds_its_depth_and_keeps_the_rest_after_them(words: Store):
     every = StoreRetriever(words).retrieve(ZINC, 5)
     hits = LateRetriever(StoreRetriever(words), Embedder.shared(), depth=1).retrieve(ZINC, 5)
     assert [hit.document.id for hit in hits] == [hit.document.id for hit in every]
@@ -115,7 +115,7 @@ def test_late_embeds_as_many_as_it_says_and_leaves_the_rest_behind_them(words: S
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
 
 
-def test_late_embeds_no_document_twice(words: Store, tmp_path: Path):
+def test_late_never_embeds_a_document_twice(words: Store, tmp_path: Path):
     counting = Counting()
     late = LateRetriever(StoreRetriever(words), counting, file=tmp_path / "vectors.sqlite")
     assert late.retrieve(ZINC, 5) == late.retrieve(ZINC, 5)
@@ -136,12 +136,14 @@ class Counting:
 def test_vectors_of_another_embedder_are_not_mixed_with_its_own(vectors: Store, caplog: pytest.LogCaptureFixture):
     assert StoreRetriever(vectors, embedder=Other()).by == "bm25"
     assert "found those of embedder-" in caplog.text
-    assert "by their words alone. Build it again in another place with --vectors." in caplog.text
-    with pytest.raises(InputError, match=r"found those of embedder.*Build it again in another place with --vectors"):
+    assert "by words only. Build the store again in another place with --vectors." in caplog.text
+    with pytest.raises(
+        InputError, match=r"found those of embedder.*Build the store again in another place with --vectors"
+    ):
         StoreRetriever(vectors, by="dense", embedder=Other())
 
 
-def test_a_question_is_embedded_in_the_way_of_its_embedder_for_questions(vectors: Store):
+def test_a_question_is_embedded_by_the_embedders_method_for_questions(vectors: Store):
     class Asks(Embedder):
         def embed_query(self, text: str) -> NDArray[np.float32]:
             return self.embed(["Knees are replaced by surgeons."])[0]
@@ -150,13 +152,13 @@ def test_a_question_is_embedded_in_the_way_of_its_embedder_for_questions(vectors
     assert found(StoreRetriever(vectors, by="dense", embedder=Asks()), 1) == ["far"]
 
 
-def test_words_alone_are_ranked_without_a_warning(words: Store, vectors: Store, caplog: pytest.LogCaptureFixture):
+def test_ranking_by_words_gives_no_warning(words: Store, vectors: Store, caplog: pytest.LogCaptureFixture):
     assert StoreRetriever(words, embedder=Other()).by == "bm25"
     assert StoreRetriever(vectors, by="bm25", embedder=Other()).by == "bm25"
     assert not caplog.text
 
 
-def test_the_signature_says_what_ranked_and_over_which_documents(words: Store, vectors: Store):
+def test_the_signature_has_the_ranking_and_the_documents(words: Store, vectors: Store):
     assert StoreRetriever(words).signature == f"store-bm25(all) over {words.signature}"
     by = Embedder.shared().signature
     assert StoreRetriever(vectors, Filters(year_from=2000)).signature == (
@@ -164,7 +166,7 @@ def test_the_signature_says_what_ranked_and_over_which_documents(words: Store, v
     )
 
 
-def test_a_store_has_the_signature_of_another_built_alike_until_it_is_written_to(tmp_path: Path):
+def test_identical_stores_share_a_signature_until_one_is_written_to(tmp_path: Path):
     parts = [Source("a", "1", lambda: iter(demo_documents()[:20]))]
     for name in ("one", "other"):
         build_store(tmp_path / name, parts)

@@ -41,7 +41,7 @@ def test_the_words_of_a_question(text: str, words: set[str]):
         (["lower risk", "stroke in adults", "of aspirin"], 1.0),
     ],
 )
-def test_coverage_is_the_share_of_its_words_in_the_evidence_as_a_whole(texts: list[str], share: float):
+def test_coverage_is_the_share_of_words_in_all_evidence(texts: list[str], share: float):
     assert coverage(QUESTION, texts) == pytest.approx(share)
 
 
@@ -62,7 +62,7 @@ def test_relevance_is_the_mean_of_the_best_scores(scores: list[float], best: int
 
 
 @pytest.mark.parametrize("scores", [[0.5, 1.01], [-0.1], [math.nan], [math.inf], [0.2, 12.3]])
-def test_scores_that_are_none_from_0_to_1_are_refused(scores: list[float]):
+def test_scores_outside_0_to_1_are_refused(scores: list[float]):
     with pytest.raises(InputError, match="scores from 0 to 1"):
         Trigger().reasons(QUESTION, ["aspirin"], scores)
 
@@ -81,7 +81,7 @@ def test_either_threshold_fires_with_its_reason():
 @pytest.mark.parametrize("evidence", [[], [""], [" ", "\n"]])
 @pytest.mark.parametrize("trigger", [Trigger(), Trigger(0, 0)])
 @pytest.mark.parametrize("question", [QUESTION, "What of it?"])
-def test_no_evidence_fires_always(evidence: list[str], trigger: Trigger, question: str):
+def test_no_evidence_always_fires(evidence: list[str], trigger: Trigger, question: str):
     assert trigger.reasons(question, evidence, [0.9] * len(evidence)) == (0.0, None, ("no evidence",))
 
 
@@ -107,12 +107,12 @@ def test_a_lower_threshold_never_fires_more(one: float, other: float, scores: li
         ("best", lambda: Trigger(best=0)),
     ],
 )
-def test_a_trigger_that_cannot_be_is_refused(name: str, wrong: Callable[[], Trigger]):
+def test_invalid_triggers_are_refused(name: str, wrong: Callable[[], Trigger]):
     with pytest.raises(InputError, match=f"expected a trigger's {name}"):
         wrong()
 
 
-def test_the_signature_tells_triggers_apart():
+def test_different_triggers_have_different_signatures():
     triggers = [Trigger(), Trigger(0.2), Trigger(relevance=0.2), Trigger(best=3)]
     assert len({trigger.signature for trigger in triggers}) == 4
     assert Trigger().signature == "trigger.v1(coverage=0.3, relevance=0.5, best=5)"

@@ -1,4 +1,4 @@
-"""Vectors of documents are made once, whatever else is in the file."""
+"""Vectors of documents are computed once, in any file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def documents(numbers: range) -> list[Document]:
     return [Document.from_text(str(n), f"Text {n * 7}.", f"Title {n}") for n in numbers]
 
 
-def test_what_was_embedded_before_is_taken_from_disk(tmp_path: Path):
+def test_earlier_vectors_are_read_from_disk(tmp_path: Path):
     file, embedder = tmp_path / "vectors.sqlite", Counting()
     first = vectors_of(documents(range(250)), embedder, file)
     steps: list[tuple[int, int]] = []
@@ -41,7 +41,7 @@ def test_what_was_embedded_before_is_taken_from_disk(tmp_path: Path):
     assert np.array_equal(again, vectors_of(documents(range(260)), Counting(), None))
 
 
-def test_another_embedder_a_changed_text_or_title_is_embedded_anew(tmp_path: Path):
+def test_another_embedder_text_or_title_is_embedded_again(tmp_path: Path):
     file, embedder = tmp_path / "vectors.sqlite", Counting()
     (one,) = documents(range(1))
     vectors_of([one], embedder, file)
@@ -52,7 +52,7 @@ def test_another_embedder_a_changed_text_or_title_is_embedded_anew(tmp_path: Pat
     assert (len(embedder.texts), len(other.texts)) == (2, 1)
 
 
-def test_a_build_that_is_stopped_keeps_what_it_made(tmp_path: Path):
+def test_an_interrupted_run_keeps_its_vectors(tmp_path: Path):
     file, embedder = tmp_path / "vectors.sqlite", Counting()
 
     def stop(done: int, all: int) -> None:
@@ -65,11 +65,11 @@ def test_a_build_that_is_stopped_keeps_what_it_made(tmp_path: Path):
     assert len(embedder.texts) == 300
 
 
-def test_no_documents_have_no_vectors(tmp_path: Path):
+def test_no_documents_give_no_vectors(tmp_path: Path):
     assert vectors_of([], Counting(), tmp_path / "v.sqlite").shape == (0, 3)
 
 
-def test_a_file_is_embedded_once_for_two_searches_and_says_how_far_it_is(run_cli, tmp_path, monkeypatch):
+def test_a_file_is_embedded_once_for_two_searches_with_progress(run_cli, tmp_path, monkeypatch):
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path / "cache"))
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("".join(json.dumps({"id": str(n), "text": f"Drug {n} lowers fever."}) + "\n" for n in range(30)))

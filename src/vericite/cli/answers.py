@@ -50,9 +50,9 @@ def read_answers(
 
 def _looked_up(documents: Path | None, file: Path, format: str, columns: str | None) -> Library | None:
     """What the answers cite from PubMed or from a store; None where neither is named."""
-    from vericite.retrieve.named import cited_documents, is_elsewhere
+    from vericite.retrieve.lookup import cited_documents, is_lookup_source
 
-    if documents is None or not is_elsewhere(str(documents)):
+    if documents is None or not is_lookup_source(str(documents)):
         return None
     with ProgressLine("looking up what is cited", "articles").running() as progress:
         found = cited_documents(str(documents), file, format, columns, progress.of)

@@ -168,9 +168,9 @@ def _records(given: _Given, problems: list[RecordError]) -> Iterator[Answer | Re
     from vericite.errors import RecordError
     from vericite.formats import answers_in
     from vericite.formats.files import TEXT_FILES, suffix_of
-    from vericite.retrieve.named import is_elsewhere
+    from vericite.retrieve.lookup import is_lookup_source
 
-    if given.documents is not None and is_elsewhere(str(given.documents)):
+    if given.documents is not None and is_lookup_source(str(given.documents)):
         yield from _with_store(given, problems)
         return
     library = read_library(given.documents, problems)
@@ -193,7 +193,7 @@ def _with_store(given: _Given, problems: list[RecordError]) -> Iterator[Answer |
     from vericite.errors import InputError, RecordError
     from vericite.formats import answers_in
     from vericite.formats.files import TEXT_FILES, suffix_of
-    from vericite.retrieve.named import PUBMED
+    from vericite.retrieve.lookup import PUBMED
 
     if str(given.documents) == PUBMED:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The shipped models, and the one engine that runs them."""
+"""The shipped models and the engine that runs them."""
 
 from vericite.models.contracts import Embeds, Pair
 from vericite.models.embedder import Embedder

@@ -1,4 +1,4 @@
-"""What an embedder, a reranker and a judge are, for whoever uses one; declared here and nowhere else."""
+"""Protocols of embedders, rerankers and judges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vericite.records.values import Document
 
 
 class Pair(NamedTuple):
-    """A premise and the claim it may support; with the question for judges that ask for it."""
+    """A premise and a claim it may support, with the question for judges that read it."""
 
     premise: str
     claim: str
@@ -21,20 +21,19 @@ class Pair(NamedTuple):
 
 
 COLUMNS = ("entails", "contradicts", "neutral")
-"""Columns of a judge's probabilities, whatever order its model has them in."""
+"""Columns of a judge's probabilities, in this order whatever the model's own order."""
 
 
 ENTAILS, CONTRADICTS, NEUTRAL = range(len(COLUMNS))
 
 
 class Judgement(NamedTuple):
-    """A judge's word on one pair.
+    """A judge's result for one pair.
 
-    ``probabilities`` are those of entails, contradicts and neither. A judge that could not decide gives
-    the reason in ``failure``, and in ``raw`` what it said instead; its probabilities then mean nothing.
-    ``note`` is what a reader should know all the same, such as that the premise was cut. ``native`` is the
-    judge's own label, where it has labels of its own. A judge that says a label and no more is not ``graded``:
-    its probabilities are 0 and 1, and are kept out of verdicts.
+    ``probabilities`` are those of entails, contradicts and neutral. A judge that could not decide gives the reason in
+    ``failure`` and its reply in ``raw``; the probabilities are then meaningless. ``note`` is for the reader, for
+    example that the premise was cut. ``native`` is the judge's own label, if it has labels of its own. The judgement of
+    a judge that only gives labels is not ``graded``: its probabilities are 0 and 1, and are left out of verdicts.
     """
 
     probabilities: NDArray[np.float32]
@@ -46,40 +45,40 @@ class Judgement(NamedTuple):
 
     @classmethod
     def certain(cls, column: int, native: str) -> Judgement:
-        """The judgement of a judge that says a label and no more."""
+        """Return the judgement of a judge that only gives labels."""
         return cls(np.eye(len(COLUMNS), dtype=np.float32)[column], native=native, graded=False)
 
     @classmethod
     def failed(cls, reason: str, raw: str | None = None) -> Judgement:
-        """A judgement that could not be made."""
+        """Return a failed judgement."""
         return cls(np.full(len(COLUMNS), np.nan, dtype=np.float32), failure=reason, raw=raw)
 
 
 class Judge(Protocol):
-    """Judges pairs, one judgement each, in their order."""
+    """Judges pairs, with one judgement for each, in order."""
 
     @property
     def signature(self) -> str:
-        """Name and version, or hash, for provenance."""
+        """Name and version or hash, for provenance."""
         ...
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """One judgement a pair. May read ahead; must not raise for the sake of one pair."""
+        """Yield one judgement for each pair. May read ahead; must not raise because of a single pair."""
         ...
 
 
 @dataclass(frozen=True)
 class JudgeTraits:
-    """What a judge says about itself. Each is an optional attribute of the judge; these are the defaults.
+    """Properties of a judge. Each is an optional attribute of the judge; these are the defaults.
 
     Attributes:
-        capacity: How much of premise and claim together it reads, in units of its own; None for any amount. Longer
-            premises are cut between sentences into pieces that fit.
-        length: The length of a text in these units; never more than its characters.
-        pairs_at_once: How many pairs to ask at once, for a judge that takes seconds a pair; None for the caller's
-            choice. A small number lets answers come out as they are done.
-        reads_question: Whether pairs come with the question.
-        graded: Whether it gives probabilities; one that is not only gives a label.
+        capacity: Maximum size of premise and claim together, in the judge's own units. None: no limit. Longer premises
+            are cut between sentences into pieces that fit.
+        length: Returns the length of a text in these units; never more than the number of characters.
+        pairs_at_once: Number of pairs to ask at once, for a judge that takes seconds per pair. None: the caller
+            decides. A small number lets answers appear as they are done.
+        reads_question: Whether pairs should include the question.
+        graded: Whether it gives probabilities. If not, it only gives labels.
     """
 
     capacity: int | None = None
@@ -90,7 +89,7 @@ class JudgeTraits:
 
 
 def traits_of(judge: Judge) -> JudgeTraits:
-    """The judge's traits; of a judge that stands in for another, those that it was given as ``traits``."""
+    """Return the judge's traits; a judge that wraps another has them in its attribute ``traits``."""
     given = getattr(judge, "traits", None)
     if isinstance(given, JudgeTraits):
         return given
@@ -101,49 +100,49 @@ def traits_of(judge: Judge) -> JudgeTraits:
 
 
 def ledger_of(judge: object) -> Any:
-    """What a judge that asks a language model has used so far; None for others."""
+    """Return the ledger of a judge that asks a language model; None for others."""
     return getattr(judge, "ledger", None)
 
 
 class Embeds(Protocol):
-    """Makes vectors of unit length, as ``Embedder`` does."""
+    """Makes vectors of unit length, like ``Embedder``."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and version or hash, for provenance."""
         ...
 
     def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row a text."""
+        """Return one row for each text."""
         ...
 
 
 @runtime_checkable
 class EmbedsQuestions(Protocol):
-    """An embedder that has another model for questions."""
+    """An embedder with its own method for questions."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The vector of a question."""
+        """Return the vector of a question."""
         ...
 
 
 @runtime_checkable
 class EmbedsDocuments(Protocol):
-    """An embedder that reads titles apart from texts."""
+    """An embedder that reads titles separately from texts."""
 
     def embed_documents(self, documents: Iterable[Document]) -> NDArray[np.float32]:
-        """One row a document."""
+        """Return one row for each document."""
         ...
 
 
 class Reranks(Protocol):
-    """Tells how relevant a text is to a question."""
+    """Rates how relevant a text is to a question."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and version or hash, for provenance."""
         ...
 
     def relevance(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A probability a text."""
+        """Return a probability of relevance for each text."""
         ...

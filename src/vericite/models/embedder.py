@@ -1,4 +1,4 @@
-"""Texts as vectors of unit length."""
+"""The bundled embedder and reranker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vericite.models.folder import EMBEDDER, RERANKER, ModelFolder
 
 
 class Embedder:
-    """The bundled embedding model; the product of two vectors is their cosine."""
+    """The bundled embedding model. The product of two vectors is their cosine."""
 
     def __init__(self, folder: ModelFolder | None = None) -> None:
         self.folder = folder or ModelFolder.bundled(EMBEDDER)
@@ -23,25 +23,25 @@ class Embedder:
     @staticmethod
     @cache
     def shared() -> Embedder:
-        """The bundled one; the same, with its weights, at every call."""
+        """Return the bundled embedder, the same object with its weights on every call."""
         return Embedder()
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and hash, for provenance."""
         return self.folder.signature
 
     def embed(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row a text."""
+        """Return one row for each text."""
         rows = [row.values for row in self._engine.run(texts)]
         return np.stack(rows) if rows else np.zeros((0, self.folder.card.width), dtype=np.float32)
 
 
 class Reranker:
-    """The bundled cross-encoder of question and document. Safe to share between threads.
+    """The bundled cross-encoder of question and document. Threads may share it.
 
-    A document's logit does not depend on the other documents. It reads the first 256 tokens of question and document
-    together, of which the question loses none unless it has more than half.
+    A document's logit does not depend on the other documents. The first 256 tokens of question and document together
+    are read. The question is only cut if it has more than half of them.
     """
 
     def __init__(self, folder: ModelFolder | None = None) -> None:
@@ -51,22 +51,22 @@ class Reranker:
     @staticmethod
     @cache
     def shared() -> Reranker:
-        """The bundled one; the same, with its weights, at every call."""
+        """Return the bundled reranker, the same object with its weights on every call."""
         return Reranker()
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """Name and hash, for provenance."""
         return self.folder.signature
 
     def logits(self, question: str, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One number a text, titles and all; the higher, the more relevant, and 0 is as likely as not."""
+        """Return a number for each text (with its title); higher is more relevant, 0 is a probability of 0.5."""
         card = self.folder.card
-        # The base has learnt from questions before texts: the other way round its order is hardly better than chance.
+        # The base learnt from questions before texts. In the other order it is hardly better than chance.
         rows = [row.values[0] for row in self._engine.run(Pair(question, text) for text in texts)]
         return np.array(rows, dtype=np.float32) / np.float32(card.temperature) + np.float32(card.offset)
 
     def relevance(self, question: str, texts: Iterable[str]) -> NDArray[np.float32]:
-        """The probability that each text is relevant, calibrated on candidates of the first stage; 0 to 1."""
-        # The sigmoid, in a form that no logit overflows.
+        """Return each text's probability of relevance, calibrated on candidates of the first stage."""
+        # The sigmoid, in a form without overflow.
         return ((1 + np.tanh(self.logits(question, texts) / 2)) / 2).astype(np.float32)

@@ -1,9 +1,9 @@
 # onnxruntime annotates its own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""The one inference engine: batches by length, all cores, results in input order.
+"""The inference engine: batches by length, all cores, results in input order.
 
-A row's values do not depend on the other rows: the shipped graphs scale every token on its own
-(``vericite.train.int8_graph``), so caching, early exit and resuming cannot change a verdict.
+A row's values do not depend on the other rows: the shipped graphs scale each token separately
+(``vericite.train.int8_graph``). So caching, early exit and resuming cannot change a verdict.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from vericite.environment import THREADS, whole_number
 from vericite.errors import ModelCardError
 from vericite.models.contracts import Pair
-from vericite.models.folder import MEND, ModelFolder
+from vericite.models.folder import REPAIR, ModelFolder
 from vericite.models.session import open_session
 from vericite.records import storable
 
@@ -38,7 +38,7 @@ _PIECE = re.compile(r"\w{1,32}")
 
 
 class EncodedInput(NamedTuple):
-    """An input's tokens, which of its two texts each is of, and whether any were left out."""
+    """An input's tokens, the text (0 or 1) of each, and whether any were cut."""
 
     ids: list[int]
     type_ids: list[int]
@@ -46,11 +46,10 @@ class EncodedInput(NamedTuple):
 
 
 class Encoder:
-    """Turns inputs into tokens, at most ``max_tokens`` of them.
+    """Encodes inputs as at most ``max_tokens`` tokens.
 
-    Each distinct text is tokenised once, and pairs are put together afterwards: a claim meets every
-    sentence of its sources, and the tokenizer's own truncation of pairs takes time and memory by the
-    product of their lengths.
+    Each distinct text is tokenised once, and pairs are assembled afterwards. A claim is paired with every sentence of
+    its sources, and the tokenizer's own truncation of pairs takes time and memory by the product of their lengths.
     """
 
     def __init__(self, path: Path, max_tokens: int) -> None:
@@ -59,10 +58,12 @@ class Encoder:
         try:
             self._tokenizer: Tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # tokenizers raises nothing more specific
-            raise ModelCardError(f"expected a tokenizer in {path}; found none: {error}. {MEND}") from None
+            raise ModelCardError(
+                f"expected a tokenizer in {path}; found an unreadable one: {error}. {REPAIR}"
+            ) from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # "[SEP]" in a retrieved text is text; read as the separator it could pass words off as the claim's.
+        # "[SEP]" in a text is text. Read as the separator, it could pass off other words as the claim.
         self._tokenizer.encode_special_tokens = True
         self._start = self._special("[CLS]", path)
         self._separator = self._special("[SEP]", path)
@@ -75,7 +76,7 @@ class Encoder:
         return id
 
     def encode(self, inputs: Sequence[str | Pair]) -> list[EncodedInput]:
-        """One encoding an input."""
+        """Encode each input."""
         texts = dict.fromkeys(text for item in inputs for text in ((item,) if isinstance(item, str) else item[:2]))
         found = self._tokenizer.encode_batch([tokenizable(text) for text in texts], add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, found, strict=True)}
@@ -85,7 +86,7 @@ class Encoder:
         ]
 
     def length(self, text: str) -> int:
-        """Tokens of a text, without those that separate texts."""
+        """Return the number of tokens of a text, without separators."""
         return len(self._tokenizer.encode(tokenizable(text), add_special_tokens=False).ids)
 
     def _single(self, text: list[int]) -> EncodedInput:
@@ -94,7 +95,7 @@ class Encoder:
         return EncodedInput(ids, [0] * len(ids), len(kept) < len(text))
 
     def _pair(self, premise: list[int], claim: list[int]) -> EncodedInput:
-        # The longer of the two gives way, so that a long source does not cost the claim a word.
+        # The longer of the two is cut, so that a long source does not shorten the claim.
         room = self._max_tokens - 3
         for_claim = min(len(claim), max(room - len(premise), room // 2))
         kept, asked = premise[: room - for_claim], claim[:for_claim]
@@ -104,10 +105,10 @@ class Encoder:
 
 
 def tokenizable(text: str) -> str:
-    """The text with words of over 100 letters in pieces.
+    """Split words of over 100 letters into pieces.
 
-    WordPiece makes the one unknown token of any longer word, so that all of them would entail each other. Pieces are
-    short enough to stay below its limit where the tokenizer takes letters apart (a Korean syllable is three).
+    WordPiece maps every longer word to the same unknown token, so all of them would entail each other. Pieces stay
+    below its limit even if the tokenizer decomposes letters (a Korean syllable becomes three).
     """
     return _LONG_WORD.sub(lambda word: " ".join(_PIECE.findall(word[0])), storable(text))
 
@@ -115,33 +116,33 @@ def tokenizable(text: str) -> str:
 Array = NDArray[np.float32]
 
 MAY_EXIT = "may_exit"
-"""The input of a graph that has exits: whether they are open."""
+"""Input of a graph with exits: whether they are enabled."""
 
 FITTING_BITS = 7
 """Bits of activations with which no product of bytes overflows."""
 
 WINDOW = 4096
-"""Inputs read ahead: enough to fill batches of one length, little enough to stream."""
+"""Number of inputs to read ahead: enough to fill batches of one length, few enough to stream."""
 
 BATCH_TOKENS = 512
-"""Tokens in a batch. Small, so that a batch's activations stay in a core's cache: on two cores 512 is
-1.7 times as fast as 8,192, and as fast as any size tried (benchmarks/verify.py --sweep)."""
+"""Tokens in a batch. A small batch's activations stay in a core's cache: on two cores 512 is 1.7 times as fast as
+8,192, and as fast as any size tried (benchmarks/verify.py --sweep)."""
 
 
 class ModelOutput(NamedTuple):
-    """The model's output for one input, and whether the input had to be cut to the model's length."""
+    """The model's output for one input, and whether the input was cut to the model's length."""
 
     values: Array
     truncated: bool
 
 
 class Engine:
-    """Runs a model folder. Safe to share between threads; the weights load at the first use.
+    """Runs a model folder. Threads may share it. The weights are loaded at first use.
 
     Args:
         folder: The model.
-        threads: Cores to use; all there are where it is left out.
-        exits: Whether the model may stop reading what it is sure of, where it can.
+        threads: Number of cores to use. Default: all.
+        exits: Whether the model may exit early for pairs that it is sure of, if it can.
     """
 
     def __init__(self, folder: ModelFolder, threads: int | None = None, exits: bool = False) -> None:
@@ -152,36 +153,36 @@ class Engine:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """Turns inputs into tokens."""
+        """The encoder of inputs."""
         return Encoder(self.folder.path / "tokenizer.json", self.folder.card.max_tokens)
 
     @cached_property
     def _session(self) -> InferenceSession:
         with self._loading:
-            # Another thread may have loaded it while this one waited.
+            # Another thread may have loaded it in the meantime.
             return self.__dict__.get("_session") or self._load()
 
     def _load(self) -> InferenceSession:
         path = self.folder.path / "model.onnx"
         try:
-            # One core per batch and one batch per core: small matrices do not split well.
+            # One core per batch and one batch per core, because small matrices do not split well.
             session = open_session(self._graph(path), fits=self.folder.card.activation_bits == FITTING_BITS)
         except Exception as error:  # onnxruntime's exceptions share no base of their own
-            raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {MEND}") from None
+            raise ModelCardError(f"expected an ONNX model in {path}; found none: {error}. {REPAIR}") from None
         width = session.get_outputs()[0].shape[-1]
         if width != self.folder.card.width:
             raise ModelCardError(
                 f"expected weights with the {self.folder.card.width} outputs of their card; found {width} in {path}. "
-                f"Correct the card. {MEND}"
+                f"Correct the card. {REPAIR}"
             )
         return session
 
     def _graph(self, path: Path) -> str | bytes:
-        """What the runtime loads: the file by its name, or its content."""
+        """Return what the runtime loads: a file name, or a graph's content."""
         return str(path)
 
     def run(self, inputs: Iterable[str | Pair]) -> Iterator[ModelOutput]:
-        """Score texts, or pairs of premise and claim; rows come out in the order the inputs go in."""
+        """Score texts, or pairs of premise and claim. Rows are in input order."""
         source = iter(inputs)
         while window := list(islice(source, WINDOW)):
             yield from self._run_window(window)
@@ -213,13 +214,13 @@ class Engine:
             return session.run(None, feed)[output]
         except Exception as error:  # onnxruntime's exceptions share no base of their own
             raise ModelCardError(
-                f"expected {self.folder.path} to read {length} tokens, as its card says; it failed: {error}. "
-                f"Correct the card's max_tokens. {MEND}"
+                f"expected {self.folder.path} to read {length} tokens, as stated in its card; it failed: {error}. "
+                f"Correct the card's max_tokens. {REPAIR}"
             ) from None
 
 
 def padded(encodings: Sequence[EncodedInput]) -> dict[str, NDArray[np.int64]]:
-    """What a graph is fed: each input a row, as long as the longest."""
+    """Return a graph's inputs: a row for each input, padded to the longest."""
     ids = np.zeros((len(encodings), max(len(encoding.ids) for encoding in encodings)), dtype=np.int64)
     mask = np.zeros_like(ids)
     kinds = np.zeros_like(ids)
@@ -232,26 +233,26 @@ def padded(encodings: Sequence[EncodedInput]) -> dict[str, NDArray[np.int64]]:
 
 
 def available_cores() -> int:
-    """Cores this process may use: ``$VERICITE_THREADS``, but at most those that a container has of the machine.
+    """Return the number of cores to use: ``$VERICITE_THREADS``, limited to the cores of this process or container.
 
     Raises:
-        InputError: The variable is no whole number from 1 on.
+        InputError: The variable is not a whole number of at least 1.
     """
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(there, whole_number(THREADS) or there)
 
 
 def _batches(order: list[int], encodings: list[EncodedInput], threads: int) -> list[list[int]]:
-    """Inputs of like length together, each batch within the token budget, and a batch for every core."""
+    """Group inputs of similar length within the token budget, with a batch for every core."""
     total = sum(len(encodings[index].ids) for index in order)
     budget = min(BATCH_TOKENS, max(64, total // threads))
     batches: list[list[int]] = []
     for index in order:
-        # The order is by length, so this one is as long as the batch will be padded to.
+        # Sorted by length, so this input has the length to which the batch is padded.
         size = len(encodings[index].ids)
         if batches and (len(batches[-1]) + 1) * size <= budget:
             batches[-1].append(index)
         else:
             batches.append([index])
-    # The longest first, so that no core is left with a long batch when the others are done.
+    # Longest first, so that no core is left with a long batch when the others are done.
     return batches[::-1]

@@ -19,26 +19,25 @@ SHIPPED = (EMBEDDER, RERANKER, VERIFIER)
 FILES = ("model.onnx", "tokenizer.json")
 
 
-MEND = "Reinstall the package, or copy the folder again."
+REPAIR = "Reinstall the package, or copy the folder again."
 
 
 class TrainingSet(Record):
-    """Data a model was trained on, and the licence it came under."""
+    """Data that a model was trained on, and its licence."""
 
     name: str
     licence: str
 
 
 class ModelCard(Record):
-    """What a model is, what it was made from and what it must not be used for.
+    """What a model is, how it was made and what it must not be used for.
 
-    ``labels`` are those of the output columns, in their order; empty for an embedder.
-    ``max_tokens`` is the longest input it reads, ``trained_tokens`` the longest it has learnt from.
-    ``pooling`` is what an embedder's vector is of: all tokens or the first.
-    ``temperature`` is what a verifier's or a reranker's outputs are divided by to become calibrated, and ``offset`` is
-    then added to a reranker's.
-    ``exits`` are the layers after which a verifier stops reading a pair that is surely neutral.
-    ``activation_bits`` are 7 where no product of bytes overflows on any processor.
+    ``labels`` are the labels of the output columns in order; empty for an embedder.
+    ``max_tokens`` is the longest input that it reads, ``trained_tokens`` the longest in its training.
+    ``pooling`` says which tokens an embedder's vector is made from: all or the first.
+    ``temperature`` calibrates the outputs of a verifier or a reranker by division; a reranker's ``offset`` is then
+    added. ``exits`` are the layers after which a verifier stops reading a pair that is clearly neutral.
+    ``activation_bits`` is 7 if no product of bytes overflows on any processor.
     """
 
     name: str
@@ -65,45 +64,45 @@ class ModelCard(Record):
     @model_validator(mode="after")
     def _coherent(self) -> Self:
         if len(set(self.labels)) < len(self.labels):
-            raise ValueError(f"expected labels that differ; found {', '.join(self.labels)}")
+            raise ValueError(f"expected different labels; found {', '.join(self.labels)}")
         return self
 
     @property
     def width(self) -> int:
-        """Columns of the output."""
+        """Number of output columns."""
         return len(self.labels) if self.labels else (self.dimension or 0)
 
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder whose files are the ones its card describes."""
+    """A folder with the files that its card describes."""
 
     path: Path
     card: ModelCard
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Read the card and check every file against it.
+        """Read the card and check every file.
 
         Raises:
-            ModelMissingError: The folder, its card or a file is not there.
+            ModelMissingError: The folder, its card or a file is missing.
             ModelCardError: The card is malformed.
-            ModelHashError: A file is another than the card says.
+            ModelHashError: A file differs from the card's hash.
         """
         card_path = path / "card.json"
         if not card_path.is_file():
-            raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}. {MEND}")
+            raise ModelMissingError(f"expected a model folder with a card.json; found none at {path}. {REPAIR}")
         try:
             card = ModelCard.model_validate_json(card_path.read_text(encoding="utf-8"))
         except (ValidationError, UnicodeDecodeError) as error:
-            raise ModelCardError(f"expected a model card; {card_path} is none: {_told(error)}. {MEND}") from None
+            raise ModelCardError(f"expected a model card in {card_path}; found {_problem(error)}. {REPAIR}") from None
         for name in FILES:
             _check(path / name, card.files.get(name))
         return cls(path, card)
 
     @classmethod
     def bundled(cls, name: str) -> Self:
-        """A model that the package ships."""
+        """Open a model that the package ships."""
         if name not in SHIPPED:
             raise UnknownNameError("bundled model", name, SHIPPED)
         return cls.open(WEIGHTS / name)
@@ -114,21 +113,21 @@ class ModelFolder:
         return f"{self.card.name}@{self.card.files['model.onnx'][:12]}"
 
 
-def _told(error: ValidationError | UnicodeDecodeError) -> str:
+def _problem(error: ValidationError | UnicodeDecodeError) -> str:
     if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8"
+        return "text that is not UTF-8"
     field, problem = first_problem(error)
     return f"{field}: {problem}" if field else problem
 
 
 def _check(path: Path, expected: str | None) -> None:
     if expected is None:
-        raise ModelCardError(f"expected the sha256 of {path.name} in card.json; found none in {path.parent}. {MEND}")
+        raise ModelCardError(f"expected the sha256 of {path.name} in card.json; found none in {path.parent}. {REPAIR}")
     if not path.is_file():
-        raise ModelMissingError(f"expected {path.name} in the model folder {path.parent}; found none. {MEND}")
+        raise ModelMissingError(f"expected {path.name} in the model folder {path.parent}; found none. {REPAIR}")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != expected:
         raise ModelHashError(
-            f"expected {path} to have sha256 {expected}; found {found}. The file was changed or cut short. {MEND}"
+            f"expected {path} to have sha256 {expected}; found {found}. The file was changed or cut short. {REPAIR}"
         )

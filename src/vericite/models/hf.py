@@ -1,4 +1,4 @@
-"""Checkpoints from a folder or a hub, read into torch: loading, truncation, batches. Needs the extra [hf]."""
+"""Hugging Face checkpoints in torch, from a folder or the hub: loading, truncation, batches. Needs the extra [hf]."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from vericite.environment import OFFLINE
 from vericite.errors import InputError, MissingExtraError, ModelCardError, ModelError, ModelMissingError
 from vericite.records import storable
 
-UNSAID = 512
-"""Tokens read by a checkpoint that states no limit: what nearly all of them were trained on."""
+DEFAULT_MAX_TOKENS = 512
+"""Tokens read by a checkpoint that states no limit: nearly all of them were trained on this many."""
 
 _VOCABULARIES = (
     "tokenizer.json",
@@ -38,13 +38,13 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 _TOKEN = re.compile(r"\bhf_\w{8,}")
 _HUB_REASONS = {
     "GatedRepoError": "its owner asks for consent: agree on its page and set HF_TOKEN",
-    "RepositoryNotFoundError": "the hub has none of this name, or a private one: check the name, or set HF_TOKEN",
+    "RepositoryNotFoundError": "the hub has no such repository, or it is private: check the name, or set HF_TOKEN",
     "LocalEntryNotFoundError": "it is not in the local cache, and the hub was not asked or did not answer",
 }
 
 
 class Checkpoint(NamedTuple):
-    """A checkpoint's public name, its files on this machine, and which version of it they are."""
+    """A checkpoint's public name, its local files and their version."""
 
     name: str
     folder: Path
@@ -52,15 +52,15 @@ class Checkpoint(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """Name and version, without a path of this machine."""
+        """Name and version, without a local path."""
         return f"{self.name}@{self.version}"
 
 
 class Loaded(NamedTuple):
-    """A model ready to run, with its tokenizer and how many tokens it reads.
+    """A model ready to run, with its tokenizer and its maximum number of tokens.
 
-    ``pad`` is the token that fills a batch, ``unknown`` the one for what the tokenizer cannot spell, and
-    ``separators`` are those that have a meaning of their own.
+    ``pad`` is the token that fills a batch, ``unknown`` the token for unknown text, and ``separators`` are tokens with
+    a special meaning.
     """
 
     model: Any
@@ -73,7 +73,7 @@ class Loaded(NamedTuple):
 
 
 def library(name: str) -> Any:
-    """A module of the extra, imported at the first use: torch alone takes seconds.
+    """Import a module of the extra at first use: torch alone takes seconds.
 
     Raises:
         MissingExtraError: It is not installed.
@@ -85,15 +85,15 @@ def library(name: str) -> Any:
 
 
 def find_checkpoint(checkpoint: str, offline: bool) -> Checkpoint:
-    """The files of a checkpoint: those of a local folder, else those of the hub's model of this name.
+    """Find a checkpoint's files: a local folder, or a model of this name on the hub.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
-        offline: Look on this machine only.
+        offline: Only look on this machine.
 
     Raises:
         ModelMissingError: There is neither, or the folder lacks a file.
-        ModelCardError: Its weights are in a format that is not loaded.
+        ModelCardError: The weights have an unsupported format.
         MissingExtraError: The extra is not installed.
     """
     path = os.path.expanduser(checkpoint)
@@ -112,11 +112,11 @@ def find_checkpoint(checkpoint: str, offline: bool) -> Checkpoint:
 
 
 def _snapshot(name: str, offline: bool) -> Path:
-    """The hub's files, without weights that are pickled and without code."""
+    """Download the hub's files, without pickled weights and without code."""
     library("transformers")
     hub = library("huggingface_hub")
     try:
-        # Folders within a checkpoint hold exports to other formats, as large again as the weights.
+        # Subfolders of a checkpoint hold exports to other formats, as large as the weights.
         return Path(
             hub.snapshot_download(name, allow_patterns=_NEEDED, ignore_patterns=["*/*"], local_files_only=offline)
         )
@@ -124,9 +124,9 @@ def _snapshot(name: str, offline: bool) -> Path:
         reason = next(
             (_HUB_REASONS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _HUB_REASONS), ""
         )
-        told = f"{OFFLINE} is set and it is not in the local cache" if offline else reason or first_line(error)
+        problem = f"{OFFLINE} is set and it is not in the local cache" if offline else reason or first_line(error)
     raise ModelMissingError(
-        f"expected a checkpoint's folder, or a model that huggingface.co gives; found {name!r}: {told}. "
+        f"expected a checkpoint's folder, or an available model on huggingface.co; found {name!r}: {problem}. "
         "Check the name, or download it on a machine with a connection and give its folder"
     )
 
@@ -149,12 +149,12 @@ def _check_files(name: str, folder: Path) -> None:
     if not any((folder / file).is_file() for file in _VOCABULARIES):
         raise ModelMissingError(
             f"expected a tokenizer ({', '.join(_VOCABULARIES[:3])} ...); found none in {name}. Copy the "
-            "tokenizer's files beside the weights"
+            "tokenizer's files next to the weights"
         )
 
 
 def _hash(folder: Path) -> str:
-    """A version for what no hub has given one: of everything that can change a judgement."""
+    """Return a version for local files: a hash of everything that can change a judgement."""
     digest = hashlib.sha256()
     files = {file for pattern in _NEEDED for file in folder.glob(pattern) if file.is_file()}
     for file in sorted(files):
@@ -164,10 +164,10 @@ def _hash(folder: Path) -> str:
 
 
 def read_config(checkpoint: Checkpoint) -> Any:
-    """The checkpoint's configuration.
+    """Return the checkpoint's configuration.
 
     Raises:
-        ModelCardError: It has none that transformers knows.
+        ModelCardError: It has no configuration that transformers knows.
     """
     auto = library("transformers").AutoConfig
     return _from_pretrained(auto, checkpoint, "a configuration")
@@ -176,17 +176,17 @@ def read_config(checkpoint: Checkpoint) -> Any:
 def load(
     checkpoint: Checkpoint, task: str, device: str | None, unused: str | None = None, labels: Sequence[str] = ()
 ) -> Loaded:
-    """Model and tokenizer, ready to run.
+    """Load model and tokenizer, ready to run.
 
     Args:
-        checkpoint: Where they are.
-        task: The name of the class of transformers that loads the model.
-        device: Where it shall run; by default the fastest there is.
-        unused: A part of such models whose weights may be missing, for what it says is not read.
-        labels: For a model that is to be trained: its outputs. What says them may start at random.
+        checkpoint: The files.
+        task: Name of the transformers class that loads the model.
+        device: Where to run. Default: the fastest device.
+        unused: A part of the model whose weights may be missing because its output is not used.
+        labels: Outputs of a model to train. Its output layer may start at random.
 
     Raises:
-        ModelCardError: They cannot be loaded as such a model, or do not fit together.
+        ModelCardError: The files cannot be loaded as such a model, or do not fit together.
         InputError: There is no such device.
     """
     transformers = library("transformers")
@@ -194,7 +194,7 @@ def load(
     choices: dict[str, Any] = {"use_safetensors": True, "output_loading_info": True}
     if labels:
         named = {"id2label": dict(enumerate(labels)), "label2id": {label: at for at, label in enumerate(labels)}}
-        # Torch's fused attention is several times as slow backwards in 16 bits on processors.
+        # Torch's fused attention is several times slower backwards in 16 bits on CPUs.
         choices |= {**named, "ignore_mismatched_sizes": True, "attn_implementation": "eager"}
     model, report = _from_pretrained(getattr(transformers, task), checkpoint, "weights", **choices)
     missing = [key for key in report["missing_keys"] if unused is None or key.split(".")[0] != unused]
@@ -203,7 +203,7 @@ def load(
         of_body = f"{model.base_model_prefix}."
         missing = [key for key in missing if key.startswith(of_body) and ".pooler." not in key]
     _check_weights(checkpoint, model, tokenizer, missing)
-    # A decoder's states are read up to the end of a text alone, and what fills a batch around it is any token.
+    # A decoder's states are only read up to the end of a text, so any token may fill the batch.
     any_token = tokenizer.eos_token_id if task in ("AutoModel", "AutoModelForCausalLM") else None
     known = (model.config.pad_token_id, tokenizer.pad_token_id, any_token)
     pad = next((token for token in known if token is not None), None)
@@ -211,10 +211,10 @@ def load(
         raise ModelCardError(
             f"expected a padding token in the configuration of {checkpoint.name}; found none. Set pad_token_id"
         )
-    # Decoders that classify look for the end of a text by it.
+    # Decoders that classify use it to find the end of a text.
     model.config.pad_token_id = pad
     target = torch_device(device)
-    # Here and not while loading: the argument's name changed between versions of transformers.
+    # Set here, not while loading: the argument's name changed between versions of transformers.
     dtype = library("torch").bfloat16 if target.type == "cuda" else library("torch").float32
     model = model.to(device=target, dtype=dtype).eval()
     unknown: int | None = tokenizer.unk_token_id
@@ -229,16 +229,16 @@ def _from_pretrained(auto: Any, checkpoint: Checkpoint, what: str, **choices: An
             return load(str(checkpoint.folder), local_files_only=True, trust_remote_code=False, **choices)
     except Exception as error:  # transformers, safetensors and tokenizers share no base
         own = "trust_remote_code" in str(error)
-        told = "it would run code of its own, which is never done" if own else first_line(error)
-    told = told.replace(str(checkpoint.folder), checkpoint.name)
+        problem = "it would run its own code, which is never allowed" if own else first_line(error)
+    problem = problem.replace(str(checkpoint.folder), checkpoint.name)
     raise ModelCardError(
-        f"expected {what} that transformers loads from {checkpoint.name}; it failed: {told}. Download the checkpoint "
-        "again, install what it names, or choose another"
+        f"expected {what} that transformers loads from {checkpoint.name}; it failed: {problem}. Download the "
+        "checkpoint again, install what it names, or choose another"
     )
 
 
 def _check_weights(checkpoint: Checkpoint, model: Any, tokenizer: Any, missing: list[str]) -> None:
-    # transformers fills what is missing with random numbers, and a random judge looks like any other.
+    # transformers fills missing weights with random numbers, and a random judge looks like any other.
     if missing:
         raise ModelCardError(
             f"expected the weights of a {type(model).__name__} in {checkpoint.name}; found none for "
@@ -253,7 +253,7 @@ def _check_weights(checkpoint: Checkpoint, model: Any, tokenizer: Any, missing: 
 
 
 def torch_device(name: str | None) -> Any:
-    """The device of that name; for None and ``auto`` the fastest there is.
+    """Return the device of that name; for None and ``auto``, the fastest one.
 
     Raises:
         InputError: There is no such device.
@@ -265,24 +265,24 @@ def torch_device(name: str | None) -> Any:
     try:
         torch.zeros(1, device=name)
     except Exception as error:  # torch raises AssertionError, RuntimeError and others
-        told = first_line(error)
+        problem = first_line(error)
     else:
         return torch.device(name)
-    raise InputError(f"expected a device of torch such as cpu, cuda or cuda:1; found {name!r}: {told}")
+    raise InputError(f"expected a device of torch such as cpu, cuda or cuda:1; found {name!r}: {problem}")
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """The least of the limits that tokenizer and model state."""
+    """Return the smallest limit that tokenizer and model state."""
     config = model.config
     positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-    # Relative positions know no bound, but what a model was not trained on it does not read well.
-    said = [positions - _first_position(model) if positions else None, tokenizer.model_max_length]
-    # A tokenizer without a limit says 1e30.
-    return min((limit for limit in said if limit and 0 < limit < 1_000_000), default=UNSAID)
+    # Relative positions have no limit, but a model reads badly beyond its training length.
+    limits = [positions - _first_position(model) if positions else None, tokenizer.model_max_length]
+    # A tokenizer without a limit states 1e30.
+    return min((limit for limit in limits if limit and 0 < limit < 1_000_000), default=DEFAULT_MAX_TOKENS)
 
 
 def _first_position(model: Any) -> int:
-    """Positions that are no token's: RoBERTa and its kin count from the padding's position on."""
+    """Return the number of reserved positions: RoBERTa and similar models count from the padding's position."""
     for name, module in model.named_modules():
         padding = getattr(module, "padding_idx", None)
         if name.endswith("position_embeddings") and padding is not None:
@@ -292,7 +292,7 @@ def _first_position(model: Any) -> int:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Without transformers' progress bars and its report on the weights, which is read and judged here."""
+    """Silence transformers' progress bars and its report on weights, which is evaluated here."""
     logs = library("transformers").utils.logging
     level, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()
     logs.set_verbosity(logs.CRITICAL)
@@ -306,7 +306,7 @@ def quiet() -> Generator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What a foreign error says, short, and without an access token."""
+    """Return the first line of a foreign error, shortened, without access tokens."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return _TOKEN.sub("hf_...", f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}")[:300]
 
@@ -315,21 +315,21 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 WINDOW = {"cpu": 128}
-"""Inputs read ahead, by kind of device: enough to fill batches of one length, little enough to stream.
-A large model on a processor takes a second for one."""
+"""Number of inputs to read ahead, by device: enough to fill batches of one length, few enough to stream. A large model
+on a CPU takes a second for each."""
 
 ACCELERATOR_WINDOW = 2048
-"""Inputs read ahead on a device not named there."""
+"""Number of inputs to read ahead on other devices."""
 
 BATCH_TOKENS = {"cpu": 2048}
-"""Tokens in a batch, padding counted, by kind of device."""
+"""Tokens in a batch, including padding, by device."""
 
 ACCELERATOR_BATCH_TOKENS = 16384
-"""Tokens in a batch on a device not named there."""
+"""Tokens in a batch on other devices."""
 
 
 class TokenizedInput(NamedTuple):
-    """An input as the model reads it, the numbers of the texts its tokens are of, and whether it was cut."""
+    """An input as the model reads it, the number of the text of each token, and whether it was cut."""
 
     ids: list[int]
     kinds: list[int]
@@ -337,24 +337,24 @@ class TokenizedInput(NamedTuple):
 
 
 def as_text(found: Mapping[str, Any], row: int, loaded: Loaded) -> list[int]:
-    """A row's tokens, those that separate texts kept only where the tokenizer put them.
+    """Return a row's tokens, with separators only where the tokenizer put them.
 
-    "[SEP]" in a source is text; read as the separator it could pass words off as the claim's. Asked to, a
-    tokenizer splits it as it splits any text, but those of SentencePiece's kind have it as a word, too.
+    "[SEP]" in a source is text. Read as the separator, it could pass off other words as the claim. On request a
+    tokenizer splits it like any text, but SentencePiece tokenizers also have it as a word.
     """
     ids: list[int] = found["input_ids"][row]
     if loaded.unknown is None:
         return ids
-    put: list[int] = found["special_tokens_mask"][row]
-    return [loaded.unknown if id in loaded.separators and not own else id for id, own in zip(ids, put, strict=True)]
+    added: list[int] = found["special_tokens_mask"][row]
+    return [loaded.unknown if id in loaded.separators and not own else id for id, own in zip(ids, added, strict=True)]
 
 
 READING: dict[str, Any] = {"split_special_tokens": True, "return_special_tokens_mask": True, "verbose": False}
-"""How texts are tokenised, for ``as_text``. Not verbose: what is too long is cut and noted, not warned of."""
+"""Arguments for tokenising, for ``as_text``. Not verbose: overlong texts are cut and noted without a warning."""
 
 
 def window(loaded: Loaded) -> int:
-    """Inputs to read ahead on the model's device."""
+    """Return the number of inputs to read ahead on the model's device."""
     return WINDOW.get(loaded.device.type, ACCELERATOR_WINDOW)
 
 
@@ -365,17 +365,17 @@ def in_batches(
     score: Callable[[list[TokenizedInput]], list[_Result]],
     too_large: Callable[[int], _Result],
 ) -> Iterator[_Result]:
-    """One result an item.
+    """Yield one result for each item.
 
     Args:
-        items: The items, which may be endless.
+        items: The items; there may be no end.
         loaded: The model.
-        encode: Gives tokens; for an item that cannot be read, its result.
-        score: The results of one batch.
-        too_large: The result of an item of so many tokens that the device's memory does not hold it alone.
+        encode: Returns tokens, or the result of an item that cannot be read.
+        score: Returns the results of one batch.
+        too_large: Returns the result of an item with this number of tokens, which does not fit the device's memory.
 
     Raises:
-        ModelError: The model breaks.
+        ModelError: The model fails.
     """
     source = iter(items)
     while ahead := list(islice(source, window(loaded))):
@@ -393,19 +393,19 @@ def in_batches(
 
 
 def refuse_too_large(tokens: int) -> NoReturn:
-    """``too_large`` for results that there is no other word for than an error.
+    """``too_large`` for callers that can only raise an error.
 
     Raises:
         ModelError: Always.
     """
     raise ModelError(
-        f"expected memory for one input of {tokens} tokens; found too little on the device. Try another, or lower "
-        "max_tokens"
+        f"expected memory for one input of {tokens} tokens; found too little on the device. Try another device, or "
+        "lower max_tokens"
     )
 
 
 def padded(batch: Sequence[TokenizedInput], loaded: Loaded) -> dict[str, Any]:
-    """A batch as tensors on the model's device, padded on the right."""
+    """Return a batch as tensors on the model's device, padded on the right."""
     torch = library("torch")
     length = max(len(item.ids) for item in batch)
     ids = np.full((len(batch), length), loaded.pad, dtype=np.int64)
@@ -423,7 +423,7 @@ def padded(batch: Sequence[TokenizedInput], loaded: Loaded) -> dict[str, Any]:
 def _batches(tokens: Mapping[int, TokenizedInput], budget: int) -> list[list[int]]:
     batches: list[list[int]] = []
     for index in sorted(tokens, key=lambda index: len(tokens[index].ids)):
-        # The order is by length, so this one is as long as the batch will be padded to.
+        # Sorted by length, so this input has the length to which the batch is padded.
         if batches and (len(batches[-1]) + 1) * len(tokens[index].ids) <= budget:
             batches[-1].append(index)
         else:
@@ -436,25 +436,25 @@ def _scored(
     score: Callable[[list[TokenizedInput]], list[_Result]],
     too_large: Callable[[int], _Result],
 ) -> list[_Result]:
-    """The batch's results; it is halved for as long as the device's memory does not hold it."""
+    """Return the batch's results. The batch is halved until it fits the device's memory."""
     try:
         return score(batch)
     except library("torch").OutOfMemoryError:
         if len(batch) == 1:
             return [too_large(len(batch[0].ids))]
-    except (RuntimeError, IndexError, ValueError) as error:  # what torch and transformers raise of a forward pass
+    except (RuntimeError, IndexError, ValueError) as error:  # raised by torch and transformers in a forward pass
         longest = max(len(item.ids) for item in batch)
         raise ModelError(
             f"expected the model to read {len(batch)} inputs of up to {longest} tokens; it failed: "
             f"{first_line(error)}. Try another device or checkpoint"
         ) from None
-    # Outside of the handler, whose exception would keep the batch's memory.
+    # Outside the handler, whose exception would hold the batch's memory.
     half = len(batch) // 2
     return _scored(batch[:half], score, too_large) + _scored(batch[half:], score, too_large)
 
 
 class Reader:
-    """Reads texts as a model's tokenizer does, and gives batches of them as the model takes them.
+    """Reads texts with a model's tokenizer, and makes batches for the model.
 
     Threads may share it.
     """
@@ -462,20 +462,20 @@ class Reader:
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
         takes_kinds = "token_type_ids" in inspect.signature(loaded.model.forward).parameters
-        # Some tokenizers number the two texts for models that have one number only, and GPT-2 takes numbers for words.
+        # Some tokenizers number the two texts for models with only one number, and GPT-2 takes the numbers for words.
         numbers = 2 if "token_type_ids" in loaded.tokenizer.model_input_names else 1
         self._kinds = takes_kinds and getattr(loaded.model.config, "type_vocab_size", numbers) > 1
-        # A tokenizer of transformers keeps the settings of a call in itself.
+        # A tokenizer of transformers stores the settings of a call in itself.
         self._tokenizing = Lock()
 
     def length(self, text: str) -> int:
-        """Tokens of a text, without those that separate texts."""
+        """Return the number of tokens of a text, without separators."""
         with self._tokenizing:
             return len(self._loaded.tokenizer(storable(text), add_special_tokens=False, **READING)["input_ids"])
 
     def read(self, firsts: Sequence[str], seconds: Sequence[str] | None = None, **limit: Any) -> list[TokenizedInput]:
-        """One input a text, or a pair of texts; ``limit`` is how the tokenizer shall cut what is too long."""
-        # Lists even for one: given by itself, an empty second text would count as none, and the pair as one text.
+        """Encode texts, or pairs of texts. ``limit`` says how the tokenizer cuts overlong inputs."""
+        # Lists even for a single text: alone, an empty second text would count as none.
         texts = [[storable(text) for text in side] for side in (firsts, seconds) if side is not None]
         with self._tokenizing:
             found = self._loaded.tokenizer(*texts, **READING, **limit)
@@ -485,7 +485,7 @@ class Reader:
         return [TokenizedInput(as_text(found, row, self._loaded), kinds[row], False) for row in range(len(firsts))]
 
     def within(self, limit: int, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> list[TokenizedInput]:
-        """As ``read``, each cut to so many tokens where it has more: of a pair the longer text gives way."""
+        """Encode like ``read``, and cut inputs to this number of tokens. Of a pair, the longer text is cut."""
         found = self.read(firsts, seconds)
         long = [index for index, tokens in enumerate(found) if len(tokens.ids) > limit]
         if not long:
@@ -497,7 +497,7 @@ class Reader:
         return found
 
     def inputs(self, batch: Sequence[TokenizedInput]) -> dict[str, Any]:
-        """A batch as the model takes it."""
+        """Return a batch as the model takes it."""
         inputs = padded(batch, self._loaded)
         if not self._kinds:
             del inputs["token_type_ids"]

@@ -1,6 +1,6 @@
 # onnxruntime annotates its own functions only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""The one way to open an ONNX graph, so that a model gives the same numbers on every processor."""
+"""How ONNX graphs are opened, so that a model gives the same numbers on every processor."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 EXACT_PRODUCTS = "session.x64quantprecision"
-"""ONNX Runtime's setting for products of bytes that do not overflow, by a slower way on x86."""
+"""ONNX Runtime's setting for products of bytes without overflow, which are slower on x86."""
 
 
 def open_session(graph: str | bytes, cores: int = 1, fits: bool = False) -> InferenceSession:
-    """Open a graph on the processor, with exact products of bytes.
+    """Open a graph on the CPU, with exact products of bytes.
 
     Args:
-        graph: A file by its name, or a graph's content.
-        cores: Cores that one run may use.
-        fits: Whether its activations have 7 bits, so that no product overflows and the fast way is exact everywhere.
+        graph: A file name, or a graph's content.
+        cores: Number of cores for one run.
+        fits: Whether activations have 7 bits, so that no product overflows and fast products are exact everywhere.
 
     Raises:
-        Exception: ONNX Runtime cannot read it; its exceptions share no base of their own.
+        Exception: ONNX Runtime cannot read the graph; its exceptions have no common base.
     """
     import onnxruntime
 
@@ -36,17 +36,17 @@ def open_session(graph: str | bytes, cores: int = 1, fits: bool = False) -> Infe
     options.intra_op_num_threads = cores
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    # The arena keeps all it ever held, about 60 MB a model, and `malloc_trim` cannot give it back. Without it the
-    # processor time of the judge is 1.01 times as long.
+    # The arena keeps all memory it ever used, about 60 MB a model, and `malloc_trim` cannot return it. Without it the
+    # judge needs 1 % more processor time.
     options.enable_cpu_mem_arena = False
     if not fits and needs_exact_products():
-        # Slower by 1.7 times where it is not needed.
+        # This is 1.7 times slower, so it is only used where needed.
         options.add_session_config_entry(EXACT_PRODUCTS, "1")
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def needs_exact_products() -> bool:
-    """Whether graphs are opened with exact products of bytes: where the processor overflows, or as the user says."""
+    """Whether to open graphs with exact products of bytes: if the processor overflows, or as the user sets."""
     return bytes_overflow() if text(EXACT_BYTES) is None else is_on(EXACT_BYTES)
 
 
@@ -54,7 +54,7 @@ def needs_exact_products() -> bool:
 def bytes_overflow() -> bool:
     """Whether this processor overflows 16 bits in products of unsigned and signed bytes.
 
-    x86 processors without VNNI do. No library says so portably, so the largest product that there can be is computed.
+    x86 processors without VNNI do. There is no portable way to ask, so the largest possible product is computed.
     """
     import onnxruntime
 

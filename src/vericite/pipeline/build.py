@@ -33,7 +33,7 @@ from vericite.pipeline.search import ALL_GOLD, OracleSearch, Rewrite, SavedCell,
 from vericite.records import Document, Question
 from vericite.retrieve.function import RETRIEVERS, load_retriever
 from vericite.retrieve.local import MemoryRetriever
-from vericite.retrieve.named import Oracle
+from vericite.retrieve.lookup import Oracle
 from vericite.retrieve.rerank import PRIOR, Rerank
 from vericite.retrieve.retriever import ClosedBook, Fused, Retriever, Way
 from vericite.retrieve.rewrite import Rewriter, Trigger

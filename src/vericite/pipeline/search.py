@@ -22,7 +22,7 @@ from vericite.errors import InputError, expect_type
 from vericite.pipeline.plan import ALL_GOLD, Keep, RerankBy
 from vericite.pipeline.runs import RUNS
 from vericite.records import Evidence, OracleCell, Question, Rewriting, Run, read_jsonl
-from vericite.retrieve.named import Oracle
+from vericite.retrieve.lookup import Oracle
 from vericite.retrieve.rerank import Rerank
 from vericite.retrieve.retriever import Retriever
 from vericite.retrieve.rewrite import Fallible, Rewriter, Sufficiency, Trigger

@@ -1,4 +1,4 @@
-"""Finding documents for a question: in memory, in a store, in PubMed, or those that are known to answer it."""
+"""Retrieval of documents for a question: in memory, from a store, from PubMed, or the known gold documents."""
 
 CANDIDATES = 20
 """Documents that are reranked by default."""

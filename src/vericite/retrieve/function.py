@@ -1,4 +1,4 @@
-"""A retriever made of a function, for users who search somewhere of their own."""
+"""A retriever made from a function, for users with their own search."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vericite.registry import Registry
 from vericite.retrieve.retriever import Retriever
 
 RetrieverFunction = Callable[[str, int], Iterable[object]]
-"""Takes a question and how many documents are wanted; returns documents, the best first."""
+"""Called with a question and the number of documents; returns documents, the best first."""
 
 
 class FunctionRetriever:
-    """Finds documents by a call of the function, which returns texts, mappings or a library's documents."""
+    """Finds documents by calling a function that returns texts, mappings or a library's documents."""
 
     def __init__(self, function: RetrieverFunction) -> None:
         self._function = function
@@ -28,7 +28,7 @@ class FunctionRetriever:
         return f"function({getattr(self._function, '__module__', '?')}.{name})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """The first ``k`` documents that the function returns."""
+        """Return the first ``k`` documents of the function."""
         found = as_documents(list(self._function(question.text, k)))[:k]
         return tuple(
             Evidence(document=document, rank=rank, score=1 / rank, retriever=self.signature)
@@ -69,5 +69,5 @@ def load_retriever(name: str, text: str) -> Retriever:
 
 
 def is_retriever(given: object) -> TypeGuard[Retriever]:
-    """Whether this is a retriever: it is known by what it does, not by its class."""
+    """Whether this is a retriever, by its methods, not its class."""
     return not isinstance(given, type) and callable(getattr(given, "retrieve", None))

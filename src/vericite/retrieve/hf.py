@@ -1,4 +1,4 @@
-"""Embedders: models whose vectors of questions and documents lie close where they belong together."""
+"""Embedders and rerankers from Hugging Face checkpoints."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from vericite.network.access import offline_by_environment
 from vericite.records import Document
 
 MAX_TOKENS = 512
-"""Tokens of a text that are read, at most."""
+"""Maximum number of tokens read from a text."""
 
 Vector = NDArray[np.float32]
 
 Pooling = Literal["cls", "mean", "last", "pooler"]
-"""Which of a text's token vectors is its own: the first, the mean of all, or the last, as of models that read on; or
-what the checkpoint's pooler makes of the first (``SimCSE``)."""
+"""How token vectors become a text's vector: the first, the mean, the last (decoders), or the pooler's output for the
+first (``SimCSE``)."""
 
 Titles = Literal["joined", "pair", "separated"]
-"""How a document's title is read before its text: as part of it, as the first of two texts (``MedCPT``), or as part of
-it with a separator between them (``SPECTER``)."""
+"""How a document's title is read: as part of the text, as the first of two texts (``MedCPT``), or as part of the text
+with a separator (``SPECTER``)."""
 
 
 class HFEmbedder:
-    """A checkpoint as an embedder, perhaps with another checkpoint for questions.
+    """A checkpoint as an embedder, optionally with another checkpoint for questions.
 
-    Runs in 32-bit floats on a processor and in bfloat16 on CUDA. Threads may share it.
+    Runs in 32-bit floats on a CPU and in bfloat16 on CUDA. Threads may share it.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
-        query_checkpoint: The model for questions; the same one where this is None.
-        pooling: Which vector is a text's.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
-        max_tokens: Tokens of a text that are read; the checkpoint's own limit holds where it is lower.
+        query_checkpoint: The model for questions. None: the same model.
+        pooling: How token vectors become a text's vector.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Default: the fastest one.
+        max_tokens: Maximum number of tokens read from a text; the checkpoint's own limit applies if it is lower.
         titles: How ``embed_documents`` reads titles.
-        unit: Make the vectors one long, so that their product is the cosine; for checkpoints that were trained by the
-            product of vectors of any length, which says more, False.
+        unit: Scale vectors to length one, so that their product is the cosine. Use False for checkpoints that were
+            trained on products of vectors of any length.
 
     Raises:
         ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder, or not one that is safe to load, or two do not fit together.
-        InputError: There is no such device or pooling, or too few tokens.
+        ModelCardError: It is not an encoder, is not safe to load, or the two do not fit together.
+        InputError: There is no such device or pooling, or ``max_tokens`` is too small.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
@@ -86,26 +86,26 @@ class HFEmbedder:
         )
         if self._questions.width != self._documents.width:
             raise InputError(
-                f"expected two checkpoints with vectors of one width; found {self._questions.width} for questions and "
-                f"{self._documents.width} for documents. Name two that were trained together."
+                f"expected two checkpoints with vectors of the same width; found {self._questions.width} for questions "
+                f"and {self._documents.width} for documents. Name two that were trained together."
             )
         names = [self._documents.name, *([self._questions.name] if query_checkpoint is not None else [])]
         length = "" if unit else ", any length"
         self.signature = f"hf:{'+'.join(names)}({pooling}, titles={titles}, max_tokens={max_tokens}{length})"
 
     def embed(self, texts: Iterable[str]) -> Vector:
-        """A row a text, as of documents whose titles are part of them.
+        """Return a row for each text, read like a document that includes its title.
 
         Raises:
-            ModelError: The model breaks, gives no numbers, or has not enough memory.
+            ModelError: The model fails, gives no numbers, or runs out of memory.
         """
         return self._documents.rows([(text,) for text in texts], separated=False)
 
     def embed_documents(self, documents: Iterable[Document]) -> Vector:
-        """A row a document, its title read as the checkpoint was trained to.
+        """Return a row for each document, with its title read as in the checkpoint's training.
 
         Raises:
-            ModelError: The model breaks, gives no numbers, or has not enough memory.
+            ModelError: The model fails, gives no numbers, or runs out of memory.
         """
         if self._titles == "joined":
             return self.embed(document.titled_text for document in documents)
@@ -113,16 +113,16 @@ class HFEmbedder:
         return self._documents.rows(parts, separated=self._titles == "separated")
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question.
+        """Return the vector of a question.
 
         Raises:
-            ModelError: The model breaks, gives no numbers, or has not enough memory.
+            ModelError: The model fails, gives no numbers, or runs out of memory.
         """
         return self._questions.rows([(text,)], separated=False)[0]
 
 
 def is_decoder(checkpoint: str) -> bool:
-    """Whether a checkpoint is of a kind that only reads on, so that its last token alone has seen all of a text.
+    """Whether a checkpoint is a decoder, in which only the last token has seen the whole text.
 
     Raises:
         ModelMissingError: There is no such checkpoint.
@@ -138,7 +138,7 @@ class _Encoder:
 
     def __init__(self, checkpoint: str, pooling: Pooling, device: str | None, max_tokens: int, unit: bool) -> None:
         found = find_checkpoint(checkpoint, offline_by_environment())
-        # A pooler lies behind the vectors that are read here, unless it is asked for, and many checkpoints have none.
+        # Poolers are not used unless asked for, and many checkpoints have none.
         self._loaded = load(found, "AutoModel", device, unused=None if pooling == "pooler" else "pooler")
         self.name = found.signature
         self.width: int = self._loaded.model.config.hidden_size
@@ -148,19 +148,19 @@ class _Encoder:
         self._unit = unit
 
     def rows(self, parts: list[tuple[str, ...]], separated: bool) -> Vector:
-        """A row for the texts, or pairs of texts; ``separated`` ones are read as one."""
-        encode = self._one if separated else self._apart
+        """Return a row for each text or pair of texts; ``separated`` pairs are read as one text."""
+        encode = self._encode_joined if separated else self._encode_pairs
         rows = list(in_batches(parts, self._loaded, encode, self._score, refuse_too_large))
         return np.stack(rows) if rows else np.zeros((0, self.width), dtype=np.float32)
 
-    def _apart(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
+    def _encode_pairs(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
         seconds = [text for _, text in parts] if len(parts[0]) == 2 else None
         return [*self._reader.within(self._max_tokens, [each[0] for each in parts], seconds)]
 
-    def _one(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
+    def _encode_joined(self, parts: list[tuple[str, ...]]) -> list[TokenizedInput | Vector]:
         titles = self._reader.read([title for title, _ in parts])
         texts = self._reader.read([text for _, text in parts])
-        # What ends the title separates it from the text, whose own beginning is left out.
+        # The end token of the title separates it from the text, whose start token is left out.
         joined = [[*title.ids, *text.ids[1:]] for title, text in zip(titles, texts, strict=True)]
         limit = self._max_tokens
         cut = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in joined]
@@ -184,7 +184,7 @@ class _Encoder:
     def _by_pooler(self, read: Any) -> Any:
         found = getattr(read, "pooler_output", None)
         if found is None:
-            raise ModelCardError(f"expected a pooler in {self.name}; found none. Take its cls or mean instead")
+            raise ModelCardError(f"expected a pooler in {self.name}; found none. Use cls or mean instead")
         return found
 
 
@@ -199,7 +199,7 @@ def _pooled(states: Any, mask: Any, pooling: Pooling) -> Any:
 
 
 RERANK_TOKENS = 512
-"""Tokens of question and document together that most cross-encoders were trained on."""
+"""Maximum number of tokens of question and document together; most cross-encoders were trained on this many."""
 
 _RELEVANT = frozenset("1 label1 relevant positive true yes".split())
 _IRRELEVANT = frozenset("0 label0 irrelevant notrelevant nonrelevant negative false no".split())
@@ -208,19 +208,19 @@ _IRRELEVANT = frozenset("0 label0 irrelevant notrelevant nonrelevant negative fa
 class HFReranker:
     """A checkpoint for sequence classification with one output, or two of which one means relevant.
 
-    Runs in 32-bit floats on a processor, where a text's relevance does not depend on its batch beyond rounding, and in
-    bfloat16 on CUDA, where it moves in the third digit. Threads may share it.
+    Runs in 32-bit floats on a CPU, where a text's relevance depends on its batch only by rounding, and in bfloat16 on
+    CUDA, where it may change in the third digit. Threads may share it.
 
     Args:
         checkpoint: A folder, or a name on huggingface.co.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; by default the fastest there is.
-        max_tokens: Tokens of question and text together; where there are more, the longer of the two is cut. The
-            checkpoint's own limit holds where it is lower.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Default: the fastest one.
+        max_tokens: Maximum number of tokens of question and text together; the longer of the two is cut. The
+            checkpoint's own limit applies if it is lower.
 
     Raises:
         ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no cross-encoder, or not one that is safe to load.
-        InputError: There is no such device, or too few tokens.
+        ModelCardError: It is not a cross-encoder, or is not safe to load.
+        InputError: There is no such device, or ``max_tokens`` is too small.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
 
@@ -230,7 +230,7 @@ class HFReranker:
         library("torch")
         found = find_checkpoint(checkpoint, offline_by_environment())
         labels: dict[int, str] = read_config(found).id2label
-        # Before the weights, which can take minutes to load.
+        # Checked before the weights, which can take minutes to load.
         self._relevant = _relevant_output([str(labels[index]) for index in sorted(labels)], found.name)
         self._loaded = load(found, "AutoModelForSequenceClassification", device)
         self._reader = Reader(self._loaded)
@@ -238,10 +238,10 @@ class HFReranker:
         self.signature = f"hf:{found.signature}(max_tokens={self._max_tokens})"
 
     def logits(self, question: str, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One number a text, title and all; the higher, the more relevant.
+        """Return a number for each text (including its title); higher is more relevant.
 
         Raises:
-            ModelError: The model breaks, gives no numbers, or has not enough memory.
+            ModelError: The model fails, gives no numbers, or runs out of memory.
         """
 
         def encode(window: list[str]) -> list[TokenizedInput | np.float32]:
@@ -251,8 +251,8 @@ class HFReranker:
         return np.array(rows, dtype=np.float32)
 
     def relevance(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """How relevant each text is, from 0 to 1: the sigmoid of one output, or the softmax's share of the relevant."""
-        # Of two outputs the share is the sigmoid of their difference. Written so that nothing overflows.
+        """Return each text's relevance from 0 to 1: the sigmoid of one output, or the softmax of the relevant one."""
+        # With two outputs the softmax is the sigmoid of their difference. This form does not overflow.
         return (0.5 * (1 + np.tanh(0.5 * self.logits(question, texts)))).astype(np.float32)
 
     def _score(self, batch: list[TokenizedInput]) -> list[np.float32]:
@@ -273,9 +273,8 @@ def _relevant_output(labels: Sequence[str], checkpoint: str) -> int:
         if len(labels) == 2 and spelt[relevant] in _RELEVANT and spelt[other] in _IRRELEVANT:
             return relevant
     raise ModelCardError(
-        "expected a cross-encoder with one output, or with two that are called relevant and irrelevant or LABEL_1 and "
-        f"LABEL_0; found {len(labels)} ({', '.join(labels[:6])}) in {checkpoint}. Choose a checkpoint that was trained "
-        "to rank"
+        "expected a cross-encoder with one output, or with two named relevant and irrelevant or LABEL_1 and LABEL_0; "
+        f"found {len(labels)} ({', '.join(labels[:6])}) in {checkpoint}. Choose a checkpoint that was trained to rank"
     )
 
 
@@ -283,7 +282,7 @@ RERANKERS: Mapping[str, str] = {
     "medcpt": "ncbi/MedCPT-Cross-Encoder",
     "bge": "BAAI/bge-reranker-v2-m3",
 }
-"""Cross-encoders by name: MedCPT's, and the one of Reason and Verify."""
+"""Cross-encoders by name: MedCPT's, and the one used by Reason and Verify."""
 
 EMBEDDERS: Mapping[str, Mapping[str, Any]] = {
     "medcpt": {
@@ -295,26 +294,26 @@ EMBEDDERS: Mapping[str, Mapping[str, Any]] = {
     "contriever": {"checkpoint": "facebook/contriever", "pooling": "mean", "unit": False},
     "specter": {"checkpoint": "allenai/specter", "titles": "separated"},
 }
-"""Embedders by name: MedRAG's dense retrievers, each read as it was trained."""
+"""Embedders by name: MedRAG's dense retrievers, each read as in its training."""
 
 
 def load_reranker(name: str, device: str | None = None) -> HFReranker:
-    """The reranker of a name here, else of a folder or a name on huggingface.co.
+    """Return the reranker of this name, or of a folder or a name on huggingface.co.
 
     Raises:
         ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no cross-encoder, or not one that is safe to load.
+        ModelCardError: It is not a cross-encoder, or is not safe to load.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
     return HFReranker(RERANKERS.get(name, name), device)
 
 
 def load_embedder(name: str, device: str | None = None) -> HFEmbedder:
-    """The embedder of a name here, else of a folder or a name on huggingface.co, whose first token's vector is taken.
+    """Return the embedder of this name, or of a folder or a name on huggingface.co (with the first token's vector).
 
     Raises:
         ModelMissingError: There is no such checkpoint.
-        ModelCardError: It is no encoder, or not one that is safe to load.
+        ModelCardError: It is not an encoder, or is not safe to load.
         MissingExtraError: The extra ``[hf]`` is not installed.
     """
     return HFEmbedder(**EMBEDDERS.get(name, {"checkpoint": name}), device=device)

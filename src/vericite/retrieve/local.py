@@ -1,4 +1,4 @@
-"""Retrieval over documents at hand, in memory or in a store: by words, by meaning, or by both, fused by rank."""
+"""Retrieval from documents in memory or in a store: by words, by meaning, or by both with fused ranks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BM25:
         self._postings = {term: np.array(found, dtype=np.int64) for term, found in postings.items()}
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """One score a text; 0 where it shares no term with the query."""
+        """Return a score for each text; 0 without a common term."""
         scores = np.zeros(self.size, dtype=np.float32)
         for term in dict.fromkeys(terms(query)):
             found = self._postings.get(term)
@@ -60,11 +60,11 @@ class MemoryRetriever:
 
     Args:
         documents: The corpus.
-        embedder: Makes the vectors of questions, and of the documents where ``vectors`` is None. It may be one that
-            ``EmbedsQuestions`` or ``EmbedsDocuments`` in a way of their own.
-        vectors: The documents' vectors, a row a document, by this embedder.
-        by: What they are ranked by.
-        name: What the scores by meaning are called in the evidence.
+        embedder: Makes the vectors of questions, and of documents if ``vectors`` is None. It may be an
+            ``EmbedsQuestions`` or ``EmbedsDocuments``.
+        vectors: The documents' vectors by this embedder, one row per document.
+        by: The ranking.
+        name: Name of the scores by meaning in the evidence.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class MemoryRetriever:
     ) -> None:
         twice = next((id for id, times in Counter(document.id for document in documents).items() if times > 1), None)
         if twice is not None:
-            raise InputError(f"expected every document to have an id of its own; found {twice!r} twice")
+            raise InputError(f"expected documents with different ids; found {twice!r} twice")
         if embedder is None and by != "bm25":
             raise InputError(f"expected an embedder to rank by {by}; found none. Give one, or rank by bm25.")
         if vectors is not None and len(vectors) != len(documents):
-            raise ValueError(f"expected {len(documents)} vectors, one a document; found {len(vectors)}")
+            raise ValueError(f"expected {len(documents)} vectors, one for each document; found {len(vectors)}")
         self.documents = documents
         self._embedder = embedder
         self._given = vectors
@@ -90,7 +90,7 @@ class MemoryRetriever:
 
     @property
     def signature(self) -> str:
-        """What ranks, by which embedder, and over which documents."""
+        """The ranking, the embedder and the documents."""
         return f"{self._ranking} over {self._corpus}"
 
     @property
@@ -105,10 +105,10 @@ class MemoryRetriever:
         return corpus_signature(self.documents)
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents.
+        """Return at most ``k`` documents.
 
-        By BM25 a document has to share a word with the question. By meaning every document ranks somewhere: whether
-        the evidence suffices is for the generator to say.
+        With BM25, a document must share a word with the question. By meaning, every document has a rank; the generator
+        decides whether the evidence suffices.
         """
         scores = self._scores(question.text)
         ranked = self._fused(scores) if self._by == "hybrid" else next(iter(scores.values()))
@@ -136,7 +136,7 @@ class MemoryRetriever:
 
     def _fused(self, scores: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
         lexical, dense = scores["bm25"], scores[self._name]
-        # A document without a query term has no place in BM25's ranking, not merely a low one.
+        # A document without a query term has no rank in BM25, not merely a low one.
         return np.where(lexical > 0, 1 / (RRF + _ranks(lexical)), 0) + 1 / (RRF + _ranks(dense))
 
     @cached_property
@@ -160,17 +160,17 @@ _LOG = logging.getLogger(__name__)
 
 
 class StoreRetriever:
-    """Finds documents of a store. Retracted ones are found like others, and say so (``document.retracted``).
+    """Finds documents in a store. Retracted documents are found like others, and marked (``document.retracted``).
 
     Args:
-        store: Where to look.
-        filters: What a document has to be.
-        by: What they are ranked by; None for both words and meaning where the store has vectors of this embedder, else
-            words, with a warning if its vectors are another embedder's.
-        embedder: Makes the vectors of questions; the bundled one if None.
+        store: The store to search.
+        filters: Conditions on the documents.
+        by: The ranking. None: words and meaning if the store has vectors of this embedder, otherwise words, with a
+            warning if its vectors are another embedder's.
+        embedder: Makes the vectors of questions. Default: the bundled one.
 
     Raises:
-        InputError: ``by`` asks for vectors, and the store has none of this embedder.
+        InputError: ``by`` needs vectors, and the store has none of this embedder.
     """
 
     def __init__(
@@ -184,14 +184,14 @@ class StoreRetriever:
             return
         found = f"those of {store.embedder}" if store.embedder else "none"
         expected = f"expected a store with vectors of {self._own.signature}"
-        rebuild = "Build it again in another place with --vectors"
+        rebuild = "Build the store again in another place with --vectors"
         if by is not None:
             raise InputError(f"{expected} to rank by {by}; found {found}. {rebuild}, or rank by bm25.")
-        _LOG.warning("%s; found %s, so documents are found by their words alone. %s.", expected, found, rebuild)
+        _LOG.warning("%s; found %s, so documents are found by words only. %s.", expected, found, rebuild)
 
     @property
     def signature(self) -> str:
-        """What ranks, what was let through, and which documents there are."""
+        """The ranking, the filters and the store."""
         through = self._filters.predicate() or "all"
         return f"store-{self._ranking}({through}) over {self._store.signature}"
 
@@ -203,7 +203,7 @@ class StoreRetriever:
         return dense if self.by == "dense" else f"rrf{RRF}@{DEPTH}(bm25, {dense})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents; by BM25 they share a word with the question."""
+        """Return at most ``k`` documents; with BM25 they share a word with the question."""
         if self.by == "bm25":
             return self._by_words(question, k)
         if self.by == "dense":
@@ -219,7 +219,7 @@ class StoreRetriever:
         return _evidence(self._store.search_vectors(vector, k, self._filters), "dense")
 
     def _has_vectors(self) -> bool:
-        # The embedder's weights are not loaded for a store that has no vectors.
+        # Do not load the embedder's weights for a store without vectors.
         return self._store.embedder is not None and self._store.embedder == self._own.signature
 
     @property
@@ -228,16 +228,16 @@ class StoreRetriever:
 
 
 class LateRetriever:
-    """Finds documents by another retriever and ranks them by meaning, for stores too large to have vectors.
+    """Finds documents with another retriever and ranks them by meaning, for stores that are too large for vectors.
 
-    What the other does not find is not found. Its own ranks do not count among those that it found: fused with them
-    the order is worse.
+    Only documents that the other retriever finds are ranked. Its own ranks are ignored for them: fusing the two makes
+    the order worse.
 
     Args:
-        words: Who finds.
+        words: The retriever that finds documents.
         embedder: Makes the vectors of questions and documents.
-        depth: Documents that are embedded for a question; what is found beyond them keeps its place behind.
-        file: Where vectors are kept, so that a document which is found again is not embedded again; None keeps none.
+        depth: Documents to embed for a question; later ones keep their order after them.
+        file: Cache of vectors, so that documents are not embedded again. None: no cache.
     """
 
     def __init__(self, words: Retriever, embedder: Embeds, depth: int = DEPTH, file: Path | None = None) -> None:
@@ -248,11 +248,11 @@ class LateRetriever:
 
     @property
     def signature(self) -> str:
-        """What ranks, and what finds."""
+        """The ranking and the retriever that finds documents."""
         return f"late@{self._depth}(dense({self._embedder.signature}) of {self._words.signature})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents; they keep the scores that they were found by."""
+        """Return at most ``k`` documents; they keep the scores of the first retriever."""
         found = self._words.retrieve(question, max(k, self._depth))
         if not found:
             return ()

@@ -1,4 +1,4 @@
-"""Live PubMed, asked as the VeriCite paper asks it."""
+"""Live PubMed, searched as in the VeriCite paper."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ if TYPE_CHECKING:
     from vericite.corpus.entrez.client import Entrez
 
 CANDIDATES = 200
-"""Articles of a search that are looked at, as in the paper."""
+"""Articles of a search to consider, as in the paper."""
 
 MOST_WORDS = 40
-"""Of a question: the longest of BioASQ's has about half as many, and no abstract has all words of a longer one."""
+"""Maximum words of a question. BioASQ's longest has half as many, and no abstract has all words of a longer one."""
 
 Cleaning = Literal["stopwords", "interrogative"]
-"""What is left out of a question: words that PubMed does not look up and the leading interrogative, or that alone."""
+"""What to remove from a question: PubMed's stopwords and the leading interrogative, or only the latter."""
 
 _INTERROGATIVES = frozenset("what which who whom whose when where why how".split())
 _AUXILIARIES = frozenset("is are was were do does did can could should would will has have".split())
 
 _FEWEST_AT_ONCE = 20
-"""Records asked for at once; most are complete, so the first of them often suffice."""
+"""Minimum number of records to fetch at once; most are complete, so the first ones often suffice."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class PubMedRetriever:
-    """Finds articles by three searches, each wider than the one before, until there are ``k``.
+    """Finds articles by up to three searches, each wider than the one before, until there are ``k``.
 
-    ``tiab`` asks for every word of the question in title or abstract, without its leading interrogative and the words
-    that PubMed does not look up; ``atm`` leaves the same words to PubMed's Automatic Term Mapping; ``raw`` sends the
-    question's own words in their order. The first two ask for articles with an abstract only. What an earlier search
-    found stays in front. Each search is in PubMed's order of relevance, and of its first ``candidates`` articles those
-    count that are complete and not retracted (``is_complete``).
+    ``tiab`` requires every word of the question in title or abstract, except its leading interrogative and PubMed's
+    stopwords. ``atm`` gives the same words to PubMed's Automatic Term Mapping. ``raw`` sends the question's own words
+    in order. The first two only find articles with an abstract. Results of earlier searches stay in front. Each search
+    uses PubMed's order of relevance. Only complete articles that are not retracted count (``is_complete``), among its
+    first ``candidates``.
 
-    An ``Evidence`` says which search found it (``retriever="pubmed(tiab)"``) and at which rank of it
+    ``Evidence`` names the search that found it (``retriever="pubmed(tiab)"``) and its rank there
     (``scores["search_rank"]``). PubMed gives no scores: ``score`` is 1 / rank.
 
     Args:
         entrez: The client.
-        candidates: Articles of each search that are looked at.
-        cleaning: What is left out of a question. The paper leaves out its leading interrogative and nothing else, and
-            so finds nothing where a stopword stands in no title or abstract beside the rest.
+        candidates: Articles of each search to consider.
+        cleaning: What to remove from a question. The paper only removes the leading interrogative, and so finds nothing
+            if no title or abstract contains a stopword together with the rest.
     """
 
     def __init__(self, entrez: Entrez, candidates: int = CANDIDATES, cleaning: Cleaning = "stopwords") -> None:
@@ -66,16 +66,16 @@ class PubMedRetriever:
 
     @property
     def signature(self) -> str:
-        """Which searches, over how many candidates, of whom."""
+        """The searches, the number of candidates and the client."""
         cleaning = "" if self._cleaning == "stopwords" else f"cleaning={self._cleaning}, "
         return f"pubmed(tiab>atm>raw, {cleaning}candidates={self._candidates}, {self._entrez.signature})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` articles, the best first.
+        """Return at most ``k`` articles, the best first.
 
         Raises:
             InputError: The question has no word that PubMed looks up.
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         found: list[Evidence] = []
         seen: set[str] = set()
@@ -98,7 +98,7 @@ class PubMedRetriever:
         return tuple(found)
 
     def _articles(self, query: str, wanted: int, seen: set[str]) -> Iterator[tuple[int, Document]]:
-        """Complete articles that were not seen before, with their positions in the search."""
+        """Yield complete new articles with their positions in the search."""
         places = {pmid: place for place, pmid in enumerate(self._entrez.search(query, self._candidates).ids, start=1)}
         fresh = [pmid for pmid in places if pmid not in seen]
         seen.update(fresh)
@@ -113,28 +113,28 @@ class PubMedRetriever:
 
 
 def is_complete(document: Document) -> bool:
-    """Whether it can be cited and checked: title, abstract, journal, year and authors are known.
+    """Whether the article can be cited and checked: title, abstract, journal, year and authors are known.
 
-    A retracted article is not complete: it is no evidence, and takes no place from one that is.
+    Retracted articles are not complete: they are no evidence.
     """
     known = (document.title, document.text, document.journal, document.year, document.authors)
     return all(known) and not document.retracted
 
 
 def searches(question: str, cleaning: Cleaning = "stopwords") -> tuple[tuple[str, str], ...]:
-    """The searches of a question in their order, each with its name. No part of the question is read as syntax.
+    """Return the searches for a question in order, each with its name. No part of the question is read as syntax.
 
     Raises:
-        InputError: It has no word that PubMed looks up.
+        InputError: The question has no word that PubMed looks up.
     """
     words = _capped(query_words(question))
     kept = acronyms(words)
     if not (plain := content_words(words, kept)):
         raise InputError(
-            f"expected a question with a word that PubMed looks up; found {question[:80]!r}. Name what it is about."
+            f"expected a question with a word that PubMed looks up; found {question[:80]!r}. Name its subject."
         )
     leads = words[0] not in kept and _is_interrogative(words[0], words[1:], question)
-    # A question that is an interrogative only ("Why?") is about it.
+    # A question with only an interrogative ("Why?") is about that word.
     if cleaning == "interrogative":
         every = tuple(dict.fromkeys(word.lower() for word in words[leads:])) or plain
         return ("tiab", all_in_title_or_abstract(every)), ("atm", mapped(every)), ("raw", as_asked(words))
@@ -143,7 +143,7 @@ def searches(question: str, cleaning: Cleaning = "stopwords") -> tuple[tuple[str
 
 
 def _is_interrogative(first: str, rest: Sequence[str], question: str) -> bool:
-    """Whether the first word only says what kind of answer is wanted. "Will Rogers phenomenon" asks nothing."""
+    """Whether the first word only says what kind of answer is wanted. "Will Rogers phenomenon" is not a question."""
     word = first.lower().removesuffix("'s")
     is_asked = question.rstrip().endswith("?") or (bool(rest) and rest[0].islower())
     return word in _INTERROGATIVES or (word in _AUXILIARIES and is_asked)
@@ -152,7 +152,7 @@ def _is_interrogative(first: str, rest: Sequence[str], question: str) -> bool:
 def _capped(words: tuple[str, ...]) -> tuple[str, ...]:
     if len(words) > MOST_WORDS:
         _LOG.warning(
-            "expected a question of at most %d words; found %d. PubMed is asked for the first %d: no abstract has "
+            "expected a question of at most %d words; found %d. PubMed is searched for the first %d: no abstract has "
             "them all. Shorten the question.",
             MOST_WORDS,
             len(words),

@@ -1,4 +1,4 @@
-"""Ranking again what was found, by a model that reads question and document together."""
+"""Reranking by a model that reads question and document together."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from vericite.records import Evidence
 from vericite.retrieve import CANDIDATES
 
 PRIOR = 0.5
-"""For the bundled reranker, by 95 development questions: 0.2 to 0.7 do alike there, a little better than 0 and 2."""
+"""Set for the bundled reranker on 95 development questions: 0.2 to 0.7 are alike, slightly better than 0 and 2."""
 
 _SURE = 1e-7
-"""Probabilities are kept this far from 0 and 1, so that their odds have a logarithm."""
+"""Probabilities are clipped this far from 0 and 1, so that the log odds are finite."""
 
 
 @dataclass(frozen=True)
 class Rerank:
-    """Ranks the first of what was found again.
+    """Reranks the first documents.
 
-    A document's score is the logarithm of its odds to be relevant, less ``prior`` times that of its rank before: a
-    small model that reads one document at a time errs in other ways than the ranking it is given.
+    A document's score is the log odds of its relevance, minus ``prior`` times the logarithm of its previous rank: a
+    small model that reads one document at a time makes other errors than the first ranking.
 
     Attributes:
-        reranker: Who reads them.
-        candidates: How many it reads; what is beyond them keeps its place behind.
-        prior: Weight of the rank before; 0 goes by the reranker alone.
+        reranker: The model.
+        candidates: Number of documents to rerank; later ones keep their order after them.
+        prior: Weight of the previous rank; 0 uses the reranker alone.
     """
 
     reranker: Reranks
@@ -44,13 +44,13 @@ class Rerank:
 
     @property
     def signature(self) -> str:
-        """By whom, and how many."""
+        """The reranker and the settings."""
         return f"rerank{self.candidates}({self.reranker.signature}, prior={self.prior:g})"
 
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        """The same documents in their new order; the relevance that the reranker finds is kept as ``rerank``.
+        """Return the same documents in their new order; the reranker's relevance is added to the scores as ``rerank``.
 
-        Retracted documents are not read: they keep their place, and are not among the candidates.
+        Retracted documents are not read: they keep their place and do not count as candidates.
         """
         usable = [hit for hit in evidence if not hit.document.retracted]
         again = iter([*self._reranked(question, usable[: self.candidates]), *usable[self.candidates :]])

@@ -1,4 +1,4 @@
-"""What a retriever is."""
+"""Retrievers, and the fusion of their rankings."""
 
 from __future__ import annotations
 
@@ -16,49 +16,48 @@ class Retriever(Protocol):
 
     @property
     def signature(self) -> str:
-        """For provenance: what ranks, and which documents."""
+        """The ranking and the documents, for provenance."""
         ...
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents, the best first, ranks counted from 1."""
+        """Return at most ``k`` documents, the best first, with ranks from 1."""
         ...
 
 
 def corpus_signature(documents: Iterable[Document]) -> str:
-    """How many documents there are, and a digest of their ids, titles and texts in their order."""
+    """Return the number of documents and a digest of their ids, titles and texts in order."""
     digest, count = blake2b(digest_size=6), 0
     for document in documents:
-        # JSON marks where each text ends, and takes any text.
+        # JSON marks where each text ends, and accepts any text.
         digest.update(json.dumps([document.id, document.title, document.text]).encode())
         count += 1
     return f"{count}@{digest.hexdigest()}"
 
 
 class ClosedBook:
-    """Finds nothing: what is known without documents is to be seen."""
+    """Finds nothing, to show what is known without documents."""
 
     signature = "closed-book"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """No document."""
+        """Return no documents."""
         return ()
 
 
 RRF = 10
-"""The constant of the fusion. Its paper has 60, with which the first places count for little; on 154 questions 10 was
-better, before and after reranking (recipes/search/LOG.md)."""
+"""The constant of reciprocal rank fusion. The paper has 60, which gives little weight to the first ranks. On 154
+questions 10 was better, before and after reranking (recipes/search/LOG.md)."""
 
 DEPTH = 100
-"""Documents of each ranking that take part."""
+"""Documents of each ranking to fuse."""
 
 
 def fused(
     rankings: Sequence[Sequence[Evidence]], k: int, name: str = "hybrid", constant: int = RRF
 ) -> tuple[Evidence, ...]:
-    """The ``k`` documents with the highest sum of 1 / (constant + rank); equal sums in the order they were met.
+    """Return the ``k`` documents with the highest sum of 1 / (constant + rank); ties keep the order of appearance.
 
-    A document keeps the scores of every ranking that has it. What one ranking lacks adds nothing: it has no
-    place there, not merely a low one.
+    A document keeps the scores of every ranking that contains it. A ranking without the document adds nothing to it.
     """
     scores: dict[str, float] = {}
     seen: dict[str, Evidence] = {}
@@ -76,13 +75,13 @@ def fused(
 
 
 class Fused:
-    """A retriever made of others.
+    """Fuses the rankings of several retrievers.
 
     Args:
-        retrievers: At least one; each should name its scores differently.
-        name: What ranked, in the evidence: ``hybrid``, ``rrf-4`` ...
-        depth: Documents of each that take part.
-        constant: Of the fusion; MedRAG's RRF-2 and RRF-4 have 100.
+        retrievers: At least one; each should use a different name for its scores.
+        name: Name of the ranking in the evidence: ``hybrid``, ``rrf-4`` ...
+        depth: Documents of each to fuse.
+        constant: Constant of the fusion; MedRAG's RRF-2 and RRF-4 have 100.
     """
 
     def __init__(
@@ -97,15 +96,15 @@ class Fused:
 
     @property
     def signature(self) -> str:
-        """What is fused, and how."""
+        """The fused retrievers and the settings."""
         parts = ", ".join(retriever.signature for retriever in self._retrievers)
         return f"rrf{self._constant}@{self._depth}({parts})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """At most ``k`` documents."""
+        """Return at most ``k`` documents."""
         rankings = [retriever.retrieve(question, max(k, self._depth)) for retriever in self._retrievers]
         return fused(rankings, k, self._name, self._constant)
 
 
 Way = Literal["bm25", "dense", "hybrid"]
-"""By their words, by meaning (the cosine of vectors), or by the fused ranks of both."""
+"""By words (BM25), by meaning (cosine of vectors), or by the fused ranks of both."""

@@ -1,4 +1,4 @@
-"""Other words for a question whose evidence was found wanting."""
+"""Rewriting a question when its evidence is insufficient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vericite.llm.calls import Ledger
 
 
-_LONGEST_QUERY_WRITTEN = 1_000  # characters of a query that a model writes; a longer one is an answer
+_LONGEST_QUERY_WRITTEN = 1_000  # maximum characters of a model's query; a longer one is an answer
 _WORD = re.compile(r"[^\W_]+")
 
 _LOG = logging.getLogger(__name__)
@@ -36,22 +36,22 @@ _LOG = logging.getLogger(__name__)
 class LanguageModelRewriter:
     """Asks a language model for one query, at temperature 0.
 
-    A reply that cannot be used, after one request to repair it, is no other words: it is logged, and told in
-    ``failures``.
+    A reply that is still unusable after one request to correct it is logged and kept in ``failures``; the question is
+    then not rewritten.
 
     Args:
         llm: The model.
-        documents: How many documents of the evidence it is shown, at most.
-        characters: How much of each.
+        documents: Maximum number of documents shown to it.
+        characters: Maximum characters of each document.
 
     Attributes:
-        failures: By question, why the model gave nothing that can be used when it was last asked.
+        failures: By question, why the last reply was unusable.
     """
 
     def __init__(self, llm: LLM, documents: int = 5, characters: int = 1_000) -> None:
         if documents < 0 or characters < 1:
             raise InputError(
-                f"expected 0 documents or more and at least 1 character of each; found {documents} and {characters}. "
+                f"expected documents of at least 0 and characters of at least 1; found {documents} and {characters}. "
                 "Correct them."
             )
         self.llm = llm
@@ -68,19 +68,19 @@ class LanguageModelRewriter:
 
     @property
     def ledger(self) -> Ledger:
-        """What was asked so far, and what it cost."""
+        """The calls so far and their cost."""
         return self.llm.ledger
 
     def rewrite(self, question: str, evidence: Sequence[Document]) -> str | None:
-        """The model's query; None where it has none, or the question's own words and no others.
+        """Return the model's query; None if it has none, or only the question's own words.
 
         Raises:
-            LLMAccessError: Every call would fail alike.
+            LLMAccessError: Every call would fail in the same way.
         """
         (found,) = self.llm.each([self._request(question, evidence)], self._ask)
         if isinstance(found, CallFailure):
             self.failures[question] = found.reason
-            _LOG.warning("expected other words for %r; found none: %s", question[:200], found.reason)
+            _LOG.warning("expected a rewritten question for %r; found none: %s", question[:200], found.reason)
             return None
         self.failures.pop(question, None)
         return None if set(terms(found)) == set(terms(question)) else found
@@ -114,54 +114,54 @@ _PROMPT = read_prompt(Path(__file__).with_suffix(".toml"), Prompt)
 
 
 def _messages(question: str, evidence: Sequence[str]) -> tuple[Message, Message]:
-    """The prompt. No text of the data can end its own block or open a turn of the conversation."""
+    """Return the prompt. No text of the data can end its own block or open a turn of the conversation."""
     documents = "\n\n".join(as_block("document", text) for text in evidence)
     return _PROMPT.filled({"question": as_block("question", question), "documents": documents})
 
 
 def _visible(text: str) -> str:
-    """Without characters that are not seen: they could hide a tag from the patterns and not from a model."""
+    """Remove invisible characters: they could hide a tag from the patterns but not from a model."""
     return "".join(char for char in text if unicodedata.category(char) not in ("Cf", "Cs"))
 
 
 class Rewriter(Protocol):
-    """Puts a question into other words for a second search."""
+    """Rewrites a question for a second search."""
 
     @property
     def signature(self) -> str:
-        """For provenance."""
+        """The rewriter and its settings, for provenance."""
         ...
 
     def rewrite(self, question: str, evidence: Sequence[Document]) -> str | None:
-        """What to search for, or None where no other words are known.
+        """Return a new query, or None.
 
         Args:
             question: The question.
-            evidence: What the first search found for it, the best first. It is data, never instructions.
+            evidence: Documents of the first search, the best first. They are data, never instructions.
         """
         ...
 
 
 @runtime_checkable
 class Fallible(Protocol):
-    """A rewriter that may fail, and tells why."""
+    """A rewriter that may fail, and records why."""
 
     @property
     def failures(self) -> Mapping[str, str]:
-        """By question, why it gave nothing that can be used when it was last asked."""
+        """By question, why the last reply was unusable."""
         ...
 
 
 _QUESTION_WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b", re.IGNORECASE)
 _QUESTION_OPENERS = frozenset("who whom whose where why".split())
-"""What questions begin with and PubMed's list of stopwords lacks."""
+"""Openers of questions that PubMed's list of stopwords lacks."""
 
 NO_EVIDENCE = "no evidence"
 
 
 class Sufficiency(NamedTuple):
-    """How far evidence suffices, and every reason to say that it does not."""
+    """How far evidence suffices, and the reasons why it does not."""
 
     coverage: float
     relevance: float | None
@@ -170,12 +170,12 @@ class Sufficiency(NamedTuple):
 
 @dataclass(frozen=True)
 class Trigger:
-    """Fires where evidence covers too few of a question's words, or its best documents are of too little relevance.
+    """Fires when the evidence covers too few words of the question, or the best documents have too little relevance.
 
     Attributes:
-        coverage: The least share of the question's words that is enough; 0 never fires.
-        relevance: The least mean of the best documents' scores that is enough; 0 never fires.
-        best: How many documents that mean is of.
+        coverage: Minimum share of the question's words; 0 never fires.
+        relevance: Minimum mean score of the best documents; 0 never fires.
+        best: Number of documents in that mean.
     """
 
     coverage: float = MIN_COVERAGE
@@ -195,12 +195,12 @@ class Trigger:
         return f"trigger.v1(coverage={self.coverage:g}, relevance={self.relevance:g}, best={self.best})"
 
     def reasons(self, question: str, evidence: Iterable[str], scores: Sequence[float] | None = None) -> Sufficiency:
-        """How far evidence suffices for a question. That there is none is always a reason.
+        """Return how far the evidence suffices for a question. No evidence is always a reason to fire.
 
         Args:
             question: The question.
-            evidence: The documents' texts.
-            scores: Their scores from 0 to 1, as a reranker gives them; None where nothing has.
+            evidence: Texts of the documents.
+            scores: Their scores from 0 to 1 by a reranker; None if there are none.
 
         Raises:
             InputError: A score is not from 0 to 1.
@@ -219,19 +219,19 @@ class Trigger:
 
 
 def question_words(text: str) -> frozenset[str]:
-    """The words of a text without stopwords: PubMed's list, and who, whom, whose, where, why.
+    """Return the words of a text without stopwords: PubMed's list, and who, whom, whose, where, why.
 
-    A word is a run of letters and digits in small letters, unstemmed: "IL-6" is two of them, and of "Crohn's" the
-    possessive s is none.
+    A word is a run of letters and digits in lower case, unstemmed. "IL-6" has two words; the possessive s of "Crohn's"
+    is not a word.
     """
     plain = _POSSESSIVE.sub("", normalize("NFKC", text)).lower()
     return frozenset(_QUESTION_WORD.findall(plain)) - STOPWORDS - _QUESTION_OPENERS
 
 
 def coverage(question: str, evidence: Iterable[str]) -> float:
-    """The share of a question's words, each counted once, that are in the evidence as a whole.
+    """Return the share of the question's distinct words that occur in the evidence as a whole.
 
-    A question of stopwords only is covered by anything.
+    A question that has only stopwords is always covered.
     """
     wanted = question_words(question)
     missing = set(wanted)
@@ -241,15 +241,15 @@ def coverage(question: str, evidence: Iterable[str]) -> float:
 
 
 def relevance(scores: Sequence[float], best: int) -> float:
-    """The mean of the best scores, or of all where there are fewer.
+    """Return the mean of the best scores, or of all if there are fewer.
 
     Raises:
-        InputError: There is none, or one is not from 0 to 1.
+        InputError: There are no scores, or one is not from 0 to 1.
     """
-    strange = [score for score in scores if not 0 <= score <= 1]
-    if strange or not scores:
-        found = strange[0] if strange else "none"
-        raise InputError(f"expected scores from 0 to 1, as a reranker gives them; found {found}. Rerank first.")
+    invalid = [score for score in scores if not 0 <= score <= 1]
+    if invalid or not scores:
+        found = invalid[0] if invalid else "none"
+        raise InputError(f"expected scores from 0 to 1, such as a reranker's; found {found}. Rerank first.")
     top = sorted(scores, reverse=True)[:best]
-    # Sums of floats may be a hair beyond 1.
+    # Sums of floats may slightly exceed 1.
     return min(1.0, sum(top) / len(top))

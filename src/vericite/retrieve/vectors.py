@@ -1,6 +1,6 @@
-"""Vectors of documents, kept on disk by content: a file that is searched again is not embedded again.
+"""Vectors of documents, cached on disk by content: a file that is searched again is not embedded again.
 
-The file holds hashes and vectors, none of the texts. It knows an embedder by its signature.
+The cache contains hashes and vectors, no texts. Vectors are kept by the embedder's signature.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from vericite.disk.store import Row, RowStore
 
 FILE = "vectors.sqlite"
-"""Its name in the cache's folder."""
+"""Name of the file in the cache folder."""
 
 OnEmbedding = Callable[[int, int], None]
-"""Called with how many of the documents without a vector have one now, and how many there were."""
+"""Called with the number of documents embedded so far, and the number of those without a cached vector."""
 
 _FORM = ("vectors of documents", "vector", "(key BLOB PRIMARY KEY, vector BLOB NOT NULL)")
 _STORED = np.dtype("<f4")
 _AT_ONCE = 100
-"""Documents that are embedded and kept together: some seconds' work, which a kill may cost."""
+"""Documents embedded and stored at a time: a kill costs some seconds of work."""
 
-_MOST_KEPT = 100_000
-"""Documents of one file whose vectors are kept, some 150 MB; a store is for more."""
+_MAX_KEPT = 100_000
+"""Maximum number of documents in one file to cache, about 150 MB; use a store for more."""
 
 
 def vectors_of(
     documents: Sequence[Document], embedder: Embeds, file: Path | None, on_embedding: OnEmbedding | None = None
 ) -> NDArray[np.float32]:
-    """A row a document, taken from the file where it is there.
+    """Return a row for each document, from the cache where possible.
 
     Args:
         documents: The documents.
-        embedder: Makes what is not there.
-        file: Where vectors are kept; None keeps none.
-        on_embedding: Called after every hundred documents that are embedded.
+        embedder: Makes the missing vectors.
+        file: The cache; None: no cache.
+        on_embedding: Called after every hundred embedded documents.
     """
-    if file is None or len(documents) > _MOST_KEPT:
+    if file is None or len(documents) > _MAX_KEPT:
         return _made(documents, embedder, None, on_embedding)
-    from vericite.disk.store import Form, RowStore  # Loads SQLite.
+    from vericite.disk.store import Form, RowStore  # imported late: it loads SQLite
 
     store = RowStore(file, Form(*_FORM))
     try:
@@ -81,17 +81,17 @@ def _made(
 
 
 def embedded(embedder: Embeds, documents: Sequence[Document]) -> NDArray[np.float32]:
-    """A row a document, titles read in the embedder's own way if it has one."""
+    """Return a row for each document. Titles are read in the embedder's own way if it has one."""
     if isinstance(embedder, EmbedsDocuments):
         return embedder.embed_documents(documents)
     return embedder.embed(document.titled_text for document in documents)
 
 
 def query_vector(embedder: Embeds, question: str) -> NDArray[np.float32]:
-    """The vector of a question, by the embedder's own way for questions where it has one."""
+    """Return a question's vector, made in the embedder's own way for questions if it has one."""
     return embedder.embed_query(question) if isinstance(embedder, EmbedsQuestions) else embedder.embed([question])[0]
 
 
 def _key(signature: str, document: Document) -> bytes:
-    # JSON marks where each text ends, and takes any text.
+    # JSON marks where each text ends, and accepts any text.
     return blake2b(json.dumps([signature, document.title, document.text]).encode(), digest_size=16).digest()

@@ -12,7 +12,7 @@ from entrez_server import Article, EntrezServer, status
 from vericite.corpus.entrez import Entrez, EntrezSettings
 from vericite.corpus.ingest import collect_sources
 from vericite.corpus.store import build_store
-from vericite.retrieve.named import cited_documents
+from vericite.retrieve.lookup import cited_documents
 
 ARTICLES = [
     Article("20301", "Aspirin after stroke.", "Aspirin lowered the risk of a second stroke in 400 adults."),
@@ -76,7 +76,7 @@ def test_what_was_fetched_before_is_not_asked_for_again_and_is_there_offline(
     printed = run_cli("check", str(answer), "--documents", "pubmed")
     assert printed.code == 0
     assert "4 of 7 cited articles are in PubMed; not doi:10.1000/new.1, pmid:20399, pmid:20304" in printed.err
-    assert "Offline, only what was fetched before is there" in printed.err
+    assert "Offline, only articles fetched before are available" in printed.err
     assert len(pubmed.tools) == asked
 
 

@@ -51,7 +51,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _encoder(kind: str, folder: Path, seed: int = 0) -> Path:
-    """The same checkpoint without its head; that of BERT without the pooler, too, as many are."""
+    """Save the checkpoint without its head; BERT's also without its pooler, as is common."""
     tiny_models.classifier(kind, folder, seed=seed)
     choices = {"add_pooling_layer": False} if kind == "bert" else {}
     transformers.AutoModel.from_pretrained(folder, **choices).save_pretrained(folder)
@@ -59,7 +59,7 @@ def _encoder(kind: str, folder: Path, seed: int = 0) -> Path:
 
 
 def states(folder: Path, *texts: str, limit: int = POSITIONS) -> tuple[Any, Any]:
-    """The last hidden states of a plain forward pass, and the token ids."""
+    """Return the last hidden states of a plain forward pass, and the token ids."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     choices = {"add_pooling_layer": False} if folder.name in ("bert", "asking") else {}
     model = transformers.AutoModel.from_pretrained(folder, **choices).eval()
@@ -86,14 +86,14 @@ def test_vectors_are_the_first_tokens_or_the_mean_of_all(checkpoints: Mapping[st
     assert np.linalg.norm(first, axis=1) == pytest.approx(1, abs=1e-6)
 
 
-def test_vectors_of_any_length_are_kept_where_they_say_something(checkpoints: Mapping[str, Path]):
+def test_vectors_of_any_length_are_kept_on_request(checkpoints: Mapping[str, Path]):
     raw = HFEmbedder(str(checkpoints["bert"]), unit=False)
     expected, _ = states(checkpoints["bert"], TEXTS[0])
     assert raw.embed(TEXTS[:1])[0] == pytest.approx(expected[0], abs=1e-4)
     assert raw.signature != HFEmbedder(str(checkpoints["bert"])).signature
 
 
-def test_a_question_has_its_own_encoder_where_there_is_one(checkpoints: Mapping[str, Path], asking: Path):
+def test_a_question_uses_its_own_encoder(checkpoints: Mapping[str, Path], asking: Path):
     both = HFEmbedder(str(checkpoints["bert"]), str(asking))
     assert both.embed_query(TEXTS[0]) == pytest.approx(unit(states(asking, TEXTS[0])[0][0]), abs=1e-5)
     assert both.embed(TEXTS[:1])[0] == pytest.approx(unit(states(checkpoints["bert"], TEXTS[0])[0][0]), abs=1e-5)
@@ -102,7 +102,7 @@ def test_a_question_has_its_own_encoder_where_there_is_one(checkpoints: Mapping[
     assert "+asking@" in both.signature and "+" not in alone.signature
 
 
-def test_a_title_is_read_as_the_checkpoint_was_trained(checkpoints: Mapping[str, Path]):
+def test_a_title_is_read_as_in_training(checkpoints: Mapping[str, Path]):
     folder = checkpoints["bert"]
     for titles in ("joined", "pair", "separated"):
         found = HFEmbedder(str(folder), titles=titles).embed_documents(DOCUMENTS)
@@ -116,7 +116,7 @@ def test_a_title_is_read_as_the_checkpoint_was_trained(checkpoints: Mapping[str,
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_a_separated_title_has_one_separator_behind_it_and_is_one_text(checkpoints: Mapping[str, Path], kind: str):
+def test_a_separated_title_is_followed_by_one_separator(checkpoints: Mapping[str, Path], kind: str):
     embedder = HFEmbedder(str(checkpoints[kind]), titles="separated")
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoints[kind])
     short, long, _ = embedder._documents._one([(document.title, document.text) for document in DOCUMENTS])
@@ -126,7 +126,7 @@ def test_a_separated_title_has_one_separator_behind_it_and_is_one_text(checkpoin
     assert (len(long.ids), long.ids[-1], long.cut) == (POSITIONS, end, True)
 
 
-def test_batches_change_nothing_and_no_text_has_no_row(
+def test_batches_change_nothing_and_no_texts_have_no_rows(
     checkpoints: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ):
     embedder = HFEmbedder(str(checkpoints["deberta"]), pooling="mean")
@@ -137,7 +137,7 @@ def test_batches_change_nothing_and_no_text_has_no_row(
     assert embedder.embed_documents([]).shape == (0, 16)
 
 
-def test_what_cannot_be_used_is_an_error(checkpoints: Mapping[str, Path], tmp_path: Path):
+def test_unusable_arguments_are_errors(checkpoints: Mapping[str, Path], tmp_path: Path):
     folder = str(checkpoints["bert"])
     for choices in ({"pooling": "max"}, {"titles": "first"}, {"max_tokens": 1}):
         with pytest.raises(InputError, match="expected"):
@@ -155,7 +155,7 @@ def test_encoders_that_do_not_fit_together_are_refused(
         HFEmbedder(str(checkpoints["bert"]), str(_encoder("bert", tmp_path / "wide")))
 
 
-def test_outputs_that_are_no_numbers_are_an_error(checkpoints: Mapping[str, Path]):
+def test_non_finite_outputs_are_an_error(checkpoints: Mapping[str, Path]):
     embedder = HFEmbedder(str(checkpoints["bert"]))
     with torch.no_grad():
         embedder._documents._loaded.model.embeddings.LayerNorm.bias[0] = float("nan")
@@ -163,13 +163,13 @@ def test_outputs_that_are_no_numbers_are_an_error(checkpoints: Mapping[str, Path
         embedder.embed(TEXTS)
 
 
-def test_a_retriever_ranks_by_it(checkpoints: Mapping[str, Path], asking: Path):
+def test_a_retriever_can_use_the_embedder(checkpoints: Mapping[str, Path], asking: Path):
     embedder = HFEmbedder(str(checkpoints["bert"]), str(asking))
     found = MemoryRetriever(DOCUMENTS, embedder).retrieve(Question(id="q", text="Does aspirin lower fever ?"), 3)
     assert {hit.document.id for hit in found} == {"a", "b", "c"}
 
 
-def test_names_are_read_as_their_checkpoints_were_trained(monkeypatch: pytest.MonkeyPatch):
+def test_named_embedders_are_read_as_in_training(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(names, "HFEmbedder", lambda **choices: choices)
     assert load_embedder("someone/model") == {"checkpoint": "someone/model", "device": None}
     assert load_embedder("specter", "cpu") == {

@@ -1,4 +1,4 @@
-"""Cross-encoders from checkpoints: how relevant they find texts, and what is refused."""
+"""Cross-encoders from checkpoints: relevance, and refused checkpoints."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_relevance_is_the_sigmoid_of_a_plain_forward_pass(checkpoints: Mapping[s
     assert len(set(found.round(4))) == 4
 
 
-def test_of_two_outputs_it_is_the_share_of_the_relevant_one(two: Path, tmp_path: Path):
+def test_with_two_outputs_relevance_is_the_share_of_the_relevant_one(two: Path, tmp_path: Path):
     expected = [plain(two, QUESTION, text).softmax(-1)[1].item() for text in TEXTS[:4]]
     assert HFReranker(str(two)).relevance(QUESTION, TEXTS[:4]) == pytest.approx(expected, abs=1e-5)
     turned = Path(shutil.copytree(two, tmp_path / "turned"))
@@ -85,7 +85,7 @@ def test_a_classifier_that_does_not_rank_is_refused(tmp_path: Path, labels: tupl
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_is_as_relevant_alone_as_among_others(
+def test_relevance_does_not_depend_on_the_batch(
     checkpoints: Mapping[str, Path], kind: str, monkeypatch: pytest.MonkeyPatch
 ):
     reranker = HFReranker(str(checkpoints[kind]))
@@ -96,7 +96,7 @@ def test_a_text_is_as_relevant_alone_as_among_others(
     assert reranker.relevance(QUESTION, []).shape == (0,)
 
 
-def test_the_limit_asked_for_holds_and_so_does_the_models_own(checkpoints: Mapping[str, Path]):
+def test_both_the_given_limit_and_the_models_own_apply(checkpoints: Mapping[str, Path]):
     long = [TEXTS[3], TEXTS[3] + " and more"]
     short = HFReranker(str(checkpoints["bert"]), max_tokens=20)
     assert short.relevance(QUESTION, long)[0] == short.relevance(QUESTION, long)[1]
@@ -113,7 +113,7 @@ def test_relevance_of_large_outputs_is_0_or_1(checkpoints: Mapping[str, Path], m
     assert reranker.relevance(QUESTION, TEXTS).tolist() == [0, 0, 0.5, 1, 1]
 
 
-def test_outputs_that_are_no_numbers_are_an_error(checkpoints: Mapping[str, Path]):
+def test_non_finite_outputs_are_an_error(checkpoints: Mapping[str, Path]):
     reranker = HFReranker(str(checkpoints["bert"]))
     with torch.no_grad():
         reranker._loaded.model.classifier.bias[0] = float("nan")
@@ -121,7 +121,7 @@ def test_outputs_that_are_no_numbers_are_an_error(checkpoints: Mapping[str, Path
         reranker.relevance(QUESTION, TEXTS)
 
 
-def test_memory_that_does_not_hold_a_batch_halves_it_and_one_text_too_large_is_an_error(
+def test_batches_are_halved_when_memory_runs_out_and_a_single_text_is_an_error(
     checkpoints: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ):
     reranker = HFReranker(str(checkpoints["bert"]))
@@ -154,12 +154,12 @@ def test_a_separator_in_a_text_is_read_as_text(checkpoints: Mapping[str, Path]):
     assert tokens.ids.count(3) == 2
 
 
-def test_it_ranks_evidence(checkpoints: Mapping[str, Path]):
+def test_the_reranker_ranks_evidence(checkpoints: Mapping[str, Path]):
     reranker = HFReranker(str(checkpoints["bert"]))
     assert Rerank(reranker, prior=0).signature == f"rerank20({reranker.signature}, prior=0)"
 
 
-def test_names_lead_to_checkpoints_and_offline_nothing_is_asked(monkeypatch: pytest.MonkeyPatch):
+def test_names_are_checkpoints_and_offline_nothing_is_downloaded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(loading.OFFLINE, "1")
     asked: list[str] = []
     monkeypatch.setattr(names, "HFReranker", lambda checkpoint, _: asked.append(checkpoint))

@@ -72,7 +72,7 @@ SPOILT: Mapping[str, tuple[Callable[[Path], object], type[ModelError], str]] = {
         ModelCardError,
         "expected a configuration",
     ),
-    "code of its own": (_own_code, ModelCardError, "it would run code of its own, which is never done"),
+    "code of its own": (_own_code, ModelCardError, "it would run its own code, which is never allowed"),
     "pickled weights only": (_only_pickled, ModelCardError, "found pytorch_model.bin in .*Convert them once"),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), ModelCardError, "found none in"),
     "weights cut short": (_cut_short, ModelCardError, "expected weights that transformers loads from bert"),
@@ -263,7 +263,7 @@ def test_no_token_is_shown(hub: Callable[[Path | Exception], Hub]):
     ("kind", "message"),
     [
         ("GatedRepoError", "agree on its page and set HF_TOKEN"),
-        ("RepositoryNotFoundError", "the hub has none of this name, or a private one"),
+        ("RepositoryNotFoundError", "the hub has no such repository, or it is private"),
     ],
 )
 def test_what_the_hub_refuses_is_explained(hub: Callable[[Path | Exception], Hub], kind: str, message: str):

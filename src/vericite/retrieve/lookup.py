@@ -1,7 +1,7 @@
-"""Documents by their names: those that a question's authors found its answer in, and those that answers cite.
+"""Documents by name: the gold documents of a question, and the documents that answers cite.
 
-The former are the best that retrieval could do. The latter are named by PMID, DOI or PMC id; they are the records of
-PubMed, or what a store has of them.
+Gold documents are the best possible retrieval. Cited documents are named by PMID, DOI or PMC id; they come from PubMed
+or from a store.
 """
 
 from __future__ import annotations
@@ -26,26 +26,25 @@ if TYPE_CHECKING:
 
 
 Lookup = Callable[[Sequence[str]], Iterable[Document]]
-"""The documents that have one of these ids or PMIDs, in any order."""
+"""Returns the documents with these ids or PMIDs, in any order."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class Oracle:
-    """Gives a question its gold documents, in their order.
+    """Returns a question's gold documents, in order.
 
-    A gold document that is not to be had, or has no abstract, is left out, with a warning, and told in ``missing``;
-    where none of a question's is to be had there is an error, because an answer from nothing would count against the
-    generator.
+    Gold documents that are unavailable or have no abstract are left out with a warning, and listed in ``missing``. If
+    none of a question's is available, that is an error: an answer from nothing would count against the generator.
 
     Args:
-        entrez: Fetches by PMID what is not among ``documents``; None to take those only.
-        documents: Documents by their ids or PMIDs.
-        lookup: Finds others, as in a store.
-        source: What ``lookup`` looks into, for the signature.
+        entrez: Fetches PMIDs that are not among ``documents``. None: use only ``documents``.
+        documents: Documents to use, by id or PMID.
+        lookup: Finds other documents, for example in a store.
+        source: Name of what ``lookup`` searches, for the signature.
 
     Attributes:
-        missing: By question id, the gold documents that were not to be had, each with the reason.
+        missing: Unavailable gold documents by question id, each with the reason.
     """
 
     def __init__(
@@ -67,22 +66,22 @@ class Oracle:
 
     @property
     def signature(self) -> str:
-        """Where the documents come from."""
+        """The sources of the documents."""
         parts = [self._corpus] if self._corpus else []
         parts += [self._source] if self._lookup else []
         parts += [self._entrez.signature] if self._entrez else []
         return f"oracle({', '.join(parts)})"
 
     def retrieve(self, question: Question, k: int) -> tuple[Evidence, ...]:
-        """The first ``k`` gold documents that are to be had.
+        """Return the first ``k`` available gold documents.
 
         Raises:
-            InputError: The question has no gold documents, or none of them is to be had.
-            EntrezError: NCBI cannot be asked, or gave no usable reply.
+            InputError: The question has no gold documents, or none is available.
+            EntrezError: NCBI cannot be reached, or gave no usable reply.
         """
         if not question.gold_documents:
             raise InputError(
-                f"expected gold documents for question {question.id!r}; found none. Ask it of another retriever."
+                f"expected gold documents for question {question.id!r}; found none. Use another retriever for it."
             )
         documents, missing = self._gold(question)
         self.missing.pop(question.id, None)
@@ -98,7 +97,7 @@ class Oracle:
         )
 
     def _gold(self, question: Question) -> tuple[list[Document], dict[str, str]]:
-        """The documents, each once, and why others are missing."""
+        """Return the documents, each once, and why others are missing."""
         pmids = {gold: pmid_of(gold) or gold for gold in dict.fromkeys(question.gold_documents)}
         given = self._looked_up(pmids) if self._lookup else self._documents
         known = {gold: given.get(gold) or given.get(pmid) for gold, pmid in pmids.items()}
@@ -106,10 +105,14 @@ class Oracle:
         if rest := [gold for gold, document in known.items() if document is None]:
             fetched, reasons = self._fetched([pmids[gold] for gold in rest])
             known |= {gold: fetched.get(pmids[gold]) for gold in rest}
-        found = {it.id: it for it in known.values() if it is not None and it.text.strip()}
+        found = {document.id: document for document in known.values() if document is not None and document.text.strip()}
         missing = {gold: reasons[pmids[gold]] for gold, document in known.items() if document is None}
-        # What has a title alone cannot be cited and checked.
-        missing |= {gold: "it has no abstract" for gold, it in known.items() if it is not None and it.id not in found}
+        # A document with only a title cannot be cited and checked.
+        missing |= {
+            gold: "it has no abstract"
+            for gold, document in known.items()
+            if document is not None and document.id not in found
+        }
         return list(found.values()), missing
 
     def _looked_up(self, pmids: Mapping[str, str]) -> Mapping[str, Document]:
@@ -128,20 +131,20 @@ class Oracle:
 
 
 def _keep(documents: dict[str, Document], document: Document) -> None:
-    # An id is the document's own; a PMID two versions of an article may share.
+    # Ids are unique; a PMID may be shared by two versions of an article.
     documents[document.id] = document
     if document.pmid:
         documents.setdefault(document.pmid, document)
 
 
 PUBMED = "pubmed"
-"""What names PubMed, where documents are asked for."""
+"""The name of PubMed as a source of documents."""
 
 OnProgress = Callable[[int, int], None]
-"""Called with how many of the cited articles were looked up, and how many there are."""
+"""Called with the number of cited articles looked up so far, and their total."""
 
 _SHORTEST_PMID = 5
-"""Digits of a number that is a PMID though nothing says so: ``[2024]`` is a year."""
+"""Minimum digits of an unmarked number to be a PMID: ``[2024]`` is a year."""
 
 _AT_ONCE = 200
 _SHOWN = 5
@@ -149,13 +152,13 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class FetchedCitations:
-    """What was found of what is cited.
+    """The documents found for citations.
 
     Attributes:
-        library: The documents by their names.
-        found: How many of the cited names have a document.
-        missing: The other names.
-        source: Where they were looked for.
+        library: The documents by name.
+        found: Number of cited names with a document.
+        missing: Names without a document.
+        source: Where they were looked up.
     """
 
     library: Library
@@ -164,7 +167,7 @@ class FetchedCitations:
     source: str
 
     def __str__(self) -> str:
-        """A line for the user."""
+        """Return a summary for the user."""
         where = "PubMed" if self.source == PUBMED else self.source
         line = f"{self.found:,} of {self.found + len(self.missing):,} cited articles are in {where}"
         if not self.missing:
@@ -172,12 +175,12 @@ class FetchedCitations:
         more = f" and {len(self.missing) - _SHOWN:,} more" if len(self.missing) > _SHOWN else ""
         line += f"; not {', '.join(self.missing[:_SHOWN])}{more}"
         if self.source == PUBMED and offline_by_environment():
-            line += ". Offline, only what was fetched before is there"
+            line += ". Offline, only articles fetched before are available"
         return line
 
 
-def is_elsewhere(documents: str) -> bool:
-    """Whether documents are named that are looked up one by one: PubMed's or a store's, and no file's."""
+def is_lookup_source(documents: str) -> bool:
+    """Whether this names a source that is asked for single documents (PubMed or a store), not a file."""
     return documents == PUBMED or documents.startswith("s3:/") or Path(documents).is_dir()
 
 
@@ -189,21 +192,21 @@ def cited_documents(
     on_progress: OnProgress | None = None,
     entrez: Entrez | None = None,
 ) -> FetchedCitations:
-    """Look up what the answers of a file cite and do not bring with them. The file is read for that, once more.
+    """Look up the documents that a file's answers cite and do not contain. This reads the file once more.
 
     Args:
         source: ``pubmed``, or a store: a folder or an address such as ``s3://bucket/prefix``.
         file: The answers.
-        format: Their form, as for ``answers_in``.
-        columns: Which columns of a table hold what, as for ``answers_in``.
+        format: Their format, as for ``answers_in``.
+        columns: The columns of a table, as for ``answers_in``.
         on_progress: Called after every 200 articles.
-        entrez: Who is asked for PubMed's; a client with the usual settings if None. Its cache is asked first.
+        entrez: The client for PubMed. Default: one with the default settings. Its cache is used first.
 
     Raises:
         InputError: The file cannot be read, or there is no such store.
-        EntrezError: NCBI cannot be asked, or gave no usable reply.
+        EntrezError: NCBI cannot be reached, or gave no usable reply.
     """
-    # Not loaded for an oracle, which reads no answers.
+    # Imported late: an oracle reads no answers and does not need it.
     from vericite.formats import answers_in
 
     if file == STDIN:
@@ -221,7 +224,7 @@ def cited_documents(
 
 
 class _Names(Library):
-    """A library without documents that notes what it is asked for."""
+    """A library without documents that records the names it is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,7 +234,7 @@ class _Names(Library):
         return True
 
     def find(self, name: str) -> Document | None:
-        """None, always."""
+        """Record the name and return None."""
         key = reference_key(name)
         if not (key.startswith("pmid:") and name.strip().isdigit() and len(key) < len("pmid:") + _SHORTEST_PMID):
             self._asked.setdefault(key, name)
@@ -239,17 +242,17 @@ class _Names(Library):
 
     @property
     def all(self) -> list[str]:
-        """Every name, as it is written."""
+        """Every name as written."""
         return list(self._asked.values())
 
     @property
     def articles(self) -> list[str]:
-        """PMIDs, DOIs and PMC ids, as ``reference_key`` writes them."""
+        """PMIDs, DOIs and PMC ids in the form of ``reference_key``."""
         return [key for key in self._asked if key.startswith(("pmid:", "doi:", "pmc:"))]
 
 
 class _Found(Library):
-    """What was found, also under names that the documents themselves do not have."""
+    """The documents found, also under names that the documents themselves lack."""
 
     def __init__(self, documents: Iterable[Document], pmids: dict[str, str]) -> None:
         super().__init__(tuple(documents))
@@ -259,20 +262,20 @@ class _Found(Library):
         return True
 
     def find(self, name: str) -> Document | None:
-        """The document of this PMID, DOI, PMC id or id."""
+        """Return the document with this PMID, DOI, PMC id or id."""
         pmid = self._pmids.get(reference_key(name))
         return super().find(name) or (None if pmid is None else super().find(pmid))
 
 
 def _name_of(key: str) -> str:
-    """A key of ``reference_key`` as people write it: ``PMC12`` for ``pmc:12``."""
+    """Return a key of ``reference_key`` in the usual form: ``PMC12`` for ``pmc:12``."""
     return f"PMC{key[4:]}" if key.startswith("pmc:") else key
 
 
 def _of_pubmed(
     names: list[str], on_progress: OnProgress | None, entrez: Entrez | None
 ) -> tuple[list[Document], dict[str, str]]:
-    """The documents, and the PMIDs of other names."""
+    """Return the documents, and the PMIDs of other names."""
     if not names:
         return [], {}
     from vericite.corpus.entrez.client import Entrez
