@@ -161,7 +161,7 @@ def answer(args: argparse.Namespace) -> None:
     from transformers import AutoTokenizer
 
     from vericite.llm.spec import ModelSpec
-    from vericite.train.inline import asked_of, prompt_ids, said
+    from vericite.train.inline import asked_of, first_paragraph, prompt_ids
 
     model = ModelSpec.parse(args.llm)
     assert model.path is not None
@@ -182,7 +182,7 @@ def answer(args: argparse.Namespace) -> None:
         elif it.id not in done:
             # Tokens, not their text: which would be split anew, and might begin twice.
             reply = server.handle_completions({"prompt": prompt, "n_predict": args.new_tokens, "temperature": 0})
-            text = said(reply["choices"][0]["text"]) or NOTHING
+            text = first_paragraph(reply["choices"][0]["text"]) or NOTHING
             own = parse_answer(it.id, text, [source.document for source in it.sources], it.question)
             lines.append([AnswerToCheck.of(own)])
 

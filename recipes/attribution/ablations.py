@@ -87,7 +87,7 @@ def sets_of(folder: Path, dev: Path, test: Path, tell: Callable[[str], None]) ->
     maker = FeatureMaker(BundledJudge(), Embedder.shared())
     files = {name: folder / f"{name}.jsonl" for name in ("made", "domain", "short", "long")}
     found: dict[str, list[Example]] = {}
-    with Job.beside(folder / NUMBERS, {"made_by": maker.signature}, "numbers of the bundled models").open():
+    with Job.next_to(folder / NUMBERS, {"made_by": maker.signature}, "numbers of the bundled models").open():
         store = NumberStore(folder / NUMBERS, maker)
         for name, path in (("dev", dev), ("test", test), *files.items()):
             examples = read_examples([path])

@@ -56,7 +56,7 @@ def test_offline_no_cluster_elsewhere_is_asked(run_cli, tmp_path, monkeypatch):
     out = str(tmp_path / "out.jsonl")
     printed = run_cli("--offline", "check", str(EXAMPLES), "--ray", "192.0.2.1:6379", "--out", out)
     assert printed.code == 2
-    assert "expected --ray local, because this is offline" in printed.err
+    assert "expected --ray local, since VeriCite is offline" in printed.err
 
 
 @pytest.mark.slow

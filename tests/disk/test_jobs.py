@@ -1,4 +1,4 @@
-"""Jobs: whatever a kill leaves behind, the next process reads the whole lines, and nothing of others is cut."""
+"""Jobs: after a kill the next process reads all complete lines, and files of others are never cut."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ITEMS = [Item(number=number, text="naïve " * number) for number in range(4)]
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 200), st.integers(0, 3))
-def test_a_file_cut_anywhere_is_gone_on_with(tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int):
+def test_a_file_cut_anywhere_can_be_continued(tmp_path_factory: pytest.TempPathFactory, cut: int, zeros: int):
     lines = Lines(tmp_path_factory.mktemp("job") / "items.jsonl", Item)
     lines.append(ITEMS)
     whole = lines.path.read_bytes()
@@ -40,7 +40,7 @@ def test_a_file_cut_anywhere_is_gone_on_with(tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.parametrize("content", [b"my notes", b"[1", b'{"number": 1}\nmine\n{"number": 2}\n'])
-def test_what_is_not_ours_is_refused_and_left_as_it_is(tmp_path: Path, content: bytes):
+def test_other_files_are_refused_and_left_as_they_are(tmp_path: Path, content: bytes):
     lines = Lines(tmp_path / "items.jsonl", Item)
     lines.path.write_bytes(content)
     with pytest.raises(InputError, match=r"items\.jsonl"):
@@ -57,8 +57,8 @@ def test_only_one_process_adds_to_a_file(tmp_path: Path):
         pass
 
 
-@pytest.mark.parametrize("make", [Job.in_folder, Job.beside])
-def test_a_job_goes_on_under_the_settings_that_it_began_with(tmp_path: Path, make: Callable[..., Job]):
+@pytest.mark.parametrize("make", [Job.in_folder, Job.next_to])
+def test_a_job_continues_only_with_the_same_settings(tmp_path: Path, make: Callable[..., Job]):
     place = tmp_path / "job"
     with make(place, {"seed": 1}, "a test").open() as before:
         assert before == {}
@@ -72,16 +72,16 @@ def test_a_job_goes_on_under_the_settings_that_it_began_with(tmp_path: Path, mak
 
 
 def test_a_file_and_its_manifest_belong_together(tmp_path: Path):
-    job = Job.beside(tmp_path / "items.jsonl", {"seed": 1}, "a test")
+    job = Job.next_to(tmp_path / "items.jsonl", {"seed": 1}, "a test")
     with job.open():
         Lines(job.place, Item).append(ITEMS)
     assert json.loads((tmp_path / f"items.jsonl.{MANIFEST}").read_text())["settings"] == {"seed": 1}
     job.manifest.unlink()
-    with pytest.raises(InputError, match="beside what is in it"), job.open():
+    with pytest.raises(InputError, match="content without"), job.open():
         pass
 
 
-def test_a_line_that_was_changed_is_refused_by_whoever_reads_it(tmp_path: Path):
+def test_every_reader_refuses_a_changed_line(tmp_path: Path):
     path = tmp_path / "lines.jsonl"
     Lines(path, Item, digests=True).append([Item(number=1, text="one"), Item(number=1, text="two")])
     Lines(path, Item, digests=True).append([Item(number=1, text="three")])
@@ -92,7 +92,7 @@ def test_a_line_that_was_changed_is_refused_by_whoever_reads_it(tmp_path: Path):
     assert [isinstance(line, RecordError) for line in every] == [False, True, False]
 
 
-def test_every_bit_that_flips_in_a_file_with_digests_is_noticed(tmp_path: Path):
+def test_every_flipped_bit_in_a_file_with_digests_is_noticed(tmp_path: Path):
     path = tmp_path / "lines.jsonl"
     Lines(path, Item, digests=True).append([Item(number=1, text="one"), Item(number=1, text="two")])
     whole = path.read_bytes()
@@ -103,7 +103,7 @@ def test_every_bit_that_flips_in_a_file_with_digests_is_noticed(tmp_path: Path):
         assert any(isinstance(line, RecordError) for _, line in number_lines(path)) or place == len(whole) - 1
 
 
-def test_lines_may_be_removed_and_put_in_another_order(tmp_path: Path):
+def test_lines_may_be_removed_and_reordered(tmp_path: Path):
     path = tmp_path / "lines.jsonl"
     lines = Lines(path, Item, digests=True)
     lines.append(Item(number=1, text=text) for text in ("one", "two", "three"))
@@ -126,7 +126,7 @@ def test_a_file_of_an_earlier_version_is_read_and_added_to(tmp_path: Path):
 
 
 @pytest.mark.parametrize("cut", range(1, 17))
-def test_digests_that_were_torn_when_the_process_was_killed_spoil_no_line(tmp_path: Path, cut: int):
+def test_incomplete_digests_after_a_kill_invalidate_no_line(tmp_path: Path, cut: int):
     path = tmp_path / "lines.jsonl"
     lines = Lines(path, Item, digests=True)
     lines.append([Item(number=1, text="one")])

@@ -14,7 +14,7 @@ from vericite.errors import InputError
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A file with an earlier run's lines, and beside it those of one that was stopped."""
+    """A file with an earlier run's lines, and next to it those of a stopped run."""
     (tmp_path / "out.txt").write_text("earlier\n")
     (tmp_path / "out.txt.partial").write_text("stopped\n")
     return tmp_path / "out.txt"
@@ -24,7 +24,7 @@ def texts(place: Path) -> dict[str, str]:
     return {file.name: file.read_text() for file in place.parent.iterdir()}
 
 
-def test_it_takes_the_place_only_when_it_is_done(place: Path):
+def test_a_file_is_replaced_only_when_done(place: Path):
     file = Replacing(place)
     file.write(["one\n", "two\n"])
     assert texts(place) == {"out.txt": "earlier\n", "out.txt.partial": "one\ntwo\n"}
@@ -44,7 +44,7 @@ def test_nothing_is_lost_before_something_is_written(place: Path, lines: list[st
     assert texts(place) == before
 
 
-def test_what_was_written_stays_where_it_goes_no_further(place: Path):
+def test_written_lines_stay_in_the_partial_file_after_leaving(place: Path):
     file = Replacing(place)
     file.write(["one\n"])
     file.leave()
@@ -52,24 +52,24 @@ def test_what_was_written_stays_where_it_goes_no_further(place: Path):
     assert texts(place) == {"out.txt": "earlier\n", "out.txt.partial": "one\n"}
 
 
-def test_one_that_is_done_without_a_line_is_empty(place: Path):
+def test_a_file_done_without_lines_is_empty(place: Path):
     Replacing(place).done()
     assert texts(place) == {"out.txt": ""}
 
 
-def test_ends_of_lines_are_kept_as_they_are(place: Path):
+def test_line_ends_are_kept(place: Path):
     file = Replacing(place)
     file.write(["naïve\n"])
     file.done()
     assert place.read_bytes() == "naïve\n".encode()
 
 
-def test_a_file_that_cannot_be_written_is_the_callers_to_tell(tmp_path: Path):
+def test_errors_are_left_to_the_caller(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         Replacing(tmp_path / "nowhere" / "out.txt").write(["one\n"])
 
 
-def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path):
+def test_a_link_stays_a_link_to_the_new_content(tmp_path: Path):
     (tmp_path / "kept").mkdir()
     target, link = tmp_path / "kept" / "real.txt", tmp_path / "link.txt"
     target.write_text("earlier\n")
@@ -81,7 +81,7 @@ def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path):
     assert target.read_text() == "one\n"
 
 
-def test_who_may_read_the_file_stays_as_it_was(place: Path):
+def test_permissions_stay_as_they_were(place: Path):
     place.chmod(0o600)
     file = Replacing(place)
     file.write(["secret\n"])
@@ -90,7 +90,7 @@ def test_who_may_read_the_file_stays_as_it_was(place: Path):
     assert place.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_may_not_be_written_to_is_read_only_again_only_when_it_is_done(place: Path):
+def test_a_read_only_file_is_read_only_again_when_done(place: Path):
     place.chmod(0o440)
     file = Replacing(place)
     file.write(["one\n"])
@@ -115,7 +115,7 @@ def test_a_file_system_that_refuses_to_set_modes_loses_no_line(place: Path, monk
     assert texts(place) == {"out.txt": "one\n"}
 
 
-def test_a_second_run_is_refused_before_it_begins_and_while_it_writes(place: Path):
+def test_a_second_run_is_refused_before_and_while_writing(place: Path):
     first, second = Replacing(place), Replacing(place)
     first.reserve()
     assert texts(place)["out.txt.partial"] == "stopped\n"
@@ -130,14 +130,14 @@ def test_a_second_run_is_refused_before_it_begins_and_while_it_writes(place: Pat
     second.leave()
 
 
-def test_a_place_that_was_reserved_and_not_written_to_is_left_as_it_was(tmp_path: Path):
+def test_a_reserved_place_without_lines_is_left_as_it_was(tmp_path: Path):
     file = Replacing(tmp_path / "out.txt")
     file.reserve()
     file.leave()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_many_runs_at_once_each_is_whole_or_refused(tmp_path: Path):
+def test_each_of_many_runs_at_once_is_complete_or_refused(tmp_path: Path):
     place, refused = tmp_path / "out.txt", []
 
     def run(name: int) -> None:
@@ -163,7 +163,7 @@ def test_of_many_runs_at_once_each_is_whole_or_refused(tmp_path: Path):
 
 @pytest.fixture
 def memory() -> Iterator[Path]:
-    """A folder of files under ``/dev`` that are no devices."""
+    """A folder under ``/dev`` with regular files."""
     if not os.access("/dev/shm", os.W_OK):
         pytest.skip("the system has no /dev/shm that can be written to")
     with TemporaryDirectory(dir="/dev/shm") as folder:
@@ -180,7 +180,7 @@ def test_a_file_in_memory_is_replaced_like_any_other(memory: Path):
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system does not name open files")
-def test_an_open_file_is_written_to_where_it_is_and_not_replaced(place: Path):
+def test_an_open_file_is_written_in_place(place: Path):
     # As the shell opens it for `--out /dev/stdout > out.txt`, where the rest is printed.
     with place.open("w") as opened:
         print("before", file=opened, flush=True)
@@ -217,7 +217,7 @@ def test_a_device_is_written_to_and_not_replaced():
 
 @pytest.mark.skipif(os.name == "nt", reason="needs links")
 @pytest.mark.parametrize("make", [os.symlink, os.link])
-def test_a_link_that_another_made_is_never_written_through(tmp_path: Path, make: Callable[[Path, Path], None]):
+def test_a_partial_file_that_is_a_link_is_never_followed(tmp_path: Path, make: Callable[[Path, Path], None]):
     victim = tmp_path / "victim.txt"
     victim.write_text("mine\n")
     make(victim, tmp_path / "out.txt.partial")
@@ -237,7 +237,7 @@ def test_bytes_are_written_under_a_name_that_cannot_be_guessed(tmp_path: Path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out", "out.partial", "victim"]
 
 
-def test_bytes_that_could_not_be_written_leave_nothing_behind(tmp_path: Path):
+def test_a_failed_write_of_bytes_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "out").write_bytes(b"before")
     with pytest.raises(RuntimeError), whole_bytes(tmp_path / "out") as file:
         file.write(b"half")

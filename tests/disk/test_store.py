@@ -1,4 +1,4 @@
-"""A file holds tables of several kinds and forms; one of another make is left alone."""
+"""A file holds several tables; files of other programs are left alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kept(file: Path, form: Form, *rows: tuple[str, str]) -> dict[str, tuple[str,
     return found
 
 
-def test_forms_lie_side_by_side_and_neither_is_lost(file: Path, caplog: pytest.LogCaptureFixture):
+def test_several_tables_share_a_file_without_loss(file: Path, caplog: pytest.LogCaptureFixture):
     assert kept(file, OLD, ("a", "old")) == {"a": ("a", "old")}
     assert kept(file, NEW) == {}
     assert kept(file, NEW, ("a", "new")) == {"a": ("a", "new")}
@@ -64,8 +64,8 @@ def test_replies_and_judgements_share_a_file(file: Path, caplog: pytest.LogCaptu
     assert names == {"reply", "judgement_2"}
 
 
-def test_replies_that_were_kept_before_are_found(file: Path, caplog: pytest.LogCaptureFixture):
-    """As the first version made them: the table, the number of the file, and the key."""
+def test_replies_of_an_earlier_version_are_found(file: Path, caplog: pytest.LogCaptureFixture):
+    """The table, the user_version and the key are those of the first version."""
     key = "04b504aa71e818384087949039ff8ebf80998394255973b9ae06489b3a8134d2"
     with sqlite3.connect(file) as connection:
         connection.execute(
@@ -82,7 +82,7 @@ def test_replies_that_were_kept_before_are_found(file: Path, caplog: pytest.LogC
 
 
 @pytest.mark.parametrize("changed", ["value = 'other'", "key = 'k2', value = 'other'"])
-def test_a_row_that_was_changed_is_left_out_and_told(file: Path, caplog: pytest.LogCaptureFixture, changed: str):
+def test_a_changed_row_is_left_out_and_reported(file: Path, caplog: pytest.LogCaptureFixture, changed: str):
     kept(file, OLD, ("k1", "one"), ("k3", "three"))
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(f"UPDATE thing SET {changed} WHERE key = 'k1'")
@@ -101,7 +101,7 @@ def test_rows_of_a_file_without_checksums_are_read_and_added_to(file: Path, capl
     assert not caplog.records
 
 
-def test_numbers_of_any_type_come_back_as_they_were(file: Path, caplog: pytest.LogCaptureFixture):
+def test_numbers_of_any_type_are_read_back_unchanged(file: Path, caplog: pytest.LogCaptureFixture):
     form = Form("numbers", "number", "(key TEXT PRIMARY KEY, real REAL, whole INTEGER, bytes BLOB, none TEXT)")
     store = RowStore(file, form)
     rows = [(str(value), value, 7, b"\0x", None) for value in (1, 0.1, -3.5e300, 1764311316.123456)]

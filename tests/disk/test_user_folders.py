@@ -1,4 +1,4 @@
-"""Where a user has no home folder, as in a container under a number without a name, what would lie there is not had."""
+"""Users without a home folder, such as a number without a name in a container."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_cache_is_off_with_a_warning(homeless, caplog: pytest.LogCaptureFixt
     assert Settings(cache=cache).cache_file is None
 
 
-def test_a_folder_that_is_named_is_taken(homeless, caplog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_named_folder_is_used(homeless, caplog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("VERICITE_CACHE", str(tmp_path))
     assert cache_file("default", "llm.sqlite") == tmp_path / "llm.sqlite"
     monkeypatch.setenv("VERICITE_CACHE", "~nobody-has-this-name/cache")
@@ -53,7 +53,7 @@ def test_a_folder_that_is_named_is_taken(homeless, caplog, monkeypatch: pytest.M
     assert len(caplog.messages) == 1
 
 
-def test_no_judges_are_kept(homeless):
+def test_judgements_are_not_cached(homeless):
     assert stored_names() == ()
     assert not is_stored("mine")
     assert "bundled" in judge_names()
@@ -63,12 +63,12 @@ def test_no_judges_are_kept(homeless):
 
 
 @pytest.mark.parametrize("use", [load_judge, usual_bar])
-def test_a_file_under_a_home_that_is_none_is_refused(use):
+def test_a_file_in_a_missing_home_is_refused(use):
     with pytest.raises(InputError, match=r"expected a calibrated judge's file; found ~nobody"):
         use(f"calibrated:{NOBODY}")
 
 
-def test_the_commands_do_without(homeless, run_cli):
+def test_commands_work_without_a_home(homeless, run_cli):
     checked = run_cli("check", str(EXAMPLES / "answers.jsonl"), "--judge", "lexical")
     assert (checked.code, "supported" in checked.out) == (0, True)
     assert run_cli("judge", "It is cheap.", "It is cheap.", "--judge", "lexical").code == 0
@@ -80,8 +80,8 @@ def test_the_commands_do_without(homeless, run_cli):
     assert (refused.code, "expected a calibrated judge's file" in refused.err) == (2, True)
 
 
-def test_a_home_that_may_not_be_read_holds_no_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """As where HOME is still root's, and the user another."""
+def test_an_unreadable_home_has_no_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """For example, HOME is still root's, and the user is another."""
     (tmp_path / "judges").mkdir()
     (tmp_path / "judges" / "mine.json").write_text("{}")
     monkeypatch.setenv("VERICITE_HOME", str(tmp_path))

@@ -158,9 +158,9 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path):
         (b"[]", "JSON without the settings of a job"),
         (b"{}", "JSON without the settings of a job"),
         (b'{"settings": 1}', "JSON without the settings of a job"),
-        (b'{"settings": {}', "no JSON at line 1, column 16"),
-        (b"", "no JSON at line 1, column 1"),
-        (b"\xff", "text that is no UTF-8"),
+        (b'{"settings": {}', "invalid JSON at line 1, column 16"),
+        (b"", "invalid JSON at line 1, column 1"),
+        (b"\xff", "text that is not UTF-8"),
     ],
 )
 def test_a_manifest_that_is_none_is_an_error(tmp_path: Path, content: bytes, found: str):

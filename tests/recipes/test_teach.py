@@ -182,7 +182,7 @@ def test_what_one_began_another_does_not_go_on_with(tmp_path: Path, other: dict[
 
 def test_what_nobody_says_who_began_is_not_gone_on_with(tmp_path: Path):
     written(tmp_path / "out.jsonl", [pair(0)])
-    with pytest.raises(InputError, match=r"found no out\.jsonl\.manifest\.json beside what is in it"):
+    with pytest.raises(InputError, match=r"found content without out\.jsonl\.manifest\.json"):
         teach(Sure(1, 0, 0), [pair(0)], tmp_path / "out.jsonl")
 
 

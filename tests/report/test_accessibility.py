@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious in the pages that people read, in light, in dark and as wide as a phone."""
+"""axe-core finds nothing serious in our pages: light, dark and as narrow as a phone."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_axe_finds_nothing_serious(what: str, tmp_path: Path):
         assert not browser.complaints
 
 
-def test_axe_would_say_so(tmp_path: Path):
-    """A page without a language, a name for its picture, and contrast."""
+def test_axe_finds_serious_problems(tmp_path: Path):
+    """The page has no language, no text for its picture, and too little contrast."""
     page = tmp_path / "page.html"
     page.write_text("<title>x</title><img src='data:,'><p style='color:#ccc;background:#fff'>Pale.</p>")
     with Browser(tmp_path) as browser:

@@ -1,4 +1,4 @@
-"""Reports: what is in them, that every text stays text, and what the page may do."""
+"""Reports: their content, that every text stays text, and the page's permissions."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_a_report_has_each_answer_with_its_verdicts_and_each_document_once():
     assert made.systems[0].rates["supported"].count == 1
 
 
-def test_two_documents_that_share_an_id_are_both_there():
+def test_two_documents_with_the_same_id_are_both_included():
     made = report_of(
         system("one", answer("a", "It works [1].")), system("two", answer("a", "It works [1].", "Another text."))
     )
     assert len(made.documents) == 2
 
 
-def test_offsets_are_those_of_scripts():
+def test_offsets_are_those_of_javascript():
     made = report_of(
         system("one", answer("a", "\U0001f600 Pain fell [1]. Pain fell [1].", "\U0001f600 So. Pain fell."))
     )
@@ -102,7 +102,7 @@ def test_a_sentence_that_repair_quotes_is_not_counted_as_supported():
     assert made.answers[0]["claims"][1]["verdicts"][0]["kind"] == "quoted"
 
 
-def test_evidence_that_a_model_did_not_see_is_told():
+def test_evidence_that_a_model_did_not_see_is_reported():
     made = report_of(system("one", answer("a", "It rained [1].")))
     assert made.answers[0]["cut"] == ""
     given = answer("a", "It rained [1].")
@@ -134,7 +134,7 @@ def test_no_text_can_leave_its_place_in_the_page():
     assert len(html) < 15_000_000
 
 
-def test_the_page_allows_its_own_style_and_script_alone():
+def test_the_page_only_allows_its_own_style_and_script():
     html = page_of(system("one", answer("a", "It works [1].")))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")  # pyright: ignore
     script = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)[0]
@@ -145,7 +145,7 @@ def test_the_page_allows_its_own_style_and_script_alone():
     assert "unsafe" not in policy and "http" not in policy
 
 
-def test_data_may_lie_in_a_file_of_their_own(tmp_path: Path):
+def test_data_may_be_in_a_separate_file(tmp_path: Path):
     page = make_page(report_of(system("one", answer("a", "It works [1]."))), "A title", external_data=True)
     write_page(page, tmp_path / "out")
     assert "It works" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def test_data_may_lie_in_a_file_of_their_own(tmp_path: Path):
 
 
 def dump(html: str, tmp_path: Path) -> str:
-    """The page as it stands in a browser after its script has run."""
+    """Return the page in a browser after its script has run."""
     write_page(Page(html), tmp_path / "page.html")
     assert CHROMIUM is not None
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
@@ -166,7 +166,7 @@ def dump(html: str, tmp_path: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_in_a_browser_answers_are_shown_and_nothing_of_theirs_runs(tmp_path: Path):
+def test_a_browser_shows_answers_and_runs_nothing_of_theirs(tmp_path: Path):
     shown = dump(page_of(*hostile()), tmp_path)
     assert "<title>A title</title>" in shown
     assert 'class="row"' in shown and 'class="claim' in shown
@@ -174,7 +174,7 @@ def test_in_a_browser_answers_are_shown_and_nothing_of_theirs_runs(tmp_path: Pat
     assert "<base" not in shown and "<object" not in shown
 
 
-def test_plots_are_pictures_with_words_for_those_who_do_not_see_them():
+def test_plots_are_pictures_with_alternative_text():
     pytest.importorskip("vl_convert")
     made = report_of(
         system("one", *(answer(f"q{n}", "Zelotrine reduced pain in 40 of 80 adults [1].") for n in range(12)))

@@ -1,4 +1,4 @@
-"""Answers in a bucket, and verdicts into one: what is there is what one process makes of files."""
+"""Answers and verdicts in a bucket are the same as those of one process with files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def keys(bucket: Any) -> list[str]:
     return sorted(one.key for one in bucket.objects.all() if not one.key.endswith("/"))
 
 
-def test_a_run_that_died_goes_on_from_the_parts_in_the_bucket(bucket, tmp_path):
+def test_a_dead_run_continues_from_the_parts_in_the_bucket(bucket, tmp_path):
     given = answers(30)
     with pytest.raises(ClusterError):
         made(Objects(PLACE), given, Here(dies_at=4))
@@ -39,7 +39,7 @@ def test_a_run_that_died_goes_on_from_the_parts_in_the_bucket(bucket, tmp_path):
     assert [one.line for one in found] == [one.line for one in made(tmp_path / "folder", given, Here())]
 
 
-def test_a_part_that_is_torn_off_or_of_another_answer_is_done_again(bucket):
+def test_an_incomplete_part_or_one_of_another_answer_is_done_again(bucket):
     given = answers(9)
     whole = [one.line for one in made(Objects(PLACE), given, Here())]
     name = next(key for key in keys(bucket) if key.endswith(".jsonl"))
@@ -51,7 +51,7 @@ def test_a_part_that_is_torn_off_or_of_another_answer_is_done_again(bucket):
     assert found[:3] + found[6:] == whole[:3] + whole[6:]
 
 
-def test_parts_of_other_settings_are_refused_and_what_is_removed_is_ours(bucket):
+def test_parts_of_other_settings_are_refused_and_only_parts_are_removed(bucket):
     made(Objects(PLACE), answers(3), Here())
     with pytest.raises(InputError, match="same settings"):
         made(Objects(PLACE), answers(3), Here(), CheckWork())
@@ -69,7 +69,7 @@ def test_a_refusal_names_the_place_in_the_bucket(bucket):
         made(Objects(PLACE), answers(3), Here())
 
 
-def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_are(bucket):
+def test_parts_of_other_settings_are_not_used_even_without_a_manifest(bucket):
     given = answers(9)
     made(Objects(PLACE), given, Here())
     bucket.Object("runs/verdicts.jsonl.parts/manifest.json").delete()
@@ -79,7 +79,7 @@ def test_parts_of_other_settings_are_not_taken_though_nothing_says_whose_they_ar
 
 
 class Taken(Here):
-    """Workers beside whom another run takes the parts away once they have done so many."""
+    """Workers whose parts are removed by another run after they have done this many."""
 
     def __init__(self, parts: Parts, at: Sequence[int]) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Taken(Here):
         return super().take()
 
 
-def test_parts_that_another_run_took_away_are_done_again(bucket):
+def test_parts_removed_by_another_run_are_done_again(bucket):
     parts, given = Parts(Objects(PLACE), WORK.settings()), answers(30)
     here = Taken(parts, [4])
     with parts.open():
@@ -103,14 +103,14 @@ def test_parts_that_another_run_took_away_are_done_again(bucket):
     assert found[-1].ready == 30 and all(one.ready <= 30 for one in found)
 
 
-def test_parts_that_go_away_again_and_again_are_told_with_what_to_do(bucket):
+def test_parts_that_disappear_repeatedly_are_an_error_with_a_next_step(bucket):
     parts = Parts(Objects(PLACE), WORK.settings())
     parts.write = lambda name, lines: None
     with parts.open(), pytest.raises(InputError, match=r"s3://made-bucket.* went away twice.*one run"):
         list(in_parts(answers(9), WORK, parts, Here(), 3))  # pyright: ignore[reportArgumentType]
 
 
-def test_two_runs_that_end_at_once_both_take_their_parts_away(bucket):
+def test_two_runs_that_end_at_once_both_remove_their_parts(bucket):
     made(Objects(PLACE), answers(9), Here())
     one, other = (Parts(Objects(PLACE), WORK.settings()) for _ in range(2))
     names = other._keeping.names()  # pyright: ignore
@@ -119,7 +119,7 @@ def test_two_runs_that_end_at_once_both_take_their_parts_away(bucket):
     other.remove()
 
 
-def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
+def test_answers_in_a_bucket_are_checked_like_a_file(bucket, run_cli):
     bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
     here = run_cli("check", str(EXAMPLES), "--judge", "lexical", "--json")
     there = run_cli("check", "s3://made-bucket/given/answers.jsonl", "--judge", "lexical", "--json")
@@ -127,7 +127,7 @@ def test_answers_of_a_bucket_are_checked_as_those_of_a_file(bucket, run_cli):
 
 
 @pytest.mark.parametrize("command", ["check", "attribute"])
-def test_what_is_wrong_with_an_object_is_told_by_its_address(bucket, run_cli, command):
+def test_errors_of_an_object_name_its_address(bucket, run_cli, command):
     good = EXAMPLES.read_bytes().splitlines()[0]
     for name, content in (("bad.jsonl", good + b"\n{\n"), ("twice.jsonl", good + b"\n" + good), ("none.jsonl", b"")):
         bucket.Object(name).put(Body=content)
@@ -151,7 +151,7 @@ def test_what_is_wrong_with_an_object_is_told_by_its_address(bucket, run_cli, co
     ],
 )
 @pytest.mark.parametrize("command", ["check", "attribute"])
-def test_what_a_bucket_cannot_give_or_take_is_told(run_cli, command, line, told):
+def test_impossible_uses_of_a_bucket_are_errors(run_cli, command, line, told):
     printed = run_cli(command, *line)
     assert printed.code == 2
     assert told in " ".join(printed.err.split())
@@ -159,7 +159,7 @@ def test_what_a_bucket_cannot_give_or_take_is_told(run_cli, command, line, told)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "attribute"])
-def test_what_a_cluster_puts_into_a_bucket_is_what_one_process_makes_byte_for_byte(bucket, tmp_path, command):
+def test_a_cluster_writes_the_same_bytes_to_a_bucket_as_one_process(bucket, tmp_path, command):
     pytest.importorskip("ray", reason="needs the extra [ray]")
     bucket.upload_file(str(EXAMPLES), "given/answers.jsonl")
 
@@ -183,11 +183,11 @@ def test_what_a_cluster_puts_into_a_bucket_is_what_one_process_makes_byte_for_by
         (Path("/s3:/bucket"), None),
     ],
 )
-def test_an_address_is_known_though_a_path_has_taken_a_slash_of_it(given, found):
+def test_an_address_is_recognized_after_a_path_removed_a_slash(given, found):
     assert bucket_address(given) == found
 
 
-def test_an_address_is_split_at_the_name_of_its_object():
+def test_an_address_is_split_into_place_and_name():
     objects, name = split_address("s3://bucket/a/b.jsonl")
     assert (objects.address, name) == ("s3://bucket/a", "b.jsonl")
     for wrong in ("s3://bucket", "s3://b", "s3://bucket/../x", "s3://UPPER/x"):

@@ -1,4 +1,4 @@
-"""How many workers there is room for, and what is told of those that fail; only the slow tests start Ray."""
+"""How many workers fit, and errors of failed workers. Only the slow tests start Ray."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORK = CheckWork(check=CheckPlan(judge="lexical"), llm=ModelPlan(cache=False))
 
 
 def machines(*resources: dict[str, float], dead: Sequence[dict[str, float]] = ()) -> Any:
-    """What stands for Ray on such machines; it starts nothing."""
+    """A stand-in for Ray on such machines; it starts nothing."""
     nodes = [{"Alive": True, "Resources": it} for it in resources]
     nodes += [{"Alive": False, "Resources": it} for it in dead]
 
@@ -48,7 +48,7 @@ def started(workers: Workers, ray: Any) -> int:
         (1, [{"CPU": 8}, {"CPU": 1, "GPU": 8}], 1),
     ],
 )
-def test_there_are_as_many_workers_as_fit_the_gpus_of_each_machine(gpus, there, room):
+def test_the_gpus_of_each_machine_limit_the_workers(gpus, there, room):
     ray = machines(*there, dead=[{"CPU": 64, "GPU": 8}])
     assert started(Workers(gpus=gpus), ray) == room
     with pytest.raises(InputError, match=f"room for {room + 1} workers .* found room for {room}"):
@@ -56,8 +56,10 @@ def test_there_are_as_many_workers_as_fit_the_gpus_of_each_machine(gpus, there, 
 
 
 @pytest.mark.parametrize("gpus", [1.5, -1, 0.00001, float("nan"), float("inf")])
-def test_gpus_that_no_worker_can_take_are_refused(gpus):
-    with pytest.raises(InputError, match=r"share of one, as in 0\.5, or a whole number; found .*workers.gpus"):
+def test_impossible_numbers_of_gpus_are_refused(gpus):
+    with pytest.raises(
+        InputError, match=r"workers.gpus to be a share of one GPU, such as 0\.5, or a whole number; found"
+    ):
         Workers(gpus=gpus)
 
 
@@ -82,7 +84,7 @@ class ActorDied(RayError):
 
 
 def taking(raised: Exception) -> Callable[[], object]:
-    """The taking of a part whose worker raised this."""
+    """Take a part whose worker raised this error."""
 
     def get(_: object) -> None:
         raise raised
@@ -94,14 +96,14 @@ def taking(raised: Exception) -> Callable[[], object]:
     return pool.take
 
 
-def test_what_the_work_raises_is_told_as_it_is():
+def test_errors_of_the_work_are_raised_unchanged():
     with pytest.raises(ModelError, match=r"^no weights$"):
         taking(RayTaskError(ModelError("no weights")))()
     with pytest.raises(ClusterError, match="do part 7; found ImportError"):
         taking(RayTaskError(ImportError("no library")))()
 
 
-def test_a_worker_that_could_not_start_is_told_with_its_cause_and_not_as_one_that_died():
+def test_a_worker_that_cannot_start_is_reported_with_its_cause():
     raised = ActorDied(
         "The actor died because of an error raised in its creation task, \x1b[36mray::_Worker.__init__()\x1b[39m\n"
         '  File "worker.py", line 1\nModuleNotFoundError: No module named \x1b[31mvericite\x1b[39m\n'
@@ -113,12 +115,14 @@ def test_a_worker_that_could_not_start_is_told_with_its_cause_and_not_as_one_tha
     assert "\x1b" not in str(told.value) and "memory" not in str(told.value)
 
 
-def test_a_worker_that_died_is_told_without_colours():
-    with pytest.raises(ClusterError, match=r"live through part 7 .* found that each died: gone\. It may need more mem"):
+def test_the_error_of_a_dead_worker_has_no_colour_codes():
+    with pytest.raises(
+        ClusterError, match=r"finish part 7 .* found that each worker died: gone\. It may need more mem"
+    ):
         taking(ActorDied("\x1b[36mgone\x1b[39m\nmore"))()
 
 
-def test_another_version_on_a_machine_is_told_with_the_first_part(monkeypatch):
+def test_another_version_on_a_machine_is_reported_with_the_first_part(monkeypatch):
     # It sets this for its process.
     monkeypatch.setenv(THREADS, "1")
     worker = _Worker(WORK.model_dump_json(), 1, "0.0.0")
@@ -127,7 +131,7 @@ def test_another_version_on_a_machine_is_told_with_the_first_part(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_real_worker_without_its_model_says_so(tmp_path: Path):
+def test_a_real_worker_without_its_model_reports_it(tmp_path: Path):
     pytest.importorskip("ray", reason="needs the extra [ray]")
     work = CheckWork(check=CheckPlan(judge=f"packed:{tmp_path}/none"), llm=ModelPlan(cache=False))
     with Parts(tmp_path / "parts", {}).open() as parts, pytest.raises(ModelError, match=f"{tmp_path}/none"):

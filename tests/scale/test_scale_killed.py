@@ -42,7 +42,7 @@ print(sum(one.is_new for one in made))
 
 
 def distinct_answers(path: Path) -> Path:
-    """Answers of which no two have a pair in common."""
+    """Return answers without common pairs."""
     given = [json.loads(line) for line in EXAMPLES.read_text().splitlines()]
     with path.open("w") as file:
         for number in range(ANSWERS):
@@ -62,7 +62,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def workers_of(mark: str, title: str = "ray::_Worker") -> list[int]:
-    """The processes of workers with this title whose raylet was started by whoever has this mark in its environment."""
+    """Return the processes of workers with this title, below a raylet with this mark in its environment."""
     found: list[int] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 SMALL, LARGE, BATCH = 400, 6_000, 200
 SIZES = (SMALL, SMALL, LARGE, LARGE, SMALL, SMALL, LARGE, SMALL)
-"""The first files are written while the first large ones are read, so that a worker is killed at one of these."""
+"""The first files are written while the first large ones are read, so that a worker is killed in a large one."""
 
 DRIVER = """
 import sys
@@ -40,7 +40,7 @@ print(len(report.skipped), len(report.resumed), report.added)
 """
 
 
-def test_the_store_is_what_one_process_makes_though_a_worker_and_the_driver_were_killed(tmp_path: Path):
+def test_the_store_is_the_same_as_from_one_process_after_kills(tmp_path: Path):
     folder, store, mark = tmp_path / "files", tmp_path / "store", f"VERICITE_TEST={tmp_path}"
     folder.mkdir()
     for number, size in enumerate(SIZES):
@@ -53,7 +53,7 @@ def test_the_store_is_what_one_process_makes_though_a_worker_and_the_driver_were
     assert driver.stdout is not None
 
     def committed(least: int) -> int:
-        """Wait for so many items to be committed."""
+        """Wait until this many items are committed."""
         for line in driver.stdout or ():
             # Ray tells here of the worker that died.
             word, _, count = line.partition(" ")

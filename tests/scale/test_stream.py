@@ -1,4 +1,4 @@
-"""Parts in order, whoever does them when; Ray itself is not needed for that."""
+"""Parts are read in order, whichever worker finishes them when; without Ray."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 
 
 class Here:
-    """Workers in this process that give parts back in the order least welcome: the last first."""
+    """Workers in this process that return parts in the worst order: the last one first."""
 
     def __init__(self, dies_at: int | None = None) -> None:
         self.done: list[int] = []
@@ -57,7 +57,7 @@ class Here:
     def take(self) -> tuple[int, list[bytes]]:
         number, answers = self._queue.pop()
         if len(self.done) == self._dies_at:
-            raise ClusterError("expected a worker to live")
+            raise ClusterError("expected a worker to finish")
         self.done.append(number)
         return number, lines_of(self._do, answers)
 
@@ -79,7 +79,7 @@ def made(
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 20, 100])
-def test_lines_come_in_the_order_of_the_answers_as_one_process_makes_them(tmp_path: Path, count: int):
+def test_lines_are_in_the_order_of_the_answers_as_from_one_process(tmp_path: Path, count: int):
     given, here = answers(count), Here()
     found = made(tmp_path / "parts", given, here)
     alone = [checked.model_dump_json() for checked in check_many(given, as_the_command())]
@@ -94,7 +94,7 @@ def test_attributions_are_those_of_one_process(tmp_path: Path):
     assert found == [it.model_dump_json() for it in load_attributor("random").attributions(given)]
 
 
-def test_what_was_done_when_a_run_died_is_not_done_again(tmp_path: Path):
+def test_finished_parts_of_a_dead_run_are_not_done_again(tmp_path: Path):
     given = answers(30)
     with pytest.raises(ClusterError):
         made(tmp_path / "parts", given, Here(dies_at=4))
@@ -105,7 +105,7 @@ def test_what_was_done_when_a_run_died_is_not_done_again(tmp_path: Path):
     assert [one.line for one in found] == [one.line for one in made(tmp_path / "other", given, Here())]
 
 
-def test_a_part_that_is_not_whole_is_done_again(tmp_path: Path):
+def test_an_incomplete_part_is_done_again(tmp_path: Path):
     given = answers(9)
     whole = [one.line for one in made(tmp_path, given, Here())]
     first, second, third = sorted(tmp_path.glob("*.jsonl"))
@@ -117,7 +117,7 @@ def test_a_part_that_is_not_whole_is_done_again(tmp_path: Path):
     assert len(again.done) == 3
 
 
-def test_an_answer_that_changed_is_done_again_with_its_part_alone(tmp_path: Path):
+def test_a_changed_answer_only_redoes_its_part(tmp_path: Path):
     given = answers(9)
     made(tmp_path, given, Here())
     given[4] = given[4].model_copy(update={"id": "another"})
@@ -133,9 +133,9 @@ def test_parts_of_other_settings_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("by", ["verifier", "likeliest", "llm:ollama:none"])
-def test_a_judge_that_asks_a_language_model_is_refused_whoever_attributes(by: str):
+def test_a_judge_that_asks_a_language_model_is_refused_for_every_attributor(by: str):
     judge = "bundled" if by.startswith("llm") else "llm:ollama:none"
-    with pytest.raises(InputError, match="expected a judge that needs a processor beside --ray"):
+    with pytest.raises(InputError, match="expected a judge that uses a processor with --ray"):
         AttributeWork(by=by, check=CheckPlan(judge=judge), llm=ModelPlan(cache=False)).settings()
 
 
@@ -150,12 +150,12 @@ def test_attributions_of_another_version_or_of_other_rules_of_text_are_refused(
         made(tmp_path, answers(3), Here(), work)
 
 
-def test_another_process_at_the_same_parts_is_refused(tmp_path: Path):
+def test_a_second_process_is_refused(tmp_path: Path):
     with Parts(tmp_path, {}).open(), pytest.raises(InputError, match="only one"), Parts(tmp_path, {}).open():
         pass
 
 
-def test_parts_are_removed_and_nothing_else(tmp_path: Path):
+def test_only_parts_are_removed(tmp_path: Path):
     folder = tmp_path / "parts"
     made(folder, answers(3), Here())
     (folder / "mine.txt").write_text("kept")
@@ -164,7 +164,7 @@ def test_parts_are_removed_and_nothing_else(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kept", range(6))
-def test_a_run_that_is_killed_while_it_removes_its_parts_is_taken_up_by_the_same_command(
+def test_a_run_killed_while_removing_parts_is_finished_by_the_same_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ):
     given, removed, unlink = answers(9), [], Path.unlink
@@ -187,7 +187,7 @@ def test_a_run_that_is_killed_while_it_removes_its_parts_is_taken_up_by_the_same
     assert [one.line for one in made(tmp_path, given, Here())] == whole
 
 
-def test_where_a_text_ends_and_by_what_settings_it_is_read_is_part_of_a_name():
+def test_a_parts_name_depends_on_text_boundaries_and_settings():
     assert part_name(0, [b"ab", b"c"], {}) != part_name(0, [b"a", b"bc"], {})
     assert part_name(0, [b"a"], {"by": 1}) != part_name(0, [b"a"], {"by": 2})
     assert part_name(0, [b"a"], {"by": 1, "to": 2}) == part_name(0, [b"a"], {"to": 2, "by": 1})

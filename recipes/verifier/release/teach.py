@@ -144,7 +144,7 @@ def teach(teacher: Scorer, pairs: list[LabelledPair], out: Path, teachers: Mappi
         InputError: What is there is of other pairs or of other teachers, or nothing says of whom.
     """
     lines = Lines(out, LabelledPair, _line)
-    with Job.beside(out, teachers, "taught pairs").open():
+    with Job.next_to(out, teachers, "taught pairs").open():
         known = lines.read()
         done = first = len(known)
         if [(pair.premise, pair.claim) for pair in known] != [(pair.premise, pair.claim) for pair in pairs[:done]]:

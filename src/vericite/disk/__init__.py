@@ -1,1 +1,1 @@
-"""What is kept on disk between runs: where (``folder``), and how (``store``, which loads SQLite)."""
+"""Files kept between runs: caches, jobs, locks and buckets."""

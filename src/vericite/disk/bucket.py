@@ -1,8 +1,8 @@
-"""Objects in a bucket that speaks S3, by their names: read, written whole, listed. Loads pyarrow when one is opened.
+"""Objects in an S3 bucket by name: read, written completely, listed. pyarrow is loaded when a bucket is opened.
 
 objects = Objects("s3://bucket/prefix")
-objects.write("one.jsonl", b"...")      # there whole, or not at all
-objects.read("one.jsonl")               # None where there is none
+objects.write("one.jsonl", b"...")      # complete, or not at all
+objects.read("one.jsonl")               # None if it does not exist
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -25,15 +25,15 @@ from vericite.errors import InputError, MissingExtraError
 from vericite.network.access import is_loopback, offline_by_environment
 
 SCHEME = "s3://"
-HINT = "Look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and at the bucket."
-"""What to do where a bucket cannot be reached."""
+HINT = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, and the bucket."
+"""Next step when a bucket cannot be reached."""
 
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\x00-\x1f\\]*)?")
 _AT_ONCE = 1 << 20
 
 
 def bucket_address(path: Path | str) -> str | None:
-    """The address that was typed, of a path too, which has lost a slash of it; None of what is no bucket's."""
+    """Return the bucket's address, also for a path, which has lost a slash of it; None if it is not a bucket's."""
     name = str(path)
     if not name.lower().startswith("s3:/"):
         return None
@@ -41,10 +41,10 @@ def bucket_address(path: Path | str) -> str | None:
 
 
 def checked_address(name: str) -> str:
-    """The address without a slash at its end.
+    """Return the address without a slash at its end.
 
     Raises:
-        InputError: It is none.
+        InputError: The address is invalid.
     """
     if not _ADDRESS.fullmatch(name) or ".." in name.split("/"):
         raise InputError(f"expected an address such as s3://bucket/prefix; found {name!r}")
@@ -52,7 +52,7 @@ def checked_address(name: str) -> str:
 
 
 def bucket_options(address: str) -> dict[str, str]:
-    """Region and endpoint from the usual ``AWS_*`` variables; keys are read by the library that connects.
+    """Return region and endpoint from the usual ``AWS_*`` variables. The connecting library reads the keys.
 
     Every connection to a bucket needs these options. So this is where ``--offline`` is enforced for LanceDB and
     pyarrow, which connect in native code that Python cannot stop.
@@ -70,7 +70,7 @@ def bucket_options(address: str) -> dict[str, str]:
     options = {"region": region or "us-east-1"} if endpoint or region else {}
     if endpoint:
         options["endpoint"] = endpoint
-        # Keys and documents cross no network in the clear, unless the user's AWS_ALLOW_HTTP says so.
+        # No keys and documents in clear text over a network, unless the user sets AWS_ALLOW_HTTP.
         if is_loopback(urlsplit(endpoint).hostname or ""):
             options["allow_http"] = "true"
     return options
@@ -80,21 +80,21 @@ def _expect_this_machine(address: str, endpoint: str | None) -> None:
     if endpoint is None or not is_loopback(urlsplit(endpoint).hostname or ""):
         raise InputError(
             f"expected a file or folder on this machine, as offline is set; found {address}. "
-            "Copy it to this machine, or leave out --offline (unset VERICITE_OFFLINE)."
+            "Copy it to this machine, or omit --offline (unset VERICITE_OFFLINE)."
         )
     if not (os.environ.get("AWS_ACCESS_KEY_ID") and os.environ.get("AWS_SECRET_ACCESS_KEY")):
-        # Without keys the libraries would ask the metadata service of a cloud for some.
+        # Without keys the libraries would ask a cloud's metadata service for some.
         raise InputError(
             f"expected the keys of {address} in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as offline is set; "
             "found none. Set both: offline no other service is asked for keys."
         )
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
-    # A proxy would carry requests for this machine elsewhere.
+    # A proxy would send requests for this machine elsewhere.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "localhost,.localhost,127.0.0.0/8,::1"
 
 
 def file_system(address: str) -> Any:
-    """The files under an address, as pyarrow has them.
+    """Return the files under an address as a pyarrow file system.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -111,10 +111,10 @@ def file_system(address: str) -> Any:
 
 
 class Objects:
-    """The objects under an address. What fails is an ``InputError`` that names the address and the next step.
+    """The objects under an address. Failures are an ``InputError`` with the address and the next step.
 
     Args:
-        address: ``s3://bucket/prefix``; checked.
+        address: ``s3://bucket/prefix``; it is checked.
     """
 
     def __init__(self, address: str) -> None:
@@ -128,7 +128,7 @@ class Objects:
         return self._opened
 
     def read(self, name: str) -> bytes | None:
-        """What an object holds; None where there is none."""
+        """Return an object's content, or None if it does not exist."""
         with self._errors("read", name):
             try:
                 with self._files.open_input_stream(name) as file:
@@ -137,13 +137,13 @@ class Objects:
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Have an object of this name; it is there whole when this returns."""
+        """Write an object; it is complete when this returns."""
         with self._errors("write", name), self._files.open_output_stream(name) as file:
             file.write(content)
 
     def fetch(self, name: str, to: Path) -> None:
-        """Copy an object into a file, which is there whole or not at all."""
-        # Others may fetch the same, in this process too.
+        """Copy an object to a file, completely or not at all."""
+        # Others may fetch the same object, also in this process.
         part = to.with_name(f"{to.name}.{uuid4().hex}{PARTIAL}")
         with self._errors("read", name):
             to.parent.mkdir(parents=True, exist_ok=True)
@@ -153,14 +153,14 @@ class Objects:
             part.replace(to)
 
     def put(self, file: Path, name: str) -> None:
-        """Copy a file into an object, which is there whole when this returns."""
+        """Copy a file to an object; it is complete when this returns."""
         with self._errors("write", name), file.open("rb") as copy:
             with self._files.open_output_stream(name) as stream:
                 while block := copy.read(_AT_ONCE):
                     stream.write(block)
 
     def sizes(self, within: str = "") -> dict[str, int]:
-        """The objects whose names begin with a folder's, with their bytes; all below it."""
+        """Return names and sizes in bytes of all objects below a folder."""
         from pyarrow import fs
 
         with self._errors("list", within):
@@ -168,7 +168,7 @@ class Objects:
             return {file.path: file.size for file in found if file.is_file}
 
     def remove(self, name: str) -> None:
-        """Take an object away, if another has not done so before."""
+        """Delete an object, if it still exists."""
         with self._errors("write", name), suppress(FileNotFoundError):
             self._files.delete_file(name)
 
@@ -178,7 +178,7 @@ class Objects:
         try:
             yield
         except FileNotFoundError:
-            raise InputError(f"expected an object, {where}; found none. Look at its name, and at the bucket") from None
+            raise InputError(f"expected an object, {where}; found none. Check its name, and the bucket") from None
         except OSError as error:
             reason = " ".join(str(error).split())[:300].rstrip(". ")
             step = "Free space on the disk" if error.errno == ENOSPC else HINT
@@ -186,10 +186,10 @@ class Objects:
 
 
 def split_address(address: str) -> tuple[Objects, str]:
-    """Where an object lies, and its name there.
+    """Split an address into the place of an object and its name.
 
     Raises:
-        InputError: The address is of a bucket, and of no object in it.
+        InputError: The address names a bucket, but no object.
     """
     folder, _, name = checked_address(address).rpartition("/")
     if not folder.removeprefix(SCHEME) or folder == "s3:/":

@@ -1,4 +1,4 @@
-"""Files that take another's place when they are whole, locks, and the folder of caches."""
+"""Files that replace another when complete, locks, and the cache folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vericite.environment import CACHE, text
 from vericite.errors import InputError
 
 PARTIAL = ".partial"
-"""What the name of such a file ends with until then."""
+"""Suffix of the file until it is complete."""
 
 _STREAMS, _OPEN_FILES = {Path("/dev/stdout"): 1, Path("/dev/stderr"): 2}, Path("/dev/fd")
 
@@ -25,7 +25,7 @@ class NotWritten(InputError):
     """A file cannot be written.
 
     Attributes:
-        is_full: Whether there is no room for it.
+        is_full: Whether the disk is full.
     """
 
     def __init__(self, message: str, error: OSError) -> None:
@@ -38,23 +38,24 @@ class Held(InputError):
 
 
 class Replacing:
-    """What is written stands beside ``path``, and takes its place when it is done; an ``OSError`` is the caller's.
+    """A file that is written next to ``path`` and replaces it when done. The caller handles ``OSError``.
 
-    The file is made when something is first written: what a stopped run left there is not lost before that. A link
-    stays a link, to what is written now, and who may read the file stays as it was. A pipe, a device or a stream of the
-    process has no place to take: it is written to.
+    The partial file is created when something is first written; what a stopped run left there is kept until then. A
+    link stays a link, now to the new content, and permissions stay as they were. A pipe, a device or a stream of the
+    process is written to directly.
 
-    Two processes do not write beside one file: the second is refused when it reserves the place, or else when it first
+    Two processes cannot write the same partial file: the second is refused when it reserves the place, or when it first
     writes.
     """
 
     def __init__(self, path: Path, mode: int | None = None) -> None:
-        """Write to a place.
+        """Prepare to write.
 
         Args:
             path: The file.
-            mode: Who may read and write it, from its first byte on; None for those of the file that is there, or else
-                those that the process's umask leaves.
+            mode: Permissions from the first byte on. None: those of the existing file, or those that the process's
+                umask
+                leaves.
         """
         self.path = path
         self._own_mode = mode
@@ -78,7 +79,7 @@ class Replacing:
         return self._file is not None
 
     def reserve(self) -> None:
-        """Keep other processes from writing here until this is done or left; what a stopped run left is not lost."""
+        """Keep other processes from writing here until this is done or left. What a stopped run left is kept."""
         if self._is_direct or self._reserved is not None:
             return
         self._was_there = self.partial.exists()
@@ -93,18 +94,18 @@ class Replacing:
             if _is_at(descriptor, self.partial):
                 self._reserved = descriptor
             else:
-                # Another run was done in between, and what we have locked has taken its place.
+                # Another run finished in the meantime, and the file that we locked has replaced the target.
                 os.close(descriptor)
 
     def write(self, lines: Iterable[str]) -> None:
-        """Add whole lines; a process that is stopped after this returns has kept them."""
+        """Add whole lines. They are kept even if the process stops after this returns."""
         for line in lines:
             self._begun().write(line)
         if self._file is not None:
             self._file.flush()
 
     def done(self) -> None:
-        """Take the place, with nothing in it where nothing was written; not even a power cut leaves half of it."""
+        """Replace the file, even if nothing was written. Not even a power failure leaves half of it."""
         with self._begun() as file:
             file.flush()
             if self._is_direct:
@@ -112,7 +113,7 @@ class Replacing:
             if self._mode is not None:
                 _set_mode(self.partial, self._mode)
             os.fsync(file.fileno())
-            # While it is locked, so that no other run begins to write what is to take the place.
+            # Still locked, so that no other run starts writing the file that is about to be renamed.
             if os.name == "posix":
                 self.partial.replace(self._place)
         if os.name != "posix":
@@ -121,8 +122,8 @@ class Replacing:
         sync_folder(self._place.parent)
 
     def leave(self) -> None:
-        """Go no further: what was written stays beside."""
-        # What could not be written was reported when it was.
+        """Stop. What was written stays in the partial file."""
+        # Errors in writing were reported when they happened.
         with suppress(OSError):
             if self._file is not None:
                 self._file.close()
@@ -135,8 +136,8 @@ class Replacing:
     def _begun(self) -> IO[str]:
         if self._file is None:
             self.reserve()
-            # With `--out /dev/stdout > file` the rest is printed to that file too: opened by its name, it would have a
-            # place of writing of its own, and one would write over the other.
+            # With `--out /dev/stdout > file` other output goes to that file too. Opened by name, it would have its own
+            # position, and one would overwrite the other.
             file = self.partial if self._stream is None else os.dup(self._stream)
             if self._reserved is not None:
                 os.truncate(self._reserved, 0)
@@ -147,7 +148,7 @@ class Replacing:
                 _set_mode(self.partial, self._own_mode)
             elif not self._is_direct and self._place.exists():
                 self._mode = stat.S_IMODE(self._place.stat().st_mode)
-                # Not read-only before it is done: what a stopped run left could not be written over by the next one.
+                # Not read-only before it is done: otherwise the next run could not overwrite what a stopped run left.
                 _set_mode(self.partial, self._mode | stat.S_IWUSR)
         return self._file
 
@@ -156,10 +157,10 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def _opened(partial: Path, mode: int | None) -> int:
-    """The descriptor of a partial file, which is made if there is none. A link that another made is never followed.
+    """Return the descriptor of a partial file, creating it if needed. Links are never followed.
 
     Raises:
-        OSError: There is something else than a file of its own.
+        OSError: There is something other than a regular file without further links.
     """
     try:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666 if mode is None else mode)
@@ -170,19 +171,19 @@ def _opened(partial: Path, mode: int | None) -> int:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
-        raise FileExistsError(EEXIST, f"{partial} is also something else (a link or no file). Remove it")
+        raise FileExistsError(EEXIST, f"{partial} has several names or is not a regular file. Remove it")
     return descriptor
 
 
 @contextmanager
 def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
-    """Where to write a file that takes its place when it is whole; it is not left behind if that fails.
+    """Yield a file that replaces ``path`` when complete. It is removed if that fails.
 
-    Its name until then cannot be guessed, so no one can put a link there beforehand.
+    Its temporary name cannot be guessed, so no one can put a link there beforehand.
 
     Args:
         path: The file.
-        mode: Who may read and write it, less what the process's umask takes away.
+        mode: Permissions, reduced by the process's umask.
     """
     partial = path.with_name(f"{path.name}.{uuid4().hex}{PARTIAL}")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, mode), "wb") as file:
@@ -199,12 +200,12 @@ def whole_bytes(path: Path, mode: int = 0o666) -> Generator[IO[bytes]]:
 
 
 def write_whole(path: Path, lines: Iterable[str], mode: int | None = None) -> None:
-    """Write a file that is there whole, or as it was before.
+    """Write a file completely, or leave it as it was.
 
     Args:
         path: The file.
-        lines: What is in it.
-        mode: Who may read and write it, from its first byte on; None as for any other file.
+        lines: Its content.
+        mode: Permissions from the first byte on. None: as for any other file.
 
     Raises:
         InputError: It cannot be written.
@@ -221,13 +222,13 @@ def write_whole(path: Path, lines: Iterable[str], mode: int | None = None) -> No
         begun = file.is_begun
         file.leave()
         if begun and not file.is_direct:
-            # Half of a file that is written at once is of no use to a later run.
+            # A partial file that is written at once is of no use to a later run.
             file.partial.unlink(missing_ok=True)
-        raise NotWritten(f"expected {path} to be a file that can be written; found: {error.strerror}", error) from None
+        raise NotWritten(f"expected a writable file; found {path}: {error.strerror}", error) from None
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that is there whole, or as it was before.
+    """Write a file completely, or leave it as it was.
 
     Raises:
         InputError: It cannot be written.
@@ -236,14 +237,14 @@ def write_bytes(path: Path, content: bytes) -> None:
         with whole_bytes(path) as file:
             file.write(content)
     except OSError as error:
-        raise NotWritten(f"expected {path} to be a file that can be written; found: {error.strerror}", error) from None
+        raise NotWritten(f"expected a writable file; found {path}: {error.strerror}", error) from None
 
 
 def _lock(descriptor: int) -> None:
-    """Lock an open file, where the system can: some network folders and Windows know no such lock.
+    """Lock an open file if the system can; some network folders and Windows cannot.
 
     Raises:
-        BlockingIOError: Another process has.
+        BlockingIOError: Another process holds the lock.
     """
     try:
         import fcntl
@@ -264,13 +265,13 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _set_mode(file: Path, mode: int) -> None:
-    # Some file systems know no modes and refuse to set any; that is no reason to lose what is written.
+    # Some file systems have no modes and refuse to set them; that is no reason to lose what was written.
     with suppress(OSError):
         file.chmod(mode)
 
 
 def _stream_of(path: Path) -> int | None:
-    """The number of the open file of this process that a path names, wherever that leads; None if it names none."""
+    """Return the descriptor that a path names, such as /dev/stdout, or None."""
     absolute = Path(os.path.abspath(path))
     if absolute.parent == _OPEN_FILES and absolute.name.isdecimal() and path.exists():
         return int(absolute.name)
@@ -278,13 +279,13 @@ def _stream_of(path: Path) -> int | None:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is a pipe or a device: there, and neither a file nor a folder."""
+    """Whether it exists and is a pipe or a device."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names of its new files outlive a power cut, where the system can."""
-    # Windows opens no folders, and some network folders cannot be synced.
+    """Make the names of new files survive a power failure, if the system can."""
+    # Windows cannot open folders, and some network folders cannot be synced.
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -295,24 +296,24 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def only_one(folder: Path, name: str, doing: str, other: str = "process") -> Generator[None, None, None]:
-    """Hold a folder, made where there is none; the system lets go of it when the process ends, however it ends.
+    """Hold a folder, creating it if needed. The system releases it when the process ends in any way.
 
-    Some network folders and Windows know no such lock: there nothing is locked.
+    Some network folders and Windows have no such lock: nothing is locked there.
 
     Args:
         folder: The folder.
-        name: Of the file in it that is locked.
+        name: Name of the lock file in it.
         doing: What is done there, for the error: ``builds``.
-        other: What holds it where another does, for the error.
+        other: What else may hold it, for the error.
 
     Raises:
-        InputError: Another process holds it, or it cannot be made or written to.
+        InputError: Another process holds it, or it cannot be created or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / name).open("a")
     except OSError as error:
-        raise NotWritten(f"expected a folder to write to; found {folder}: {error.strerror}", error) from None
+        raise NotWritten(f"expected a writable folder; found {folder}: {error.strerror}", error) from None
     with file:
         try:
             _lock(file.fileno())
@@ -328,7 +329,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def expanded(path: str | Path) -> Path | None:
-    """A path with its ``~`` spelt out; None where there is no such home, as for a user who is but a number."""
+    """Return a path with its ``~`` expanded; None without a home, such as for a user who is only a number."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -336,26 +337,26 @@ def expanded(path: str | Path) -> Path | None:
 
 
 def own_folder(ours: str, shared: str, usual: str) -> Path | None:
-    """``$ours``, else ``vericite`` in ``$shared``, else in ``usual``; None where that is in a home that is none."""
+    """Return ``$ours``, else ``vericite`` in ``$shared``, else in ``usual``; None without a home."""
     if own := text(ours):
         return expanded(own)
     return expanded(Path(os.environ.get(shared) or usual) / "vericite")
 
 
 def default_cache_folder() -> Path | None:
-    """``$VERICITE_CACHE``, else ``$XDG_CACHE_HOME/vericite``, else ``~/.cache/vericite``; None without a home."""
+    """Return ``$VERICITE_CACHE``, else ``$XDG_CACHE_HOME/vericite``, else ``~/.cache/vericite``; None: no home."""
     return own_folder(CACHE, "XDG_CACHE_HOME", "~/.cache")
 
 
 def cache_file(cache: Path | Literal["default"], name: str) -> Path | None:
-    """The file of this name in a cache's folder; a ``.sqlite`` file given in the folder's place is that file.
+    """Return the file of this name in a cache folder. A given ``.sqlite`` file is used itself.
 
-    None, and a warning, where the folder is in a home that is none.
+    Returns None with a warning if the folder would be in a home that does not exist.
     """
     folder = default_cache_folder() if cache == "default" else expanded(cache)
     if folder is None:
         _LOG.warning(
-            "expected a folder for the cache %s; found none: there is no such home. Nothing is kept in this run. Set "
+            "expected a folder for the cache %s; found no home folder. Nothing is cached in this run. Set "
             "VERICITE_CACHE to a folder.",
             name,
         )

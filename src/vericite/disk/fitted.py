@@ -1,4 +1,4 @@
-"""What a command fitted, in a JSON file: a calibration, a mixture, a classifier."""
+"""JSON files of what a command fitted: a calibration, a mixture, a classifier."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from vericite.errors import InputError
 from vericite.records import first_problem
 
 LARGEST = 8 << 20
-"""Bytes of such a file."""
+"""Maximum size of such a file in bytes."""
 
 _Fitted = TypeVar("_Fitted", bound=BaseModel)
 
 
 def read_fitted(kind: type[_Fitted], path: Path, what: str, remedy: str) -> _Fitted:
-    """Read one.
+    """Read a fitted object.
 
     Args:
-        kind: What is in it.
+        kind: Its type.
         path: The file.
-        what: What it is called in an error.
-        remedy: What to do about a file that is none, as a sentence.
+        what: Its name in errors.
+        remedy: What to do about an invalid file, as a sentence.
 
     Raises:
-        InputError: It cannot be read, is too large, or is none.
+        InputError: The file cannot be read, is too large, or is invalid.
     """
     try:
         with path.open("rb") as file:
@@ -39,15 +39,15 @@ def read_fitted(kind: type[_Fitted], path: Path, what: str, remedy: str) -> _Fit
         problem = ": ".join(filter(None, first_problem(error)))
         raise InputError(f"expected {what}; found {path}: {problem}. {remedy}") from None
     except (OSError, ValueError) as error:
-        # ValueError: a path with a zero byte in it.
+        # ValueError: a path with a zero byte.
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"expected {what}; found {path}: {reason}. Check the path.") from None
 
 
 def write_fitted(fitted: BaseModel, path: Path) -> None:
-    """Write one whole or not at all.
+    """Write a fitted object, completely or not at all.
 
     Raises:
-        InputError: It cannot be written there.
+        InputError: It cannot be written.
     """
     write_whole(path, [fitted.model_dump_json(by_alias=True, indent=2) + "\n"])

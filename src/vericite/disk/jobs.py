@@ -1,4 +1,4 @@
-"""Jobs that go on where they were: lines kept as they are made, a lock, and a manifest of the settings.
+"""Resumable jobs: lines that are kept as they are made, a lock, and a manifest of the settings.
 
     job = Job.in_folder(folder, settings, "a run")
     lines = Lines(folder / "runs.jsonl", Run)
@@ -9,7 +9,7 @@
                 lines.append([answer(question)])
         job.note({"finished": True})
 
-A process that is killed at any moment costs the line it was writing, and nothing else.
+A process that is killed at any moment only loses the line that it was writing.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _Record = TypeVar("_Record", bound=BaseModel)
 
 
 class Lines(Generic[_Record]):
-    """A file of records, a line each, that grows.
+    """A growing file of records, one per line.
 
     Args:
-        path: The file; it is made with the first line.
-        kind: What a line is.
-        line: How a record is written, in place of its JSON.
-        digests: Whether to keep a digest of each line, so that one that is damaged is refused when it is read.
+        path: The file; created with the first line.
+        kind: Type of the records.
+        line: How to write a record. Default: JSON.
+        digests: Whether to keep a digest of each line, so that damaged lines are refused when read.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Lines(Generic[_Record]):
         self._digests = digests_file(path) if digests else None
 
     def read(self) -> list[_Record]:
-        """All records. A last line that was torn as it was written is taken out of the file first.
+        """Return all records, after removing a last line that was only partly written.
 
         Raises:
-            InputError: The file cannot be read and written, or another line is no such record.
+            InputError: The file cannot be read and written, or a line is not such a record.
         """
         if not self.path.exists():
             return []
@@ -65,9 +65,7 @@ class Lines(Generic[_Record]):
             self._mend()
             return list(read_jsonl(self._kind, self.path))
         except OSError as error:
-            raise InputError(
-                f"expected a file that can be read and written; found {self.path}: {error.strerror}"
-            ) from None
+            raise InputError(f"expected a readable and writable file; found {self.path}: {error.strerror}") from None
         except RecordError as error:
             if error.problem.startswith(CHANGED):
                 raise
@@ -83,24 +81,22 @@ class Lines(Generic[_Record]):
         size = 0 if is_new else self.path.stat().st_size
         lines = [self._line(record) for record in records]
         try:
-            # First: a line is never there without its digest, whenever the process ends.
+            # Digests first, so that no line is ever without one, whenever the process ends.
             self._note_digests(lines)
             _append(self.path, (f"{line}\n" for line in lines))
         except OSError as error:
-            # A part of a line would make one with the next.
+            # The next line would be appended to a partial one.
             with suppress(OSError):
                 if is_new:
                     self.path.unlink()
                 else:
                     os.truncate(self.path, size)
-            raise NotWritten(
-                f"expected a file that can be written; found {self.path}: {error.strerror}", error
-            ) from None
+            raise NotWritten(f"expected a writable file; found {self.path}: {error.strerror}", error) from None
         if is_new:
             sync_folder(self.path.parent)
 
     def replace(self, records: Iterable[_Record]) -> None:
-        """Have these records in the place of those that are there.
+        """Replace all records.
 
         Raises:
             InputError: The file cannot be written.
@@ -109,23 +105,21 @@ class Lines(Generic[_Record]):
         try:
             self._note_digests(lines)
         except OSError as error:
-            raise NotWritten(
-                f"expected a file that can be written; found {self.path}: {error.strerror}", error
-            ) from None
+            raise NotWritten(f"expected a writable file; found {self.path}: {error.strerror}", error) from None
         write_whole(self.path, (f"{line}\n" for line in lines))
 
     def _note_digests(self, lines: Iterable[str]) -> None:
         if self._digests is None:
             return
         if not self._digests.exists():
-            # Lines that an earlier version wrote, which kept none.
+            # Lines written by an earlier version, which kept no digests.
             before = self.path.read_bytes().split(b"\n") if self.path.exists() else []
             write_whole(self._digests, [as_entries(before)])
         _append(self._digests, [as_entries(line.encode() for line in lines)])
 
     @contextmanager
     def locked(self) -> Generator[Self]:
-        """Keep other processes from adding to the file, which is made where there is none.
+        """Keep other processes from adding to the file; it is created if it does not exist.
 
         Raises:
             InputError: Another process adds to it, or it cannot be written.
@@ -133,19 +127,19 @@ class Lines(Generic[_Record]):
         with only_one(self.path.parent, self.path.name, f"adds to {self.path.name} in"):
             yield self
 
-    def _mend(self) -> None:
-        """Give a last line its end, or take it out where it is torn."""
+    def _repair_end(self) -> None:
+        """Complete the last line with a line end, or remove it if it is incomplete."""
         with self.path.open("r+b") as file:
             content = file.read()
             start = content.rfind(b"\n") + 1
             if start == len(content):
                 return
-            # After a power cut, zeros stand for what did not reach the disk.
+            # After a power failure, data that did not reach the disk read as zeros.
             last = content[start:].rstrip(b"\0")
             try:
                 self._kind.model_validate_json(last)
             except ValidationError:
-                # What we never wrote is not ours to cut.
+                # Do not cut what we did not write.
                 if not last.startswith(b'{"'[: len(last)]):
                     raise InputError(
                         f"expected {self.path} to have a record on each line; found another file. Name another place."
@@ -165,15 +159,15 @@ def _append(path: Path, texts: Iterable[str]) -> None:
 
 
 class Job:
-    """What is made by one process at a time, under the same settings from its beginning to its end.
+    """Something made by one process at a time, with the same settings from beginning to end.
 
     Args:
-        place: The folder, or the file, for errors.
-        manifest: The file that says by which settings it is made.
-        lock: The file that whoever is at work holds.
-        settings: As JSON has them.
+        place: The folder or file, for errors.
+        manifest: The file with the settings.
+        lock: The file that the working process holds.
+        settings: The settings, JSON-ready.
         what: What it is, for errors: ``a run``.
-        address: Where it is of which the place has a copy, for errors; None where the place is no copy.
+        address: If the place is a copy: the original's address, for errors.
     """
 
     def __init__(
@@ -194,20 +188,20 @@ class Job:
 
     @classmethod
     def in_folder(cls, folder: Path, settings: Mapping[str, Any], what: str) -> Self:
-        """A folder of its own."""
+        """Return a job with a folder of its own."""
         return cls(folder, folder / MANIFEST, folder / LOCK, settings, what)
 
     @classmethod
-    def beside(cls, file: Path, settings: Mapping[str, Any], what: str) -> Self:
-        """One file, with its manifest beside it; the file itself is the lock."""
+    def next_to(cls, file: Path, settings: Mapping[str, Any], what: str) -> Self:
+        """Return a job for a single file, with the manifest next to it. The file itself is the lock."""
         return cls(file, file.with_name(f"{file.name}.{MANIFEST}"), file, settings, what)
 
     @contextmanager
     def open(self) -> Generator[dict[str, Any]]:
-        """Hold the job, and give the manifest that it has so far; an empty one where it begins.
+        """Hold the job, and yield its manifest so far; empty at the beginning.
 
         Raises:
-            InputError: The place is of something else or of other settings, or another process is at work there.
+            InputError: The place holds something else or other settings, or another process works there.
         """
         self._refuse_strangers()
         doing = "works in" if self._lock != self.place else f"adds to {self.place.name} in"
@@ -231,21 +225,21 @@ class Job:
         }
         write_whole(self.manifest, [json.dumps(whole, indent=2, ensure_ascii=False) + "\n"])
 
-    def _refuse_strangers(self) -> None:
-        """Refuse what is there already where no manifest says what it is."""
+    def _refuse_other_content(self) -> None:
+        """Refuse existing content without a manifest."""
         if self.manifest.exists():
             return
         if self.place.is_dir():
             ours = {self.manifest.name, self.manifest.name + PARTIAL, self._lock.name}
-            strangers = sorted({file.name for file in self.place.iterdir()} - ours)
-            found = f"{self.place} with {', '.join(strangers[:3])} in it"
+            others = sorted({file.name for file in self.place.iterdir()} - ours)
+            found = f"{self.place} with {', '.join(others[:3])} in it"
         else:
-            strangers = self.place.exists() and self.place.stat().st_size > 0
-            found = f"no {self.manifest.name} beside what is in it"
-        if strangers:
+            others = self.place.exists() and self.place.stat().st_size > 0
+            found = f"content without {self.manifest.name}"
+        if others:
             raise InputError(
-                f"expected {self.place} to be new, or of {self._what} with its {self.manifest.name}; found {found}. "
-                "Name another place."
+                f"expected {self.place} to be new, or to hold {self._what} with its {self.manifest.name}; found "
+                f"{found}. Name another place."
             )
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -257,22 +251,22 @@ class Job:
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise InputError(
                 f"expected the manifest of {self._what} in {self._shown[1]}; found {_no_manifest(error)}. Name another "
-                "place, or put the file back as it was."
+                "place, or restore the file."
             ) from None
         other = sorted(name for name in before | self.settings if before.get(name) != self.settings.get(name))
         if other:
             name = other[0]
             raise InputError(
-                f"expected {self._shown[0]} to be of {self._what} with the same settings; found another "
+                f"expected {self._shown[0]} to hold {self._what} with the same settings; found another "
                 f"{', '.join(other)}: {before.get(name)!r} there, {self.settings.get(name)!r} now. Name another place."
             )
         return manifest
 
 
 def _no_manifest(error: Exception) -> str:
-    """What a file is instead, by what it did to whoever read it."""
+    """Describe the content of an invalid manifest by its error."""
     if isinstance(error, OSError):
-        return error.strerror or "that it cannot be read"
+        return error.strerror or "an unreadable file"
     if isinstance(error, json.JSONDecodeError):
-        return f"no JSON at line {error.lineno}, column {error.colno}"
-    return "text that is no UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON without the settings of a job"
+        return f"invalid JSON at line {error.lineno}, column {error.colno}"
+    return "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON without the settings of a job"

@@ -1,7 +1,7 @@
-"""Rows kept in an SQLite file and found by their keys: what every cache here is made of.
+"""Rows in an SQLite file, found by key: the basis of every cache.
 
-Several processes may share a file. One that cannot be used costs a warning and the cache, never the run; one that
-another process holds costs a wait, and the rows are written when it is free again.
+Several processes may share a file. An unusable file costs a warning and the cache, never the run. If another process
+holds the file, this waits, and rows are written once it is free.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
 
 MOST_WAITING = 10_000
-"""Rows that wait in memory for a file that another process holds; about so many, and more are not kept."""
+"""Approximate maximum of rows that wait in memory for a locked file; more are not kept."""
 
-_LONGEST_PAUSE = 60.0
-"""Seconds between tries, at most: they begin close together, and a run must not spend its time on waiting."""
+_MAX_PAUSE = 60.0
+"""Maximum seconds between tries. They start close together, but a run must not spend its time on waiting."""
 
 _KEYS_AT_ONCE = 500
-"""In one statement: less than any build of SQLite takes."""
+"""Keys in one statement: fewer than any build of SQLite allows."""
 
 _MAKE = 1
-"""What ``user_version`` is in every file of ours, whatever tables it holds."""
+"""``user_version`` of all our files, whatever tables they hold."""
 
 _CHECKSUM = "checksum"
 
@@ -42,15 +42,15 @@ _LOG = logging.getLogger(__name__)
 
 Key = str | bytes
 Row = tuple[Any, ...]
-"""A row's values, its key first."""
+"""A row's values; the key comes first."""
 
 
 class Form(NamedTuple):
-    """A table of a file, which may hold others.
+    """A table of a file, which may hold other tables.
 
-    ``rows`` is what a reader calls them, in the plural. The table's ``columns`` begin with one named ``key``, its
-    primary key; a column with each row's checksum is added to them. If columns or keys change their meaning, the table
-    gets another name: then old rows stay next to the new ones, for an older version.
+    ``rows`` is the name of the rows for messages, in the plural. ``columns`` begin with the primary key, ``key``; a
+    column with each row's checksum is added. If columns or keys change their meaning, the table gets another name, and
+    old rows stay next to the new ones for older versions.
     """
 
     rows: str
@@ -59,13 +59,13 @@ class Form(NamedTuple):
 
 
 class RowStore:
-    """A file of rows. It opens at the first use, and again after ``close``. Threads take turns at it.
+    """A file of rows. It is opened at first use, and again after ``close``. Threads take turns.
 
     Args:
-        file: The file; it and its folder are made where there are none, for their owner alone.
-        form: What is kept in it.
+        file: The file. It and its folder are created if needed, for their owner only.
+        form: The table.
         patience: Seconds to wait for another process that writes.
-        most_waiting: Rows that may wait in memory for a file that another process holds.
+        most_waiting: Maximum of rows that may wait in memory for a locked file.
     """
 
     def __init__(self, file: Path, form: Form, patience: float = PATIENCE, most_waiting: int = MOST_WAITING) -> None:
@@ -83,7 +83,7 @@ class RowStore:
         self._reading, self._writing = _Pause(patience), _Pause(patience)
 
     def find(self, keys: Collection[Key]) -> dict[Key, Row]:
-        """The rows there are at these keys."""
+        """Return the existing rows with these keys."""
         with self._lock:
             found = {key: row for key in keys if (row := self._waiting.get(key)) is not None}
             absent = [key for key in keys if key not in found]
@@ -91,17 +91,17 @@ class RowStore:
         return {**found, **{row[0]: row for row in self.sound(rows or ())}}
 
     def sound(self, rows: Iterable[Row]) -> list[Row]:
-        """Rows of ``SELECT *``, without their checksums; those that hold something else than was written are left out.
+        """Return rows of ``SELECT *`` without their checksums, except rows whose content has changed.
 
-        Rows of earlier versions have no checksum, and are taken as they are.
+        Rows of earlier versions have no checksum, and are accepted.
         """
         every = list(rows)
         found = [row[:-1] for row in every if row[-1] is None or row[-1] == _checksum(row[:-1])]
         if len(found) < len(every) and not self._damage_reported:
             self._damage_reported = True
             _LOG.warning(
-                "expected %s as they were written in the cache %s; found %d that were changed. They are left out and "
-                "made anew. Check the disk.",
+                "expected unchanged %s in the cache %s; found %d that have changed. They are left out and made again. "
+                "Check the disk.",
                 self.form.rows,
                 self.file,
                 len(every) - len(found),
@@ -109,12 +109,12 @@ class RowStore:
         return found
 
     def read(self, use: Callable[[sqlite3.Connection], _T]) -> _T | None:
-        """What ``use`` finds in the file, or None where the file cannot be read now."""
+        """Return the result of ``use`` on the file, or None if the file cannot be read now."""
         with self._lock:
             return self._read(use)
 
     def put(self, rows: Sequence[Row]) -> None:
-        """Keep rows; they are on disk when this returns, unless another process has held the file for too long."""
+        """Keep rows. They are on disk when this returns, unless another process has held the file for too long."""
         with self._lock:
             if self._given_up or not rows:
                 return
@@ -126,7 +126,7 @@ class RowStore:
                 self._write()
 
     def close(self) -> None:
-        """Let go of the file; what waits for it is written before, or stays with this object if it still cannot be."""
+        """Close the file. Waiting rows are written first; if that fails, they stay in this object."""
         with self._lock:
             if self._waiting:
                 self._write()
@@ -135,7 +135,7 @@ class RowStore:
                 self._reported = left
                 _LOG.warning(
                     "expected the cache of %s at %s to be free; found it locked by another process. %d %s of this run "
-                    "are not kept and will be asked for again. End the other process, or set VERICITE_CACHE to another "
+                    "are not kept and will be requested again. End the other process, or set VERICITE_CACHE to another "
                     "folder.",
                     self.form.rows,
                     self.file,
@@ -196,7 +196,7 @@ class RowStore:
 
 
 class _Pause:
-    """Between tries at a file that is held; each is twice as long as the one before."""
+    """Pauses between tries at a locked file; each is twice as long as the last."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -208,11 +208,11 @@ class _Pause:
 
     def begin(self) -> None:
         self._until = time.monotonic() + self._seconds
-        self._seconds = min(_LONGEST_PAUSE, self._seconds * 2)
+        self._seconds = min(_MAX_PAUSE, self._seconds * 2)
 
 
 class _Busy(Exception):
-    """Another process holds the file. It will be free again."""
+    """Another process holds the file; it will be free again."""
 
 
 class _ForeignFile(Exception):
@@ -221,9 +221,9 @@ class _ForeignFile(Exception):
 
 def _opened(file: Path, form: Form, patience: float) -> sqlite3.Connection:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # What is kept may be nobody else's business; SQLite gives its side files the same mode.
+    # The content may be private; SQLite gives its side files the same mode.
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-    # Used from one thread at a time, behind the lock, but not always from the same one.
+    # Used by one thread at a time (behind the lock), but not always the same one.
     connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False)
     try:
         _prepare_patiently(connection, form, patience)
@@ -234,7 +234,7 @@ def _opened(file: Path, form: Form, patience: float) -> sqlite3.Connection:
 
 
 def _prepare_patiently(connection: sqlite3.Connection, form: Form, patience: float) -> None:
-    # SQLite waits for other writers by itself, but not where several make the same new file at once.
+    # SQLite waits for other writers itself, but not if several processes create the same file at once.
     last = time.monotonic() + patience
     while True:
         try:
@@ -249,9 +249,9 @@ def _prepare(connection: sqlite3.Connection, form: Form) -> None:
     with closing(connection.execute("PRAGMA user_version")) as cursor:
         (found,) = cursor.fetchone()
     if found not in (0, _MAKE):
-        raise _ForeignFile(f"a file of another program or make (its user_version is {found})")
+        raise _ForeignFile(f"a file of another program or version (its user_version is {found})")
     connection.execute("PRAGMA journal_mode = WAL")
-    # A killed process loses nothing with it; only a power cut may take the last rows.
+    # A killed process loses nothing in this mode; only a power failure may lose the last rows.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {form.table} {form.columns}")
     with closing(connection.execute(f"PRAGMA table_info({form.table})")) as cursor:
@@ -266,7 +266,7 @@ def _add_checksums(connection: sqlite3.Connection, table: str) -> None:
     try:
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {_CHECKSUM} BLOB")
     except sqlite3.OperationalError as error:
-        # Another process may have added it in between.
+        # Another process may have added it in the meantime.
         if "duplicate column" not in str(error):
             raise
 
@@ -274,7 +274,7 @@ def _add_checksums(connection: sqlite3.Connection, table: str) -> None:
 def _checksum(row: Row) -> bytes:
     digest = blake2b(digest_size=8)
     for value in row:
-        # SQLite may give a whole number back as another type than it was given.
+        # SQLite may return a whole number with another type than it was given.
         if isinstance(value, int | float):
             kind, content = b"n", repr(float(value)).encode()
         elif isinstance(value, str):
@@ -310,5 +310,5 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row]) -> 
 
 
 def _is_busy(error: Exception) -> bool:
-    # The lowest byte is the kind of error, the rest says more of it.
+    # The lowest byte is the kind of error, the rest gives details.
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _BUSY

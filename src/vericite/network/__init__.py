@@ -1,1 +1,1 @@
-"""What all that asks the network shares: the offline guard, keys, pacing."""
+"""Shared by everything that uses the network: the offline guard, keys and pacing."""

@@ -1,7 +1,6 @@
-"""Who may be asked, with which key, and how much they may answer.
+"""Access to services: the offline guard, API keys and bounded responses.
 
-The offline guard, API keys that appear nowhere but in requests, and responses read within bounds: no service can fill
-the memory, whatever it sends.
+API keys appear only in requests. Responses are read within bounds, so that no service can fill the memory.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ if TYPE_CHECKING:
     import ssl
 
 _SHORTEST_SECRET = 8
-"""Shorter values are placeholders ("EMPTY", "none"); removing them would damage replies."""
+"""Shorter values are placeholders ("EMPTY", "none"). Removing them would damage replies."""
 
 
 def offline_by_environment() -> bool:
-    """Whether ``VERICITE_OFFLINE`` forbids the network: any value but 0, no, false, off and nothing does."""
+    """Whether ``VERICITE_OFFLINE`` forbids the network: any value except 0, no, false, off and an empty one."""
     return is_on(OFFLINE)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's own; nothing is looked up."""
+    """Whether a host's name or address is this machine's own, without a look-up."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -40,14 +39,14 @@ def is_loopback(host: str) -> bool:
 
 
 class Key:
-    """An API key. It has no readable form: not in ``repr``, not in ``vars``, not in a pickle."""
+    """An API key without a readable form: not in ``repr``, ``vars`` or a pickle."""
 
     __slots__ = ("__forms", "__pattern", "__value", "variable")
 
     def __init__(self, variable: str | None, value: str) -> None:
         self.variable = variable
         self.__value = value
-        # As it stands, and as JSON and addresses escape it; the longest first, as one may begin another.
+        # As is, and as JSON and addresses escape it; the longest first, since one may begin another.
         forms = _forms(value) if len(value) >= _SHORTEST_SECRET else set[str]()
         self.__forms = sorted(forms, key=len, reverse=True)
         self.__pattern = re.compile("|".join(map(re.escape, self.__forms))) if forms else None
@@ -63,23 +62,23 @@ class Key:
 
     @property
     def sendable(self) -> bool:
-        """Whether a header can hold it."""
+        """Whether a header can contain it."""
         return self.__value.isascii() and self.__value.isprintable() and " " not in self.__value
 
     def bearer(self) -> str:
-        """The header's value. For the request about to be sent only."""
+        """Return the header's value. Only for the request that is about to be sent."""
         return f"Bearer {self.__value}"
 
     def form_value(self) -> str:
-        """The value of a form's field. For the request about to be sent only."""
+        """Return the value of a form's field. Only for the request that is about to be sent."""
         return self.__value
 
     def scrub(self, text: str) -> str:
-        """The text without the key, also where JSON or an address escapes it."""
+        """Return the text without the key, including its escaped forms in JSON and addresses."""
         return text if self.__pattern is None else self.__pattern.sub(f"[{self.variable}]", text)
 
     def possible_start(self, text: str) -> int:
-        """How many of the text's last characters may begin the key, whose rest may still come."""
+        """Return how many of the text's last characters may be the beginning of the key."""
         longest = max(map(len, self.__forms), default=1) - 1
         for length in range(min(longest, len(text)), 0, -1):
             if any(form.startswith(text[-length:]) for form in self.__forms):
@@ -88,27 +87,27 @@ class Key:
 
 
 class PieceScrubber:
-    """Removes the key from a text that comes in pieces, also where it is spread over several."""
+    """Removes the key from a text that arrives in pieces, even if it is split between them."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
         self._rest = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown so far."""
+        """Return the text that can be shown so far."""
         text = self._key.scrub(self._rest + piece)
         keep = len(text) - self._key.possible_start(text)
         self._rest = text[keep:]
         return text[:keep]
 
     def finish(self) -> str:
-        """What was held back."""
+        """Return the text that was held back."""
         text, self._rest = self._rest, ""
         return text
 
 
 class LogScrubber(logging.Filter):
-    """Removes the key from what the packages below log: at DEBUG they repeat what a service sends, headers too."""
+    """Removes the key from log messages of the packages below. At DEBUG they repeat a service's replies and headers."""
 
     _PACKAGES = ("httpx2", "httpcore2")
     _MODULES = ("connection", "http11", "http2", "proxy", "socks")
@@ -119,21 +118,21 @@ class LogScrubber(logging.Filter):
         self._loggers: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record pass, without the key."""
+        """Pass every record, without the key."""
         message = record.getMessage()
         scrubbed = self._key.scrub(message)
         if scrubbed != message:
             record.msg, record.args = scrubbed, ()
         if record.exc_info:
-            # As text, so that nothing behind this filter prints the error in its own words.
+            # As text, so that no later handler formats the error itself.
             record.exc_text = self._key.scrub(logging.Formatter().formatException(record.exc_info))
             record.exc_info = None
         return True
 
     def attach(self) -> None:
-        """Begin."""
-        # A filter holds for the very logger that it is given to, and not for those below. Those that the packages
-        # have not made yet are named; all others are found, whatever a version of them calls its modules.
+        """Start filtering."""
+        # A filter applies to its own logger only, not to loggers below it. Loggers that the packages have not created
+        # yet are named here; all others are found, whatever the modules are called in this version.
         named = {f"{package}.{module}" for package in self._PACKAGES for module in self._MODULES}
         found = {name for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in self._PACKAGES}
         self._loggers = sorted({*self._PACKAGES, *named, *found})
@@ -141,24 +140,24 @@ class LogScrubber(logging.Filter):
             logging.getLogger(name).addFilter(self)
 
     def detach(self) -> None:
-        """End."""
+        """Stop filtering."""
         for name in self._loggers:
             logging.getLogger(name).removeFilter(self)
 
 
 class ResponseTooLong(Exception):
-    """A response that is not read to its end, and why."""
+    """A response that was not read to its end, with the reason."""
 
 
 class Unpacking:
-    """The bytes of a body, unpacked piece by piece.
+    """Unpacks a body piece by piece.
 
     Args:
         encoding: Its ``content-encoding``.
-        most: Bytes, unpacked, that are read at most.
+        most: Maximum number of unpacked bytes.
 
     Raises:
-        ResponseTooLong: It cannot be unpacked within bounds.
+        ResponseTooLong: The encoding is not supported.
     """
 
     def __init__(self, encoding: str | None, most: int) -> None:
@@ -166,29 +165,29 @@ class Unpacking:
         if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
             raise ResponseTooLong(f"expected a response without compression, as asked for; found {encoding!r:.40}")
         self._most = self._left = most
-        # 32 + 15: the format is read from its first bytes.
+        # 32 + 15: detect the format from the first bytes.
         self._unpacker = None if encoding == "identity" else zlib.decompressobj(32 + 15)
 
     def feed(self, piece: bytes) -> bytes:
-        """The next bytes.
+        """Return the next bytes.
 
         Raises:
-            ResponseTooLong: There are more than may be read.
-            zlib.error: They are not packed as was announced.
+            ResponseTooLong: There are more bytes than allowed.
+            zlib.error: They are not packed as announced.
         """
         unpacked = piece if self._unpacker is None else self._unpacker.decompress(piece, self._left + 1)
         self._left -= len(unpacked)
         if self._left < 0:
             raise ResponseTooLong(
-                f"expected a response of at most {self._most / 2**20:g} MiB; found a longer one, and left it. "
-                "Check the address"
+                f"expected a response of at most {self._most / 2**20:g} MiB; found a longer one, and stopped "
+                "reading it. Check the address"
             )
         return unpacked
 
 
 @cache
 def trusted_certificates() -> ssl.SSLContext:
-    """Reading the certificates takes longer than all else that a connection needs; clients come and go."""
+    """Load the certificates once: this takes longer than the rest of a connection, and clients come and go."""
     import httpx2
 
     return httpx2.create_ssl_context()

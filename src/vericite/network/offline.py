@@ -1,7 +1,7 @@
-"""The floor of ``--offline``: in this process no Python socket reaches another machine, whoever opens it.
+"""The basis of ``--offline``: no Python socket of this process reaches another machine.
 
-Libraries that open connections in native code (LanceDB, pyarrow, Ray) do not pass here. What they may reach is checked
-before they are called: buckets in ``vericite.disk.bucket``, clusters in ``vericite.scale.cluster``.
+Libraries that connect in native code (LanceDB, pyarrow, Ray) bypass this. Their addresses are checked before they are
+called: buckets in ``vericite.disk.bucket``, clusters in ``vericite.scale.cluster``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class OfflineError(OSError):
 
 @cache
 def hold_offline() -> None:
-    """Refuse connections to other machines and look-ups of their names while VERICITE_OFFLINE is set.
+    """Refuse connections to other machines, and look-ups of their names, while VERICITE_OFFLINE is set.
 
-    Only for processes that are VeriCite's own, such as the command line: it cannot be undone, and it would refuse the
-    connections of a program that only uses the package, too.
+    Only for VeriCite's own processes, such as the command line. It cannot be undone, and would also refuse connections
+    of a program that only uses the package.
     """
     sys.addaudithook(_refuse)
 
@@ -39,7 +39,7 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if not event.startswith("socket."):
         return
     if event in _CONNECTIONS:
-        # The address of a Unix socket is a path, and a socket that is connected sends without one.
+        # The address of a Unix socket is a path, and a connected socket sends without one.
         address = arguments[1]
         host = cast("tuple[object, ...]", address)[0] if isinstance(address, tuple) and address else None
         is_ours = host is None or _is_here(host)
@@ -58,7 +58,7 @@ def _is_here(host: object) -> bool:
 
 
 def _is_number(host: object) -> bool:
-    """Whether it is an address already, so that no name server is asked."""
+    """Whether it is already an address, so that no name server is asked."""
     try:
         ip_address(_text(host))
     except ValueError:

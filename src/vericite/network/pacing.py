@@ -1,4 +1,4 @@
-"""When a service may be asked, and when again: an even pace, pauses that it asks for, and growing waits."""
+"""Pacing of requests to a service: an even rate, pauses that it asks for, and growing waits."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from email.utils import parsedate_to_datetime
 from threading import Lock
 
 _SLACK_OF_MINUTE, _SLACK_OF_SECOND = 1 / 60, 0.1
-"""Parts added to them: requests arrive sooner or later than they were sent, by less than a second."""
+"""Added to a minute or second, because requests may arrive up to a second earlier or later than they were sent."""
 
 _LONGEST_BACKOFF = 30.0
 _LONGEST_PAUSE = 3600.0
-"""Some services send a date's seconds where a wait is meant; an hour is as long as one may stop us."""
+"""Maximum pause in seconds: some services send a date's seconds where a wait is meant."""
 
 _NEVER = float("-inf")
 
 _TICK = 0.001
-"""The least one sleeps: less may be nothing to a clock, which would then never get there."""
+"""Minimum sleep: a clock may not register less, and would then never advance."""
 
 
 @dataclass
 class PacedTurn:
-    """A turn that was taken: when, and how many tokens it counts for (corrected once they are known)."""
+    """A turn that was taken: its time, and the number of tokens it counts for (corrected once known)."""
 
     at: float
     tokens: int
 
 
 class Pace:
-    """When the next attempt may go.
+    """Decides when the next attempt may start.
 
-    Attempts are spread evenly, so that no window of a minute, wherever it begins, holds more than the limit. Tokens
-    are counted in a sliding window; what exceeds the limit all by itself goes when the window is empty.
+    Attempts are spread evenly, so that no window of a minute contains more than the limit. Tokens are counted in a
+    sliding window. An attempt that alone exceeds the limit starts when the window is empty.
     """
 
     def __init__(self, requests: int | None, tokens: int | None, minute: float) -> None:
@@ -50,9 +50,9 @@ class Pace:
         self._window: deque[PacedTurn] = deque()
 
     def wait(self, now: float, tokens: int, interval: float | None = None) -> float:
-        """Seconds until an attempt of so many tokens may go; 0 where it may go now.
+        """Return the seconds until an attempt with this number of tokens may start; 0 for now.
 
-        ``interval`` is what this attempt keeps from the one before, in place of what the limit gives.
+        ``interval`` replaces the interval between attempts that follows from the limit.
         """
         interval = self._interval if interval is None else interval
         return max(0.0, self.pause_left(now), self._last + interval - now, self._wait_for_tokens(now, tokens))
@@ -66,11 +66,11 @@ class Pace:
         return slot
 
     def pause(self, now: float, seconds: float) -> None:
-        """Let nothing go for so long."""
+        """Stop all attempts for this many seconds."""
         self._paused_until = max(self._paused_until, now + min(seconds, _LONGEST_PAUSE))
 
     def pause_left(self, now: float) -> float:
-        """Seconds of the pause that are left."""
+        """Return the remaining seconds of the pause."""
         return max(0.0, self._paused_until - now)
 
     def _wait_for_tokens(self, now: float, tokens: int) -> float:
@@ -89,7 +89,7 @@ class Pace:
 
 
 class Limiter:
-    """Lets attempts go at the pace, in the order they come. It belongs to one event loop at a time (``begin``)."""
+    """Lets attempts start at the pace, in order of arrival. It belongs to one event loop at a time (``begin``)."""
 
     def __init__(
         self,
@@ -103,14 +103,14 @@ class Limiter:
         self._turn = asyncio.Lock()
 
     def begin(self) -> None:
-        """Start on a new event loop; what has been counted stays counted."""
+        """Start on a new event loop; counts are kept."""
         self._turn = asyncio.Lock()
 
     async def slot(self, tokens: int, patience: float) -> PacedTurn | float:
-        """Wait for the turn and take it; or the seconds of a pause that is longer than ``patience``."""
+        """Wait for the turn and take it, or return the seconds of a pause that is longer than ``patience``."""
         async with self._turn:
-            # The turn is counted when it is taken, not when it was promised: a machine that was held up
-            # would otherwise let what it had promised go all at once.
+            # A turn counts when it is taken, not when it is planned. Otherwise a machine that was suspended would send
+            # all planned attempts at once.
             while True:
                 now = self._clock()
                 if (pause := self._pace.pause_left(now)) > patience:
@@ -120,14 +120,14 @@ class Limiter:
                 await self._sleep(max(wait, _TICK))
 
     def pause(self, seconds: float) -> None:
-        """Let nothing go for so long."""
+        """Stop all attempts for this many seconds."""
         self._pace.pause(self._clock(), seconds)
 
 
 class Turnstile:
-    """As ``Limiter``, for threads: no second, wherever it begins, holds more requests than the limit.
+    """Like ``Limiter``, for threads: no window of a second contains more requests than the limit.
 
-    Spread rather than in bursts, because a service counts any second, not ours.
+    Requests are spread evenly, because a service may count any second.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class Turnstile:
         self._turn = Lock()
 
     def enter(self, per_second: float) -> float:
-        """Wait for the turn at this rate, and the time it was taken.
+        """Wait for the turn at this rate, and return the time it was taken.
 
-        Clients with other rates may pass in between: each keeps its distance from the one before, so that together
-        they are no faster than the fastest of them.
+        Clients with other rates may pass in between. Each keeps its distance from the previous one, so together they
+        are no faster than the fastest of them.
         """
         interval = (1 + _SLACK_OF_SECOND) / per_second
         with self._turn:
@@ -151,30 +151,30 @@ class Turnstile:
             return self._pace.take(self._clock(), 0).at
 
     def pause(self, seconds: float) -> None:
-        """Let nothing through for so long."""
+        """Let no request through for this many seconds."""
         self._pace.pause(self._clock(), seconds)
 
 
 _TURNSTILES: dict[str, Turnstile] = {}
-_MAKING = Lock()
+_CREATING = Lock()
 
 
 def turnstile_of(address: str) -> Turnstile:
-    """The one turnstile of this process before an address."""
-    with _MAKING:
+    """Return this process's turnstile for an address."""
+    with _CREATING:
         return _TURNSTILES.setdefault(address, Turnstile())
 
 
 def backoff(attempt: int, first: float, chance: Callable[[], float] = random.random) -> float:
-    """Seconds to wait after so many attempts that failed: about ``first``, and each time twice as long."""
-    # Jittered, so that calls that failed together do not come back together.
+    """Return the seconds to wait after this many failures: about ``first``, doubled each time."""
+    # With jitter, so that calls that failed together do not retry together.
     return min(_LONGEST_BACKOFF, first * 2 ** (attempt - 1)) * (0.5 + chance() / 2)
 
 
 def seconds_asked(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
-    """What ``Retry-After`` asks for, in seconds; None where it is absent or unreadable.
+    """Return the seconds that ``Retry-After`` asks for; None if it is absent or unreadable.
 
-    It comes as seconds or as a date; some services send ``retry-after-ms``, which is the finer of the two.
+    It has seconds or a date. Some services send the more precise ``retry-after-ms``.
     """
     if (fine := _number(headers.get("retry-after-ms", ""))) is not None:
         return fine / 1000

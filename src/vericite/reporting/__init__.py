@@ -1,1 +1,1 @@
-"""Reports for people: one self-contained page of answers, verdicts and sources."""
+"""Reports for people: a self-contained page of answers, verdicts and sources."""

@@ -1,4 +1,4 @@
-"""What a report shows, as plain values: systems with rates, answers with verdicts, and each document once."""
+"""The data of a report as plain values: systems with rates, answers with verdicts, and each document once."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from vericite.records.values import cut_in_words
 from vericite.verify.protocol import DEFAULT, Protocol
 
 KINDS = ("supported", "quoted", "contradicted", "irrelevant", "dangling", "abstained", "failed", "uncited")
-"""The ways a sentence or a citation may fare, in the order in which they are shown."""
+"""Outcomes of a sentence or a citation, in display order."""
 _WORST = ("contradicted", "dangling", "failed", "irrelevant", "abstained", "supported", "quoted", "uncited")
 _SIGNATURES = 5
 _CUT = 20_000
-"""Characters of a text that are shown; what is longer says so."""
+"""Maximum characters of a text; longer texts are cut and marked."""
 
 
 @dataclass(frozen=True)
 class SystemSummary:
-    """What is said of a system as a whole.
+    """Summary of a system.
 
     Attributes:
-        answers: How many there are.
-        unanswered: How many failed.
-        insufficient: How many say that the sources do not answer.
-        rates: Its rates by name; only those that have a denominator.
+        answers: Number of answers.
+        unanswered: Number of failures.
+        insufficient: Number of answers that say that the sources do not suffice.
+        rates: Its rates by name, except those with a denominator of 0.
         signatures: What made the verdicts, the most frequent first.
     """
 
@@ -54,14 +54,14 @@ class SystemSummary:
 
 @dataclass(frozen=True)
 class Report:
-    """All that a page shows.
+    """All data of a page.
 
     Attributes:
-        systems: What is said of each as a whole.
-        answers: A record an answer, those to one question together.
+        systems: Summary of each system.
+        answers: A record for each answer; answers to the same question are together.
         documents: Every document by its key.
-        comparisons: Sentences about pairs of systems on the questions that both answered.
-        people: What people's labels say of systems that some were given for.
+        comparisons: Sentences about pairs of systems, on the questions that both answered.
+        people: Results of people's labels, for systems that have some.
     """
 
     systems: list[SystemSummary]
@@ -72,20 +72,24 @@ class Report:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the page's script reads."""
-        return {"systems": [one.name for one in self.systems], "answers": self.answers, "documents": self.documents}
+        """The data that the page's script reads."""
+        return {
+            "systems": [system.name for system in self.systems],
+            "answers": self.answers,
+            "documents": self.documents,
+        }
 
 
 def with_verdicts(system: System, protocol: Protocol | str | None = None, judge: Judge | str | None = None) -> System:
-    """The system, with verdicts on those of its answers that have none.
+    """Add verdicts to the answers of a system that have none.
 
     Args:
         system: The system.
-        protocol: Who judges them; None for the default.
-        judge: A judge in place of the protocol's own.
+        protocol: The protocol. None: the default one.
+        judge: A judge to use in place of the protocol's own.
 
     Raises:
-        InputError: The system has verdicts already that were made otherwise: one rate would be of two protocols.
+        InputError: The system has verdicts by another protocol, and one rate would mix the two.
     """
     left = [item.answer for item in system.items if item.checked is None and item.answer is not None]
     there = {item.checked.provenance.protocol for item in system.items if item.checked is not None}
@@ -94,8 +98,8 @@ def with_verdicts(system: System, protocol: Protocol | str | None = None, judge:
         if there != {asked}:
             more = f" and {len(left)} answers without verdicts, which would be judged by {asked}" if left else ""
             raise InputError(
-                f"expected all verdicts of {system.name} to be by one protocol; found some by "
-                f"{', '.join(sorted(filter(None, there)))}{more}. Ask for that protocol and judge with --protocol and "
+                f"expected all verdicts of {system.name} to have one protocol; found some by "
+                f"{', '.join(sorted(filter(None, there)))}{more}. Choose that protocol and judge with --protocol and "
                 "--judge, or run `vericite check` on all answers and name the folder of the verdicts."
             )
     found = dict(zip((id(answer) for answer in left), check_many(left, protocol or DEFAULT, judge), strict=True))
@@ -109,19 +113,20 @@ def _with(item: Item, checked: CheckedAnswer | None) -> Item:
 def make_report(
     systems: Sequence[System], bootstrap: Bootstrap | None = None, people: Sequence[SystemByPeople] = ()
 ) -> Report:
-    """The report of some systems, whose items have been checked."""
+    """Return the report of these systems; their items must have been checked."""
     documents: dict[str, dict[str, Any]] = {}
     rows: list[dict[str, Any]] = []
-    order = {id: place for place, id in enumerate(dict.fromkeys(item.id for one in systems for item in one.items))}
+    ids = dict.fromkeys(item.id for system in systems for item in system.items)
+    order = {id: place for place, id in enumerate(ids)}
     for number, system in enumerate(systems):
         rows += [_answer(number, item, documents) for item in system.items]
     rows.sort(key=lambda row: (order[row["id"]], row["system"]))
     _mark_disagreement(rows)
-    return Report([_system(one) for one in systems], rows, documents, _comparisons(systems, bootstrap), people)
+    return Report([_system(system) for system in systems], rows, documents, _comparisons(systems, bootstrap), people)
 
 
 def citation_table(systems: Sequence[System]) -> str:
-    """A table in CSV: a row for each citation of each system, and one for each sentence that cites nothing."""
+    """Return a CSV table: a row for each citation of each system, and one for each sentence without citations."""
     rows = (
         [system.name, (item.answer.question if item.answer else None) or "", *row]
         for system in systems
@@ -157,33 +162,34 @@ def _answer(system: int, item: Item, documents: dict[str, dict[str, Any]]) -> di
 
 
 class ScriptOffsets:
-    """Offsets of a text as scripts count them: a character beyond the first 65,536 is two."""
+    """Converts offsets to JavaScript's, which counts a character beyond the first 65,536 as two."""
 
     def __init__(self, text: str) -> None:
         self._wide = [place for place, char in enumerate(text) if char > "\uffff"]
 
     def __call__(self, offset: int) -> int:
-        """The same place."""
+        """Return the offset of the same place."""
         return offset + bisect_left(self._wide, offset)
 
 
 class ShownAnswer:
-    """An answer as a page's script reads it, and what is found of its citations, at once or one by one.
+    """An answer in the form that a page's script reads, with its verdicts, added at once or one by one.
 
     Args:
-        answer: The answer; None where only verdicts are known.
-        documents: Takes its documents, by keys.
+        answer: The answer; None if only verdicts are known.
+        documents: Receives the answer's documents by key.
     """
 
     def __init__(self, answer: Answer | None, documents: dict[str, dict[str, Any]]) -> None:
         self._answer = answer
-        self._keys = {} if answer is None else {it.id: _keep(it, documents) for it in answer.documents}
-        self._texts = {} if answer is None else {it.id: (it.text, ScriptOffsets(it.text)) for it in answer.documents}
+        own = () if answer is None else answer.documents
+        self._keys = {document.id: _keep(document, documents) for document in own}
+        self._texts = {document.id: (document.text, ScriptOffsets(document.text)) for document in own}
         self._units = ScriptOffsets(answer.text if answer else "")
         self._kinds: dict[tuple[int, int], set[str]] = {}
 
     def row(self, item: Item) -> dict[str, Any]:
-        """All that is shown of it."""
+        """Return everything that the page shows of the answer."""
         answer = self._answer
         claims = self._claims(item.checked)
         self._mark_quoted(claims, set(quoted_by_repair(item.changes).values()))
@@ -204,7 +210,7 @@ class ShownAnswer:
         }
 
     def judged(self, result: Verdict | VerificationFailure) -> dict[str, Any]:
-        """What one more verdict says of its sentence."""
+        """Return one more verdict with the resulting kind of its sentence."""
         verdict = self._verdict(result) if isinstance(result, Verdict) else self._failure(result)
         kinds = self._kinds.setdefault((result.start, result.end), set())
         kinds.add(verdict["kind"])
@@ -212,13 +218,14 @@ class ShownAnswer:
         return {"start": start, "end": end, "kind": min(kinds, key=_WORST.index), "verdict": verdict}
 
     def _claims(self, checked: CheckedAnswer | None) -> list[dict[str, Any]]:
-        """The sentences, each with what was found of it; of verdicts alone, those that they name."""
+        """Return the sentences with their verdicts. Without an answer, they are taken from the verdicts."""
         answer, units = self._answer, self._units
         found: dict[tuple[int, int], dict[str, Any]] = {}
         for claim in answer.claims if answer else ():
             found[claim.span.start, claim.span.end] = {
                 "start": units(claim.span.start), "end": units(claim.span.end), "text": _cut(claim.text),
-                "verdicts": [], "cites": [[it.marker, self._keys.get(it.document or "", "")] for it in claim.citations],
+                "verdicts": [],
+                "cites": [[cited.marker, self._keys.get(cited.document or "", "")] for cited in claim.citations],
             }  # fmt: skip
 
         def at(start: int, end: int, text: str) -> dict[str, Any]:
@@ -242,7 +249,7 @@ class ShownAnswer:
         return [found[span] for span in sorted(found)]
 
     def _mark_quoted(self, claims: Sequence[dict[str, Any]], quoted: Collection[str]) -> None:
-        """Count apart the sentences that repair quotes from their sources: they support themselves."""
+        """Mark sentences that repair quoted from their sources. They support themselves, and are counted separately."""
         shown = () if self._answer is None or not quoted else self._answer.claims
         places = {
             (self._units(claim.span.start), self._units(claim.span.end))
@@ -262,9 +269,9 @@ class ShownAnswer:
             "markers": list(verdict.markers),
             "sources": _keys(verdict.documents, self._keys),
             "p": {name: round(value, 3) for name, value in verdict.probabilities.items()},
-            "evidence": [self._passage(it) for it in verdict.evidence if it.document in self._texts],
+            "evidence": [self._passage(span) for span in verdict.evidence if span.document in self._texts],
             "reasons": list(verdict.reasons),
-            "statements": [[it.text, it.label or "failed", it.native] for it in verdict.statements],
+            "statements": [[part.text, part.label or "failed", part.native] for part in verdict.statements],
             "retracted": list(verdict.retracted),
         }
         return {name: value for name, value in held.items() if value}
@@ -278,7 +285,7 @@ class ShownAnswer:
         }
 
     def _passage(self, span: EvidenceSpan) -> list[Any]:
-        """Its source and place, its page where there are pages, and its words where the source is cut before it."""
+        """Return source and offsets, the page if there are pages, and the words if the source is cut before them."""
         text, units = self._texts[span.document]
         words = _cut(text[span.start : span.end]) if span.end > _CUT else None
         found = [self._keys[span.document], units(span.start), units(span.end), span.page, words]
@@ -286,7 +293,7 @@ class ShownAnswer:
 
     def _rationale(self, item: Item) -> list[dict[str, Any]]:
         steps = item.answer.rationale.steps if item.answer and item.answer.rationale else ()
-        judged = {} if item.reasoned is None else {it.claim: it.native for it in item.reasoned.verdicts}
+        judged = {} if item.reasoned is None else {verdict.claim: verdict.native for verdict in item.reasoned.verdicts}
         return [
             {
                 "text": step.statement,
@@ -294,9 +301,9 @@ class ShownAnswer:
                 "category": judged.get(step.statement, "not judged"),
                 "documents": _keys(step.documents, self._keys),
                 "passages": [
-                    _cut(self._texts[it.document][0][it.start : it.end])
-                    for it in step.passages
-                    if it.document in self._texts
+                    _cut(self._texts[passage.document][0][passage.start : passage.end])
+                    for passage in step.passages
+                    if passage.document in self._texts
                 ],
             }
             for step in steps
@@ -318,7 +325,7 @@ def _change(change: Change) -> dict[str, str]:
 
 
 def _keep(document: Document, documents: dict[str, dict[str, Any]]) -> str:
-    """The key of a document, which is kept once: by its id, and where two texts share that, by its text too."""
+    """Add a document once, and return its key: the id, or for a second text with the same id, id and hash."""
     text = _cut(document.text)
     key = document.id
     if key in documents and documents[key]["text"] != text:
@@ -343,7 +350,7 @@ def _cut(text: str) -> str:
 
 
 def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
-    """Questions whose answers fare differently in the systems that answered them."""
+    """Mark questions whose answers have different outcomes in different systems."""
     fates: dict[str, set[str]] = {}
     for row in rows:
         worst = min(row["counts"], key=_WORST.index, default="failed" if row["failed"] else "uncited")
@@ -354,7 +361,7 @@ def _mark_disagreement(rows: list[dict[str, Any]]) -> None:
 
 
 def _comparisons(systems: Sequence[System], bootstrap: Bootstrap | None) -> list[str]:
-    """A sentence for each pair of systems that answered the same questions."""
+    """Return a sentence for each pair of systems that answered the same questions."""
     asked = {system.name: {item.id for item in system.items} for system in systems}
     compared = compare_all_pairs(systems, [SupportRate()], bootstrap or Bootstrap())
-    return [found.sentence for one, other, _, found in compared if asked[one.name] & asked[other.name]]
+    return [found.sentence for first, second, _, found in compared if asked[first.name] & asked[second.name]]

@@ -1,10 +1,10 @@
-"""A report as one HTML file that opens from disk and asks for nothing.
+"""A report as one HTML file that opens from disk and makes no requests.
 
-Texts of answers and sources are hostile. They enter the page in one place, as JSON whose ``<`` are escaped, and its
-script shows them through ``textContent`` alone. What the template itself prints is escaped by Jinja. The page's policy
-allows only its own style and script, by their hashes, and no request at all.
+Texts of answers and sources are hostile. They enter the page in one place, as JSON with escaped ``<``, and its script
+shows them only through ``textContent``. Values printed by the template are escaped by Jinja. The page's security policy
+allows its own style and script, by their hashes, and no requests at all.
 
-Plots are rates by system, by type of question and by the number of sources, drawn by Vega-Lite.
+Plots show rates by system, by type of question and by number of sources. Vega-Lite draws them.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from vericite.reporting.data import Report
 
 MISSING = "Plots need the extra [report]. Install it: pip install 'vericite[report]'"
 _FEWEST = 2
-"""Points that a plot has at least."""
+"""Minimum number of points in a plot."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture and what it shows, in words that can stand for it."""
+    """A picture with a caption that can replace it."""
 
     svg: str
     caption: str
 
 
 def make_plots(report: Report) -> tuple[list[Plot], str]:
-    """The plots that the answers allow, and what is missing for them."""
+    """Return the plots that the answers allow, and a note if an extra is missing."""
     charts = [chart for chart in _charts(report) if chart is not None]
     if not charts:
         return [], ""
@@ -61,7 +61,7 @@ def _charts(report: Report) -> list[tuple[dict[str, Any], str] | None]:
 
 
 def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) -> tuple[dict[str, Any], str] | None:
-    """The share of supported citations by a property of answers."""
+    """Return the share of supported citations by a property of answers."""
     tallies: dict[tuple[str, str], RateTally] = {}
     for answer in report.answers:
         group = group_of(answer)
@@ -73,8 +73,15 @@ def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) ->
     if len({group for _, group in tallies}) < _FEWEST:
         return None
     rows: list[dict[str, Any]] = [
-        {"system": system, "group": group, "rate": it.rate.value, "low": it.rate.low, "high": it.rate.high, "n": it.n}
-        for (system, group), it in tallies.items()
+        {
+            "system": system,
+            "group": group,
+            "rate": tally.rate.value,
+            "low": tally.rate.low,
+            "high": tally.rate.high,
+            "n": tally.n,
+        }
+        for (system, group), tally in tallies.items()
     ]
     words = "; ".join(f"{row['system']}, {row['group']}: {row['rate']:.3f} (n {row['n']})" for row in rows[:12])
     groups = sorted({group for _, group in tallies}, key=lambda group: (group.isdigit(), group.zfill(9)))
@@ -98,7 +105,7 @@ def _by(report: Report, name: str, group_of: Callable[[dict[str, Any]], str]) ->
 
 
 def _surest(report: Report) -> tuple[dict[str, Any], str] | None:
-    """How many citations are left, and how many of them are supported, above each probability of the verdict."""
+    """Return the share of supported citations above each probability of the verdict."""
     rows: list[dict[str, Any]] = []
     for number, system in enumerate(report.systems):
         sure = sorted(
@@ -119,35 +126,35 @@ def _surest(report: Report) -> tuple[dict[str, Any], str] | None:
                 rows.append({"system": system.name, "coverage": place / len(sure), "supported": supported / place})
     if len(rows) < _FEWEST:
         return None
-    sides = (("coverage", "share of citations, surest first"), ("supported", "supported"))
-    spec = _line(rows, "Supported citations among the surest verdicts", *sides)
-    return spec, "Share supported among the citations whose verdict is surest, from few to all."
+    sides = (("coverage", "share of citations, most certain first"), ("supported", "supported"))
+    spec = _line(rows, "Supported citations among the most certain verdicts", *sides)
+    return spec, "Share supported among the citations with the most certain verdicts, from few to all."
 
 
 _PEOPLE = {
     "risk": (
         "Risk against coverage, by people's labels",
-        "verdicts that people do not share",
-        "Share of verdicts that people do not share, among those whose verdict is surest, from few to all",
+        "verdicts that people disagree with",
+        "Share of verdicts that people disagree with, among the most certain ones, from few to all",
     ),
     "precision": (
         "Precision against coverage, by people's labels",
-        "supported verdicts that people share",
-        "Share of supported verdicts that people share, among those that are surest, from few to all",
+        "supported verdicts that people agree with",
+        "Share of supported verdicts that people agree with, among the most certain ones, from few to all",
     ),
 }
 
 
 def _by_people(report: Report, what: str) -> tuple[dict[str, Any], str] | None:
-    """How often people see what the judge sees, above each probability of the verdict."""
+    """Return how often people agree with the judge, above each probability of the verdict."""
     title, axis, words = _PEOPLE[what]
     rows: list[dict[str, Any]] = []
     ends: list[str] = []
     for system in report.people:
         points = [
-            (one.sure, one.weight, one.weight * (1 - one.same if what == "risk" else one.same))
-            for one in system.verdicts
-            if one.sure is not None and (what == "risk" or one.verdict == "supported")
+            (verdict.sure, verdict.weight, verdict.weight * (1 - verdict.same if what == "risk" else verdict.same))
+            for verdict in system.verdicts
+            if verdict.sure is not None and (what == "risk" or verdict.verdict == "supported")
         ]
         points.sort(key=lambda point: -point[0])
         whole = sum(weight for _, weight, _ in points)
@@ -160,17 +167,21 @@ def _by_people(report: Report, what: str) -> tuple[dict[str, Any], str] | None:
             ends.append(f"{system.name}: {counted / seen:.3f} of all (n {len(points)})")
     if len(rows) < _FEWEST:
         return None
-    return _line(rows, title, ("coverage", "share of verdicts, surest first"), ("share", axis)), (
+    return _line(rows, title, ("coverage", "share of verdicts, most certain first"), ("share", axis)), (
         f"{words}. {'; '.join(ends)}"
     )
 
 
 def _reliability(report: Report) -> tuple[dict[str, Any], str] | None:
-    """How often people find supported what the judge holds for supported with a probability."""
+    """Return how often people find a sentence supported, by the judge's probability of support."""
     rows: list[dict[str, Any]] = []
     for system in report.people:
         points = sorted(
-            ((one.supported, one.weight, one.people) for one in system.verdicts if one.supported is not None),
+            (
+                (verdict.supported, verdict.weight, verdict.people)
+                for verdict in system.verdicts
+                if verdict.supported is not None
+            ),
             key=lambda point: point[0],
         )
         bins = min(_BINS, len(points) // _STEADY)
@@ -192,7 +203,7 @@ def _reliability(report: Report) -> tuple[dict[str, Any], str] | None:
     spec["mark"] = {"type": "line", "point": True}
     return (
         spec,
-        f"Share that people find supported, by the judge's probability, in bins of as many labels each. {words}",
+        f"Share that people find supported, by the judge's probability, in bins of equal size. {words}",
     )
 
 
@@ -200,7 +211,7 @@ _BINS = 8
 
 
 def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
-    """A line a system between 0 and 1; of each axis the field and its title."""
+    """Return a chart with a line for each system between 0 and 1; each axis has a field and a title."""
     whole = {"domain": [0, 1]}
     sides = {
         side: {"field": field, "type": "quantitative", "title": name, "scale": whole}
@@ -215,7 +226,7 @@ def _line(rows: list[dict[str, Any]], title: str, x: tuple[str, str], y: tuple[s
 
 
 _STEADY = 10
-"""Citations from which a share is drawn."""
+"""Minimum number of citations for a share to be drawn."""
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _COLOUR: dict[str, Any] = {"field": "system", "type": "nominal", "scale": {"range": _COLOURS}}
 
@@ -232,32 +243,32 @@ def _base(rows: list[dict[str, Any]], title: str) -> dict[str, Any]:
 
 _OWN = "vericite.reporting"
 CSS, ELEMENTS, ANSWER = (_OWN, "page.css"), (_OWN, "elements.js"), (_OWN, "answer.js")
-"""What other pages share: styles, the making of elements, and the view of an answer."""
+"""Shared with other pages: styles, creation of elements, and the view of an answer."""
 
 LARGEST = 15_000_000
-"""Bytes of a page from which its data are better kept in a file of their own."""
+"""Size of a page in bytes from which its data should be in a separate file."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page's text, and the data that lie beside it where they are not in it."""
+    """A page's text, and its data if they are in a separate file."""
 
     html: str
     data: str | None = None
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
         return len(self.html.encode("utf-8", "replace")) + len((self.data or "").encode("utf-8", "replace"))
 
 
 def make_page(report: Report, title: str, external_data: bool = False) -> Page:
-    """The page of a report.
+    """Return the page of a report.
 
     Args:
-        report: What it shows.
-        title: Its heading.
-        external_data: Whether the data come as ``data.js`` beside the page.
+        report: The report.
+        title: The heading.
+        external_data: Whether the data are in ``data.js`` next to the page.
     """
     plots, missing = make_plots(report)
     names = list(dict.fromkeys(name for system in report.systems for name in system.rates))
@@ -280,13 +291,13 @@ def make_page(report: Report, title: str, external_data: bool = False) -> Page:
 
 @dataclass(frozen=True)
 class PageParts:
-    """What a page is put together from, and what it may do.
+    """The parts of a page and its permissions.
 
     Attributes:
         styles: Its styles, as packages and files in their folder ``page``.
-        scripts: Its scripts, in this order.
-        external: Whether it reads a script beside it.
-        asks: Whether it may ask the server that it came from.
+        scripts: Its scripts, in order.
+        external: Whether it reads a script file next to it.
+        asks: Whether it may send requests to its own server.
     """
 
     styles: tuple[tuple[str, str], ...]
@@ -296,14 +307,14 @@ class PageParts:
 
 
 def rendered(package: str, template: str, parts: PageParts, data: Any, **values: Any) -> str:
-    """A page by a template in the folder ``page`` of a package, which may extend the one here.
+    """Render a page from a template in a package's folder ``page``; it may extend the template here.
 
     Args:
-        package: Whose template it is.
-        template: Its file.
-        parts: Styles and scripts, which are put into the page.
-        data: What its script reads.
-        values: What the template prints.
+        package: The template's package.
+        template: The template's file.
+        parts: Styles and scripts to include.
+        data: The data that its script reads.
+        values: The values that the template prints.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -321,7 +332,7 @@ def rendered(package: str, template: str, parts: PageParts, data: Any, **values:
 
 
 def write_page(page: Page, out: Path) -> None:
-    """Write the page; with data of its own ``out`` is a folder.
+    """Write the page. If its data are separate, ``out`` is a folder.
 
     Raises:
         InputError: It cannot be written.
@@ -334,7 +345,7 @@ def write_page(page: Page, out: Path) -> None:
         _write(out / "index.html", page.html)
         _write(out / "data.js", page.data)
     except OSError as error:
-        raise InputError(f"expected {out} to be a place that can be written; found: {error.strerror}") from None
+        raise InputError(f"expected a place that can be written; found {out}: {error.strerror}") from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -353,7 +364,7 @@ def _part(package: str, name: str) -> str:
 
 
 def as_json(values: Any) -> str:
-    """JSON that cannot end the element it stands in, nor begin another."""
+    """Return JSON that cannot end its element or begin another."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -361,7 +372,7 @@ def as_json(values: Any) -> str:
 
 
 def policy(css: str, script: str, parts: PageParts) -> str:
-    """What a page may do: its own style and script, by their hashes, and what its parts say."""
+    """Return the content security policy: the page's own style and script, by hash, and what its parts need."""
     own = f"'{_hash(script)}'" + (" 'self' file:" if parts.external else "")
     return f"default-src 'none'; style-src '{_hash(css)}'; script-src {own}; img-src data:; base-uri 'none'; " + (
         "form-action 'self'; connect-src 'self'" if parts.asks else "form-action 'none'"

@@ -1,4 +1,4 @@
-"""The same work on many processes and machines, through Ray: what comes out is what one process makes, in its order."""
+"""Work on many processes and machines through Ray, with the same output in the same order as one process."""
 
 from vericite.scale.cluster import Workers
 from vericite.scale.stream import MadeAnswer, Parts, in_parts

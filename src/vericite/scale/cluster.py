@@ -1,6 +1,6 @@
-# Ray's types are known only where it is installed, and it is in no lock of ours.
+# Ray's types are only known where it is installed, and it is in none of our lock files.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-"""Workers that Ray starts, here or on a cluster, for answers and for files; one that dies is started again."""
+"""Workers started by Ray, on this machine or a cluster, for answers and files. A worker that dies is restarted."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from vericite.corpus.store.ahead import Readers, Task
 
 LOCAL = "local"
-"""In place of an address: a cluster of this machine alone, which ends with the run."""
+"""Used in place of an address: a cluster on this machine only, which ends with the run."""
 
 RETRIES = 4
-"""How often a part is tried again whose worker died: a part that kills every worker must not do so for ever."""
+"""How often to retry a part after its worker died. A part that kills every worker must not do so forever."""
 
 QUEUE = 2
-"""Parts that a worker has at a time: the next one is there when it is done with one."""
+"""Parts that a worker holds at a time, so that the next one is ready when it finishes one."""
 
 _STORE = 256 << 20
-"""Bytes of shared memory for parts on their way on this machine; by default Ray takes a third of it all."""
+"""Bytes of shared memory for parts in transit on this machine. Ray's own default is a third of all memory."""
 
 
 _SHARES = 10_000
-"""In how many parts Ray shares out a GPU at most."""
+"""Smallest fraction of a GPU that Ray can share, as a denominator."""
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
 class Workers:
-    """How many processes work, where, and what each takes.
+    """Number, place and resources of worker processes.
 
     Attributes:
-        address: ``local``, ``auto`` for the cluster of this machine, or an address that Ray knows.
-        count: How many; None for as many as there are processors for.
-        cpus: Processors that each takes.
-        gpus: GPUs that each takes: a share of one, or some whole ones.
+        address: ``local``, ``auto`` for the cluster on this machine, or an address that Ray knows.
+        count: Number of workers. None: as many as the processors allow.
+        cpus: Processors for each.
+        gpus: GPUs for each: a share of one, or a whole number.
 
     Raises:
-        InputError: There are no such GPUs.
+        InputError: The number of GPUs is invalid.
     """
 
     address: str = LOCAL
@@ -67,33 +67,33 @@ class Workers:
         is_share = self.gpus == 0 or 1 / _SHARES <= self.gpus <= 1
         if not is_share and not (self.gpus > 1 and float(self.gpus).is_integer()):
             raise InputError(
-                "expected the GPUs that a worker takes to be a share of one, as in 0.5, or a whole number; found "
-                f"{self.gpus:g}. Correct workers.gpus."
+                "expected workers.gpus to be a share of one GPU, such as 0.5, or a whole number; found "
+                f"{self.gpus:g}. Correct it."
             )
 
     @contextmanager
     def running(self, work: AnswerWork) -> Generator[WorkerPool]:
-        """Connect, start the workers, and end them.
+        """Connect, start the workers, and stop them at the end.
 
         Raises:
             MissingExtraError: Ray is not installed.
-            InputError: There is no such cluster, it has no room for so many workers, or this is offline.
+            InputError: There is no such cluster, it has too few resources, or VeriCite is offline.
         """
         with self.connected() as ray:
             yield WorkerPool(ray, self._start(ray, work))
 
     @contextmanager
     def connected(self) -> Generator[Any]:
-        """Ray, connected to the cluster until the end.
+        """Connect Ray to the cluster until the end.
 
         Raises:
             MissingExtraError: Ray is not installed.
-            InputError: There is no such cluster, or this is offline.
+            InputError: There is no such cluster, or VeriCite is offline.
         """
         if self.address == LOCAL:
-            # On loopback, as Ray does on other systems: who reaches a cluster can run what they like on it.
+            # On loopback, as Ray does on other systems: whoever reaches a cluster can run anything on it.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-            # Workers do what the command was started for: by default they give way to all else on the machine.
+            # Workers are the command itself, so they must not yield to other processes as is Ray's default.
             os.environ.setdefault("RAY_worker_niceness", "0")
         ray = _package()
         self._connect(ray)
@@ -110,14 +110,14 @@ class Workers:
             try:
                 ray.init(address=LOCAL, object_store_memory=_STORE, **here, **quiet)
             except Exception as error:
-                # Of no class of its own; it waits for itself for thirty seconds, whatever else runs.
+                # Ray raises no class of its own here. It waits for itself for thirty seconds, whatever else runs.
                 raise ClusterError(
                     f"expected Ray to start on this machine; found: {str(error)[:200]} Run the same command again when "
-                    "the machine has less to do: what is done is kept."
+                    "the machine is less busy: finished parts are kept."
                 ) from None
             return
         if offline_by_environment():
-            raise InputError(f"expected --ray local, because this is offline; found {self.address!r}")
+            raise InputError(f"expected --ray local, since VeriCite is offline; found {self.address!r}")
         try:
             ray.init(address=self.address, **quiet)
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
@@ -131,7 +131,7 @@ class Workers:
         if not room or room < (self.count or 1):
             raise InputError(
                 f"expected room for {self.count or 'some'} workers with {self.cpus} processors and {self.gpus:g} GPUs "
-                f"each; found room for {room}. Name fewer, or add machines."
+                f"each; found room for {room}. Choose fewer, or add machines."
             )
         actor = ray.remote(_Worker).options(
             num_cpus=self.cpus, num_gpus=self.gpus, max_restarts=-1, max_task_retries=RETRIES
@@ -139,7 +139,7 @@ class Workers:
         return [actor.remote(work.model_dump_json(), self.cpus, __version__) for _ in range(self.count or room)]
 
     def _room(self, there: Mapping[str, float]) -> int:
-        """How many a machine has room for; none is spread over two, nor is the share of a GPU that one takes."""
+        """Return how many workers fit on a machine. Neither a worker nor its share of a GPU can be split."""
         room = int(there.get("CPU", 0) // self.cpus)
         if not self.gpus:
             return room
@@ -149,7 +149,7 @@ class Workers:
 
 
 class WorkerPool:
-    """Workers that take parts in any order, and give them back as they are done."""
+    """Workers that take parts in any order, and return them as they finish."""
 
     def __init__(self, ray: Any, workers: Sequence[Any]) -> None:
         self._ray = ray
@@ -162,37 +162,37 @@ class WorkerPool:
 
     @property
     def is_full(self) -> bool:
-        """Whether every worker has as many parts as it can take."""
+        """Whether every worker holds as many parts as it can."""
         return min(self._load) >= QUEUE
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is on its way."""
+        """Whether no part is in progress."""
         return not self._running
 
     def put(self, number: int, answers: Sequence[bytes]) -> None:
-        """Give a part to the worker that has the least to do."""
+        """Give a part to the least busy worker."""
         chosen = min(range(len(self._workers)), key=self._load.__getitem__)
         ref = self._workers[chosen].run.remote(list(answers))
         self._load[chosen] += 1
         self._running[ref] = (number, chosen)
 
     def take(self) -> tuple[int, list[bytes]]:
-        """Wait for a part: its number and its lines.
+        """Wait for a part. Return its number and its lines.
 
         Raises:
-            ClusterError: Its worker died again and again, or failed in a way that is no answer's fault.
-            VeriCiteError: What the work itself raises.
+            ClusterError: Its worker died repeatedly, or failed for a reason other than an answer.
+            VeriCiteError: Raised by the work itself.
         """
         (ref, *_), _ = self._ray.wait(list(self._running), num_returns=1)
         number, worker = self._running.pop(ref)
         self._load[worker] -= 1
         what = f"part {number}"
-        return number, _got(self._ray, ref, what, "It may need more memory; the parts that are done are kept.")
+        return number, _got(self._ray, ref, what, "It may need more memory; finished parts are kept.")
 
 
 def _got(ray: Any, ref: Any, what: str, next_step: str) -> Any:
-    """What a worker made, or why it did not."""
+    """Return a worker's result, or raise the reason why there is none."""
     try:
         return ray.get(ref)
     except ray.exceptions.RayTaskError as error:
@@ -201,31 +201,31 @@ def _got(ray: Any, ref: Any, what: str, next_step: str) -> Any:
             raise cause from None
         raise ClusterError(f"expected a worker to do {what}; found {cause!r:.500}") from None
     except ray.exceptions.RayError as error:
-        lines = _COLOURS.sub("", str(error)).strip().splitlines() or [type(error).__name__]
+        lines = _COLOUR_CODES.sub("", str(error)).strip().splitlines() or [type(error).__name__]
         if getattr(error, "actor_init_failed", False):
-            # The cause is in the text alone: what is raised there comes last, after where it was.
+            # The cause is only in the text, in its last line.
             raise ClusterError(
-                f"expected a worker to start; found: {lines[-1].strip()[:500]}. Look at what its machine has installed"
+                f"expected a worker to start; found: {lines[-1].strip()[:500]}. Check what is installed on its machine"
             ) from None
         found = lines[0][:300]
         raise ClusterError(
-            f"expected a worker to live through {what} in one of {RETRIES + 1} tries; found that each died: {found}. "
+            f"expected a worker to finish {what} in {RETRIES + 1} tries; found that each worker died: {found}. "
             f"{next_step}"
         ) from None
 
 
 class _Worker:
-    """In a process of its own."""
+    """A worker in its own process."""
 
     def __init__(self, work: str, threads: int, version: str) -> None:
         self._work, self._version = work, version
         self._do: Do | None = None
-        # Each worker would else take all processors of its machine.
+        # Otherwise each worker would use all processors of its machine.
         os.environ[THREADS] = str(threads)
 
     def run(self, answers: list[bytes]) -> list[bytes]:
-        """The lines of a part."""
-        # With the first part, and not before: of what fails as a worker starts, Ray tells no more than a text.
+        """Return the lines of a part."""
+        # Done with the first part, because Ray only reports a text for errors in the constructor.
         if self._do is None:
             _prepare(self._version)
             self._do = work_of(self._work).open()
@@ -234,13 +234,13 @@ class _Worker:
 
 @contextmanager
 def readers(workers: Workers) -> Generator[Readers]:
-    """Processes that read files of a store that is built; the store itself is written by one process.
+    """Return processes that read files for a store that is being built. The store itself is written by one process.
 
-    Each reads on whatever machine has room for it; all see the files under the same paths.
+    Each reads on any machine with free resources; all must see the files under the same paths.
 
     Raises:
         MissingExtraError: Ray is not installed.
-        InputError: There is no such cluster, or this is offline.
+        InputError: There is no such cluster, or VeriCite is offline.
     """
     with workers.connected() as ray:
         count = workers.count or max(1, int(ray.cluster_resources().get("CPU", 0) // workers.cpus))
@@ -255,12 +255,12 @@ class _RayReaders:
     def start(self, task: Task) -> Callable[[], Iterable[bytes]]:
         path, form, name = task.file
         ref = self._read.remote(str(path.resolve()), form, name, task.vectors, task.done, self._cpus, __version__)
-        kept = "What is built stays; the same command goes on from there."
+        kept = "What was built is kept; the same command continues from there."
         return lambda: _got(self._ray, ref, str(task.file.path), kept).splitlines()
 
 
 def _read(path: str, format: str, name: str, vectors: bool, done: int, threads: int, version: str) -> bytes:
-    """In a process of its own."""
+    """Read a file, in its own process."""
     from vericite.corpus.store.ahead import Task
     from vericite.corpus.store.ahead import lines_of as file_lines
     from vericite.corpus.store.contract import StoreSourceFile
@@ -271,20 +271,20 @@ def _read(path: str, format: str, name: str, vectors: bool, done: int, threads: 
 
 
 def _prepare(version: str) -> None:
-    """Prepare a worker's process: check its version, and hold it offline if the command is.
+    """Prepare a worker's process: check its version, and keep it offline if the command is.
 
-    The code and the models are those installed there; only plans, answers and paths are sent.
+    Workers use the code and the models that are installed there; only plans, answers and paths are sent.
     """
     if offline_by_environment():
         hold_offline()
     if version != __version__:
         raise ClusterError(
-            f"expected vericite {version} on every machine; found {__version__} on one. Install the same one there"
+            f"expected vericite {version} on every machine; found {__version__} on one. Install the same version there"
         )
 
 
 def _package() -> Any:
-    # Before it is imported: it would tell its makers of every start, and empty the variables that name GPUs.
+    # Set before the import: otherwise Ray reports every start to its makers, and clears the variables that name GPUs.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:

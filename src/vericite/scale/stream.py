@@ -1,6 +1,6 @@
-"""Answers in, lines out, in order: parts are sent to workers, committed as they come, and read in their order.
+"""Answers in, lines out, in order: parts are sent to workers, committed as they arrive, and read in order.
 
-A finished part is there whole, under a name that says what it was made of, or not at all.
+A finished part is either complete, under a name with a hash of its input, or absent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHAT = "a distributed run"
 
 
 def part_name(number: int, answers: Iterable[bytes], settings: Mapping[str, Any]) -> str:
-    """The name of what is made of these answers by these settings: another text or setting, another name."""
+    """Return the name of the part made from these answers with these settings; it has their hash."""
     digest = blake2b(digest_size=16)
     for text in (json.dumps(settings, sort_keys=True).encode(), *answers):
         digest.update(len(text).to_bytes(8, "big"))
@@ -38,15 +38,15 @@ def part_name(number: int, answers: Iterable[bytes], settings: Mapping[str, Any]
 
 
 class Parts:
-    """A folder of parts, with the manifest of the settings that all of them are made by.
+    """A folder of parts, with a manifest of the settings that all of them share.
 
-    One process writes: it takes what workers send, and a part is committed by giving its file its name. So a worker
-    that does the same part twice, or a job that is killed at any moment, neither loses nor doubles a line.
+    One process writes: it collects the workers' results, and commits a part by renaming its file. So no line is lost or
+    doubled if a worker does a part twice, or a job is killed at any moment.
 
     Args:
-        place: A folder, which is made; or where objects of a bucket lie, which outlive the machine of the run. A bucket
-            has no lock: of two equal runs at once, the one that ends first takes away what the other then does again.
-        settings: What decides what is made, as JSON has it.
+        place: A folder, which is created, or a place in a bucket, which outlives the run's machine. A bucket has no
+            lock: of two equal runs at once, the first to end removes parts that the other must then make again.
+        settings: What determines the output, JSON-ready.
     """
 
     def __init__(self, place: Path | Objects, settings: Mapping[str, Any]) -> None:
@@ -54,30 +54,30 @@ class Parts:
         self._settings = settings
 
     def __str__(self) -> str:
-        """Where they are, for people."""
+        """Return the place for messages."""
         return str(self._keeping)
 
     @contextmanager
     def open(self) -> Generator[Self]:
-        """Hold the folder for this process alone.
+        """Hold the folder for this process.
 
         Raises:
-            InputError: It is of something else or of other settings, or another process is at work there.
+            InputError: It holds something else or other settings, or another process works there.
         """
         with self._keeping.held(self._settings):
             yield self
 
     @property
     def any(self) -> bool:
-        """Whether a part is there."""
+        """Whether there is at least one part."""
         return any(_NAME.fullmatch(name) for name in self._keeping.names())
 
     def name(self, number: int, answers: Iterable[bytes]) -> str:
-        """What the part of these answers is called here."""
+        """Return the name of the part of these answers."""
         return part_name(number, answers, self._settings)
 
     def read(self, name: str, count: int) -> list[bytes] | None:
-        """The lines of a part; None where it is not there, or is not whole."""
+        """Return the lines of a part, or None if it is missing or incomplete."""
         content = self._keeping.read(name)
         if content is None:
             return None
@@ -85,7 +85,7 @@ class Parts:
         return lines if len(lines) == count and not rest else None
 
     def write(self, name: str, lines: Sequence[bytes]) -> None:
-        """Commit a part; it outlives a power cut when this returns.
+        """Commit a part; it survives a power failure once this returns.
 
         Raises:
             InputError: It cannot be written.
@@ -93,20 +93,20 @@ class Parts:
         self._keeping.write(name, b"".join(line + b"\n" for line in lines))
 
     def remove(self) -> None:
-        """Delete the parts and their folder, once all that they hold is elsewhere."""
+        """Delete the parts and their folder, once their content is elsewhere."""
         ours = [name for name in self._keeping.names() if _rank(name) is not None]
-        # Whoever is killed here leaves parts with the manifest that says what they are, never parts alone.
+        # Interrupted here, parts remain together with the manifest that describes them.
         self._keeping.remove(sorted(ours, key=lambda name: _rank(name) or 0))
 
 
 def _rank(name: str) -> int | None:
-    """When it is removed: parts, the manifest, and the lock, which keeps others out until then; None: not ours."""
+    """Return the order of removal: parts, the manifest, then the lock. None: not ours."""
     whole = name.removesuffix(PARTIAL)
     return 0 if _NAME.fullmatch(whole) else {MANIFEST: 1, LOCK: 2}.get(whole)
 
 
 class _Keeping(Protocol):
-    """Where parts are."""
+    """Storage of parts."""
 
     @contextmanager
     def held(self, settings: Mapping[str, Any]) -> Generator[None]: ...
@@ -141,9 +141,7 @@ class _InFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise InputError(
-                f"expected a part that can be read; found {self._folder / name}: {error.strerror}"
-            ) from None
+            raise InputError(f"expected a readable part; found {self._folder / name}: {error.strerror}") from None
 
     def write(self, name: str, content: bytes) -> None:
         write_whole(self._folder / name, [content.decode()])
@@ -164,7 +162,7 @@ class _InBucket:
 
     @contextmanager
     def held(self, settings: Mapping[str, Any]) -> Generator[None]:
-        # The manifest is compared here, as one of a folder is.
+        # The manifest is compared in a local folder, by the code for folders.
         with TemporaryDirectory(prefix="vericite-") as folder:
             kept = Path(folder, MANIFEST)
             before = self._objects.read(MANIFEST)
@@ -191,23 +189,23 @@ class _InBucket:
 
 
 ANSWERS = 64
-"""Answers of a part: some seconds of work, which is what a worker's death costs."""
+"""Answers of a part: some seconds of work, the cost of a worker's death."""
 
 BYTES = 16 << 20
-"""Bytes of a part from which on it takes no more answers."""
+"""Size of a part in bytes from which it takes no more answers."""
 
 AHEAD = 16
-"""Parts for each worker that may wait for one before them: they are on disk, but their answers are in memory."""
+"""Parts per worker that may wait for an earlier one: their results are on disk, but their answers are in memory."""
 
 
 class MadeAnswer(NamedTuple):
-    """What was made of an answer.
+    """The result for an answer.
 
     Attributes:
         answer: The answer.
         line: The record's JSON.
-        is_new: Whether it was made now; else an earlier run had made it.
-        ready: Answers that are done by now, of later parts, too.
+        is_new: Whether this run made it, not an earlier one.
+        ready: Number of answers done so far, including later parts.
     """
 
     answer: Answer
@@ -224,23 +222,23 @@ class _Part:
     name: str = ""
     is_new: bool = False
     is_done: bool = False
-    is_again: bool = False
+    was_resent: bool = False
 
 
 def in_parts(
     answers: Iterable[Answer], work: AnswerWork, parts: Parts, workers: Workers, at_once: int = ANSWERS
 ) -> Iterator[MadeAnswer]:
-    """Do the work on each answer, in order; what ``parts`` has already is not done again.
+    """Do the work on each answer, in order. What ``parts`` already has is not done again.
 
     Args:
-        answers: The answers; they are read here, some parts ahead.
-        work: What is done.
-        parts: Where parts are committed; open.
-        workers: Who does it.
-        at_once: Answers of a part. Another number makes other parts.
+        answers: The answers; some parts are read ahead.
+        work: The work.
+        parts: Where parts are committed; must be open.
+        workers: The workers.
+        at_once: Answers in a part. Another number makes other parts.
 
     Raises:
-        InputError: The workers cannot be had, or a part went away twice.
+        InputError: The workers cannot be started, or a part disappeared twice.
         ClusterError: A part cannot be done.
     """
     prepare = work.preparing()
@@ -288,7 +286,7 @@ class _Stream:
     def _take(self) -> None:
         number, lines = self._pool.take()
         part = self._sent.pop(number)
-        # Committed before anyone sees it.
+        # Committed before it is returned to the caller.
         self._parts.write(part.name, lines)
         part.is_done = True
         self._ready += len(part.answers)
@@ -304,12 +302,12 @@ class _Stream:
             for answer, line in zip(part.answers, lines, strict=True):
                 yield MadeAnswer(answer, line, part.is_new, self._ready)
 
-    def _do_again(self, part: _Part) -> None:
-        """Send a part that was there and is no more: in a bucket, an equal run that ends takes its parts away."""
+    def _resend(self, part: _Part) -> None:
+        """Send a part again that has disappeared: in a bucket, an equal run removes its parts when it ends."""
         if part.is_again:
             raise InputError(
-                f"expected the parts in {self._parts} to stay until this run is done; found that {part.name} went away "
-                "twice. Let one run work there at a time, and run the same command again"
+                f"expected the parts in {self._parts} to stay until this run is done; found that {part.name} "
+                "disappeared twice. Let one run work there at a time, and run the same command again"
             )
         part.is_again, part.is_done = True, False
         self._ready -= len(part.answers)

@@ -1,4 +1,4 @@
-"""What a worker does with answers, as a value that can be sent to it: the plan, not the parts that it makes of it."""
+"""Work to do on answers, as a value that can be sent to a worker: the plan, not the objects made from it."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from vericite.records import Answer, Record
 from vericite.verify.protocol import Protocol
 
 Do = Callable[[Sequence[Answer]], Iterable[BaseModel]]
-"""One record an answer, in their order."""
+"""Yields one record for each answer, in order."""
 
 
 class AnswerWork(Record, ABC):
-    """What is done with each answer; two of the same settings make the same lines of the same answers."""
+    """Work to do on each answer. Equal settings make the same lines from the same answers."""
 
     @abstractmethod
     def open(self) -> Do:
-        """Load what the work needs, once a worker."""
+        """Load what the work needs, once per worker."""
 
     def preparing(self) -> Callable[[Answer], Answer]:
-        """What is done to an answer before it is sent, by what this machine knows."""
-        return _as_it_is
+        """Return the preparation of an answer on this machine, before it is sent."""
+        return _unchanged
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """All that decides what is made, for the manifest of a job.
+        """Return everything that determines the output, for the manifest of a job.
 
         Raises:
-            InputError: The work waits for a language model, which more processors make no faster.
+            InputError: The work waits for a language model, so more processors would not make it faster.
         """
 
 
 class CheckWork(AnswerWork):
-    """Check every citation, as ``check_many`` does.
+    """Check every citation, like ``check_many``.
 
     Attributes:
         check: How citations are judged.
-        llm: Whether judgements are kept on the worker's machine.
+        llm: Whether judgements are cached on the worker's machine.
     """
 
     do: Literal["check"] = "check"
@@ -55,7 +55,7 @@ class CheckWork(AnswerWork):
     llm: ModelPlan = ModelPlan()
 
     def open(self) -> Do:
-        """A verifier for all parts that the worker gets."""
+        """Return the check with a verifier that the worker uses for all its parts."""
         protocol = self._protocol()
 
         def checked(answers: Sequence[Answer]) -> Iterator[BaseModel]:
@@ -64,11 +64,11 @@ class CheckWork(AnswerWork):
         return checked
 
     def preparing(self) -> Callable[[Answer], Answer]:
-        """Mark the documents that are known on this machine as retracted: another may know of others."""
+        """Mark the documents that this machine knows to be retracted: workers may know others."""
         return known_retractions().flagged_answer
 
     def settings(self) -> dict[str, Any]:
-        """The provenance that every verdict has."""
+        """Return the provenance of the verdicts."""
         verifier = verifier_for(self._protocol())
         _refuse_waiting(verifier.judge)
         return {"do": self.do, "by": verifier.provenance.model_dump(mode="json")}
@@ -78,13 +78,13 @@ class CheckWork(AnswerWork):
 
 
 class AttributeWork(AnswerWork):
-    """Cite each sentence, as ``Attributor.attributions`` does.
+    """Cite each sentence, like ``Attributor.attributions``.
 
     Attributes:
         by: The attributor's name.
-        check: How the verifying ones judge.
-        llm: How language models are asked.
-        keep: Leave sentences that cite something as they are.
+        check: How verifying attributors judge.
+        llm: Settings of language models.
+        keep: Leave sentences that already cite something as they are.
     """
 
     do: Literal["attribute"] = "attribute"
@@ -94,7 +94,7 @@ class AttributeWork(AnswerWork):
     keep: bool = False
 
     def open(self) -> Do:
-        """An attributor for all parts that the worker gets."""
+        """Return the attribution with an attributor that the worker uses for all its parts."""
         attributor = self._attributor(self._protocol())
 
         def attributed(answers: Sequence[Answer]) -> Iterator[BaseModel]:
@@ -103,7 +103,7 @@ class AttributeWork(AnswerWork):
         return attributed
 
     def settings(self) -> dict[str, Any]:
-        """The attributor's signature, what is kept, and by what texts are read and judged, with the version."""
+        """Return the attributor's signature, ``keep``, and the verifier's provenance with the version."""
         protocol = self._protocol()
         attributor, verifier = self._attributor(protocol), verifier_for(protocol)
         _refuse_waiting(attributor, verifier.judge)
@@ -121,23 +121,23 @@ _WORK: TypeAdapter[CheckWork | AttributeWork] = TypeAdapter(CheckWork | Attribut
 
 
 def work_of(text: str) -> AnswerWork:
-    """The work of its JSON."""
+    """Read the work from its JSON."""
     return _WORK.validate_json(text)
 
 
 def lines_of(do: Do, answers: Iterable[bytes]) -> list[bytes]:
-    """The lines that are made of answers in JSON."""
+    """Return the lines made from answers in JSON."""
     parsed = [Answer.model_validate_json(answer) for answer in answers]
     return [record.model_dump_json().encode() for record in do(parsed)]
 
 
-def _as_it_is(answer: Answer) -> Answer:
+def _unchanged(answer: Answer) -> Answer:
     return answer
 
 
 def _refuse_waiting(*parts: object) -> None:
     if any(getattr(part, "ledger", None) is not None for part in parts):
         raise InputError(
-            "expected a judge that needs a processor beside --ray; found one that asks a language model. Leave --ray "
-            "out, and raise llm.concurrency."
+            "expected a judge that uses a processor with --ray; found one that asks a language model. Omit --ray, and "
+            "raise llm.concurrency."
         )

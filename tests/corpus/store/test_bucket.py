@@ -99,7 +99,7 @@ def test_a_bucket_that_is_not_there_is_told_without_the_keys():
     with pytest.raises(InputError, match=r"expected to (reach|write to) s3://no-such-bucket/x") as caught:
         build_store("s3://no-such-bucket/x", [source("a", [document(1)])])
     assert "a-secret-key" not in str(caught.value) and "an-access-key" not in str(caught.value)
-    assert "Look at AWS_ACCESS_KEY_ID" in str(caught.value)
+    assert "Check AWS_ACCESS_KEY_ID" in str(caught.value)
 
 
 def test_keys_are_not_sent_in_the_clear_to_another_machine(monkeypatch: pytest.MonkeyPatch):
