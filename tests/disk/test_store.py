@@ -87,7 +87,7 @@ def test_a_changed_row_is_left_out_and_reported(file: Path, caplog: pytest.LogCa
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(f"UPDATE thing SET {changed} WHERE key = 'k1'")
     assert kept(file, OLD) == {"k3": ("k3", "three")}
-    assert "found 1 that were changed" in caplog.text
+    assert "found 1 that have changed" in caplog.text
     kept(file, OLD, ("k1", "one"))
     assert kept(file, OLD)["k1"] == ("k1", "one")
 

@@ -62,10 +62,10 @@ def test_parts_of_other_settings_are_refused_and_only_parts_are_removed(bucket):
 
 def test_a_refusal_names_the_place_in_the_bucket(bucket):
     made(Objects(PLACE), answers(3), Here())
-    with pytest.raises(InputError, match=f"expected {PLACE} to be of a distributed run"):
+    with pytest.raises(InputError, match=f"expected {PLACE} to hold a distributed run"):
         made(Objects(PLACE), answers(3), Here(), CheckWork())
     bucket.Object("runs/verdicts.jsonl.parts/manifest.json").put(Body=b"{")
-    with pytest.raises(InputError, match=f"manifest of a distributed run in {PLACE}/manifest.json; found no JSON"):
+    with pytest.raises(InputError, match=f"manifest of a distributed run in {PLACE}/manifest.json; found invalid JSON"):
         made(Objects(PLACE), answers(3), Here())
 
 
@@ -106,7 +106,7 @@ def test_parts_removed_by_another_run_are_done_again(bucket):
 def test_parts_that_disappear_repeatedly_are_an_error_with_a_next_step(bucket):
     parts = Parts(Objects(PLACE), WORK.settings())
     parts.write = lambda name, lines: None
-    with parts.open(), pytest.raises(InputError, match=r"s3://made-bucket.* went away twice.*one run"):
+    with parts.open(), pytest.raises(InputError, match=r"s3://made-bucket.* disappeared twice.*one run"):
         list(in_parts(answers(9), WORK, parts, Here(), 3))  # pyright: ignore[reportArgumentType]
 
 

@@ -336,4 +336,4 @@ def test_probabilities_that_were_changed_on_the_disk_are_judged_again(file: Path
     assert swapped != stored[0]
     rows_of(file, f"UPDATE judgement_2 SET probabilities = x'{swapped.hex()}'")
     assert bits(judged(Judge(), file, [PAIR])) == bits(Judge().judge([PAIR]))
-    assert "found 1 that were changed" in caplog.text
+    assert "found 1 that have changed" in caplog.text

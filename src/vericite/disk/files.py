@@ -171,7 +171,7 @@ def _opened(partial: Path, mode: int | None) -> int:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
-        raise FileExistsError(EEXIST, f"{partial} has several names or is not a regular file. Remove it")
+        raise FileExistsError(EEXIST, f"{partial} is also a link, or not a regular file. Remove it")
     return descriptor
 
 
@@ -356,8 +356,8 @@ def cache_file(cache: Path | Literal["default"], name: str) -> Path | None:
     folder = default_cache_folder() if cache == "default" else expanded(cache)
     if folder is None:
         _LOG.warning(
-            "expected a folder for the cache %s; found no home folder. Nothing is cached in this run. Set "
-            "VERICITE_CACHE to a folder.",
+            "expected a folder for the cache %s; found none, since there is no home folder. Nothing is cached in this "
+            "run. Set VERICITE_CACHE to a folder.",
             name,
         )
         return None

@@ -62,7 +62,7 @@ class Lines(Generic[_Record]):
         if not self.path.exists():
             return []
         try:
-            self._mend()
+            self._repair_end()
             return list(read_jsonl(self._kind, self.path))
         except OSError as error:
             raise InputError(f"expected a readable and writable file; found {self.path}: {error.strerror}") from None
@@ -203,7 +203,7 @@ class Job:
         Raises:
             InputError: The place holds something else or other settings, or another process works there.
         """
-        self._refuse_strangers()
+        self._refuse_other_content()
         doing = "works in" if self._lock != self.place else f"adds to {self.place.name} in"
         with only_one(self._lock.parent, self._lock.name, doing):
             before = self._read_manifest()

@@ -296,7 +296,7 @@ class _Stream:
             part = self._waiting[0]
             lines = self._parts.read(part.name, len(part.answers))
             if lines is None:
-                self._do_again(part)
+                self._resend(part)
                 return
             self._waiting.popleft()
             for answer, line in zip(part.answers, lines, strict=True):
@@ -304,12 +304,12 @@ class _Stream:
 
     def _resend(self, part: _Part) -> None:
         """Send a part again that has disappeared: in a bucket, an equal run removes its parts when it ends."""
-        if part.is_again:
+        if part.was_resent:
             raise InputError(
                 f"expected the parts in {self._parts} to stay until this run is done; found that {part.name} "
                 "disappeared twice. Let one run work there at a time, and run the same command again"
             )
-        part.is_again, part.is_done = True, False
+        part.was_resent, part.is_done = True, False
         self._ready -= len(part.answers)
         self._put(part, [self._text(answer) for answer in part.answers])
 
