@@ -39,7 +39,7 @@ version 1.0 on, a public name is first deprecated: it works for at least one min
 
 SETTINGS_HEAD = """# Settings
 
-Every setting of a run, by section. Each can be given with `--set NAME=VALUE` (a list with commas, nothing for no value),
+All settings of a run, by section. Each can be given with `--set NAME=VALUE` (a list with commas, nothing for no value),
 in a file for `--plan`, for a whole project in `vericite.toml`, in Python as a field of `Plan`, and those marked
 *request* in the `plan` of a request to the service. Common ones also have an option. `vericite settings COMMAND` lists
 them with their present values.
